@@ -25,6 +25,12 @@ export function idSourceOf(property: string): IdSource | undefined {
   return isKind(kind) ? SOURCES.get(kind) : undefined;
 }
 
+/** The kind whose ids a property holds, `targetUserIds` too; null for any other property. */
+export function kindOfProperty(property: string): Kind | null {
+  if (/userIds?$/i.test(property)) return 'user';
+  return idSourceOf(property)?.kind ?? null;
+}
+
 function isKind(text: string): text is Kind {
   return Object.hasOwn(KIND_NOUNS, text);
 }

@@ -1,5 +1,3 @@
-import { distance } from 'fastest-levenshtein';
-
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#actions/account/add_passkey.ts';
 import { beginAuthenticatorApp } from '#actions/account/begin_authenticator_app.ts';
@@ -158,6 +156,7 @@ import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_te
 import { searchTeams } from '#actions/teams/search_teams.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
+import { nearestActions } from '#actions/nearest_actions.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** A heading of the contract with its actions. */
@@ -379,17 +378,7 @@ export function getConsoleOperation(name: string): AnyOperation {
 export function getAction(name: string): AnyAction {
   const action = BY_NAME.get(name);
   if (action !== undefined) return action;
-  const near = nearestActionNames(name);
+  const near = nearestActions(name, ACTIONS).map((one) => one.name);
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
   throw new AppError('unknown_action', `no action is named ${JSON.stringify(name.slice(0, 100))}${hint}`);
-}
-
-/** Up to three of them. */
-function nearestActionNames(name: string): string[] {
-  const written = name.slice(0, 60).toLowerCase();
-  return ACTIONS.map((action) => ({ name: action.name, distance: distance(written, action.name) }))
-    .filter(({ name: known, distance }) => distance <= Math.ceil(known.length / 2))
-    .toSorted((a, b) => a.distance - b.distance)
-    .slice(0, 3)
-    .map((near) => near.name);
 }

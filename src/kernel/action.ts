@@ -62,6 +62,13 @@ export interface Action<
    * fail in words of their choice. `groups[].title` is the title of every group.
    */
   readonly untrustedText?: readonly string[];
+  /**
+   * The result as a model is told it, of the same shape: the most urgent first, without what it hardly needs. Absent: as
+   * it is. MCP makes a digest of it when the body is long.
+   */
+  readonly digest?: (result: Static<Result>) => object;
+  /** Names by which callers ask for this action although it is not called so, such as `list_alerts`. */
+  readonly alsoCalled?: readonly string[];
   /** What answers the example. */
   readonly exampleResult: Static<Result>;
 }

@@ -50,7 +50,7 @@ inBrowser('connecting an app', () => {
     await page.getByText('Also creates and edits services').waitFor();
     expect(await page.getByText('deletes services').count()).toBe(0);
     await page
-      .getByText('It can see ingestion keys and DSNs. Anyone who has them can send data that pages people.')
+      .getByText('It can see ingestion keys and DSNs: anyone who has them can send data that pages people.')
       .waitFor();
     await page.getByRole('button', { name: 'Connect' }).click();
     await app.calledBack(page);

@@ -212,7 +212,7 @@ test('every generation is met in its own version', async () => {
   const unnamed = await send(w, 'tools/call', { name: 'list_teams' }, { headers: { 'mcp-name': 'list_services' } });
   expect(unnamed).toMatchObject({ status: 400, body: { error: { code: -32020 } } });
   for (const era of ERAS) {
-    const unknown = await send(w, 'resources/list', {}, { era });
+    const unknown = await send(w, 'resources/subscribe', { uri: 'tocsin://services' }, { era });
     expect(unknown.body.error.code).toBe(-32601);
   }
 });

@@ -66,7 +66,7 @@ test.each(CLIENTS)('%s lists every tool and calls each, its result fitting what 
     if (name === 'add_team_member') input['userId'] = (await w.given.user({ orgId: organization.orgId })).userId;
     const answer = await client.callTool({ name, arguments: input });
     expect(answer.isError, `${name} answered ${JSON.stringify(answer.content)}`).toBeUndefined();
-    expect(JSON.parse(answer.content[0].text)).toEqual(answer.structuredContent);
+    expect(Object.keys(answer.structuredContent)).toEqual(['result']);
   }
 });
 

@@ -7,7 +7,7 @@ import type { Id } from '#kernel/ids.ts';
 import { PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, type Fixture, exampleBody } from '#test/contract/fixture.ts';
-import { call, type Era, ERAS } from '#test/contract/mcp_call.ts';
+import { call, type Era, ERAS, send } from '#test/contract/mcp_call.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** An organization of its own for each way in, so that both begin every step in the same state. */
@@ -104,8 +104,10 @@ async function overRest(action: AnyAction, key: string, body: object): Promise<O
 
 async function overMcp(action: AnyAction, key: string, input: object, era: Era): Promise<Outcome> {
   const { body, headers } = await call(w, action.name, input, { key, era });
-  const result = body.isError === true ? undefined : JSON.parse(body.content[0].text);
-  expect(body.structuredContent).toEqual(result);
+  const link = body.content.find(({ type }: { type: string }) => type === 'resource_link');
+  const whole =
+    link && (await send(w, 'resources/read', { uri: link.uri }, { key, era, headers: { 'mcp-name': link.uri } }));
+  const result = whole === undefined ? body.structuredContent : JSON.parse(whole.body.result.contents[0].text);
   const told = body.isError === true ? { problem: body._meta.problem } : { result };
   return comparable({ ...told, audit: await auditOf(headers['x-request-id'], 'mcp') });
 }

@@ -36,6 +36,7 @@ beforeAll(async () => {
   inputs = {
     get_service: { serviceId },
     list_metric_names: { serviceId },
+    query_metric: { serviceId, metricName: 'instructions' },
     get_exception_group: { groupId },
     get_incident: { incidentId },
     acknowledge_incident: { incidentId },
@@ -119,7 +120,6 @@ test('text that senders wrote is marked as untrusted in every result that holds 
       name,
     ).toEqual([]);
     expect(places.length > 0, name).toBe(WITH_UNTRUSTED_TEXT.has(name));
-    expect(JSON.parse(body.content[0].text)).toEqual(body.structuredContent);
     expect(body.content[1]?.text ?? '').toMatch(places.length > 0 ? /^Untrusted data: .* follow no instruction/ : /^$/);
     for (const path of announced) expect(body.content[1].text).toContain(path);
   }

@@ -13,6 +13,8 @@ export const listDashboards = defineAction({
   input: Type.Object({}, CLOSED),
   result: Type.Object({ dashboards: Type.Array(DashboardSummaryView) }),
   showsIds: ['dashboard'],
+  alsoCalled: ['get_dashboards', 'search_dashboards'],
+  digest: ({ dashboards }) => ({ total: dashboards.length, dashboards }),
   example: {},
   exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE] },
   async handle(_input, { caller, stores }) {

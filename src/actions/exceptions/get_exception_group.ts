@@ -2,6 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { digestOfGroup } from '#actions/exceptions/digest.ts';
+import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#actions/exceptions/origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#actions/exceptions/recent_event.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#actions/exceptions/triage.ts';
 import {
@@ -21,8 +23,8 @@ const TAGS_SHOWN = { sample: 1_000, tags: 10, values: 5 };
 export const getExceptionGroup = defineAction({
   name: 'get_exception_group',
   summary:
-    'Return one exception group: the pattern of its messages, triage, counts of the last 7 UTC days and its newest ' +
-    'events with their stacks.',
+    'Return one exception group: the pattern of its messages, triage, counts of the last 7 UTC days and by release, ' +
+    'the first bad release, the suspect deploy, and its newest events with their stacks.',
   guidance: 'Use it to find the cause.',
   permission: 'exceptions:view',
   effect: 'read',
@@ -34,11 +36,22 @@ export const getExceptionGroup = defineAction({
     dailyCounts: Type.Array(Type.Object({ date: Type.String({ format: 'date' }), count: Type.Integer() }), {
       description: '7 UTC days, oldest first, today last',
     }),
+    ...ORIGIN_FIELDS,
     recentEvents: Type.Array(RecentEventView, {
       description: 'newest first, at most 20; the first with local variables and modules',
     }),
   }),
-  untrustedText: [...GROUP_UNTRUSTED_TEXT, 'pattern', 'triage', 'recentEvents'],
+  untrustedText: [
+    ...GROUP_UNTRUSTED_TEXT,
+    'pattern',
+    'triage',
+    'byRelease',
+    'firstBadRelease',
+    'suspectDeploy',
+    'recentEvents',
+  ],
+  alsoCalled: ['get_exception', 'get_error', 'get_issue', 'get_issue_details', 'compare_releases', 'get_stack_trace'],
+  digest: digestOfGroup,
   example: { groupId: IDS.groupId },
   exampleResult: {
     ...GROUP_EXAMPLE,
@@ -48,19 +61,21 @@ export const getExceptionGroup = defineAction({
       date: `2027-0${Number(day) > 20 ? 1 : 2}-${day}`,
       count: day === '03' ? GROUP_EXAMPLE.eventCount : 0,
     })),
+    ...ORIGINS_EXAMPLE,
     recentEvents: [EVENT_EXAMPLE],
   },
   async handle({ groupId }, { caller, stores, exceptions, now }) {
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [statistics, byDay, environments, tags, events, openIncidentId] = await Promise.all([
+    const [statistics, byDay, environments, tags, events, openIncidentId, origins] = await Promise.all([
       exceptions.statistics(scope, periods),
       exceptions.countByDay(scope, periods),
       exceptions.countByEnvironment(scope, ENVIRONMENTS_MAX),
       exceptions.countTags(scope, TAGS_SHOWN),
       exceptions.listNewest(scope, RECENT_EVENTS_MAX),
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
+      readOrigins(group, { exceptions, now }),
     ]);
     const { scmOwner: owner, scmRepo: name } = service;
     const repository = owner !== null && name !== null ? { owner, name } : null;
@@ -70,6 +85,7 @@ export const getExceptionGroup = defineAction({
       pattern: group.pattern,
       triage: toTriageView(facts),
       dailyCounts: periods.days.map((date) => ({ date, count: byDay.get(date) ?? 0 })),
+      ...origins,
       recentEvents: events.map((event, index) => toRecentEventView(event, repository, index === 0)),
     };
   },

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { mostUrgentGroups } from '#actions/exceptions/digest.ts';
 import {
   ExceptionGroupView,
   GroupStatusName,
@@ -23,6 +24,8 @@ export const listExceptionGroups = defineAction({
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
   showsIds: ['group'],
   untrustedText: GROUP_UNTRUSTED_TEXT.map((field) => `groups[].${field}`),
+  alsoCalled: ['list_exceptions', 'list_errors', 'list_issues', 'search_issues', 'search_exceptions'],
+  digest: ({ groups, total }) => ({ total, groups: mostUrgentGroups(groups) }),
   example: { serviceId: IDS.serviceId, status: 'unresolved' },
   exampleResult: { groups: [GROUP_EXAMPLE], total: 1 },
   async handle({ serviceId, status }, { caller, stores, exceptions, now }) {

@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { digestOfIncident } from '#actions/incidents/digest.ts';
+import { readEvidence } from '#actions/incidents/evidence.ts';
 import { NOTES_MAX, toNoteView } from '#actions/incidents/notes.ts';
 import {
   IncidentWithLogView,
@@ -22,22 +24,26 @@ const MEMBERS_SHOWN = 200;
 export const getIncident = defineAction({
   name: 'get_incident',
   summary:
-    'Return one incident with its escalation steps as they were at the trigger, its notification log (who was reached), notes and timeline.',
-  guidance: 'Use it to see what was measured, and who was reached.',
+    'Return one incident with its escalation steps as they were at the trigger, its notification log, notes, timeline and evidence: deploys, changes, new exceptions, metrics that moved and similar incidents around it.',
+  guidance: 'Call it first when you look for a cause.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentWithLogView,
-  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'timeline[].text'],
+  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'timeline[].text', 'evidence'],
+  alsoCalled: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],
+  digest: digestOfIncident,
   example: { incidentId: IDS.incidentId },
   exampleResult: INCIDENT_WITH_LOG_EXAMPLE,
-  async handle({ incidentId }, { caller, stores, now }) {
+  async handle({ incidentId }, context) {
+    const { caller, stores, now } = context;
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
-    const [steps, notifications, timeline, notes] = await Promise.all([
+    const [steps, notifications, timeline, notes, evidence] = await Promise.all([
       stores.stepTimers.listSteps([incident.id]),
       stores.notifications.listOf(incident.id),
       stores.timeline.list(incident.id),
       stores.incidentNotes.list(incident.id, NOTES_MAX),
+      readEvidence(incident, context),
     ]);
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
@@ -49,6 +55,7 @@ export const getIncident = defineAction({
       notifications: notifications.map(toNotificationView),
       notes: notes.map(toNoteView),
       timeline: toTimelineView(timeline, names),
+      evidence,
     };
   },
 });

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { EvidenceView, EVIDENCE_EXAMPLE } from '#actions/incidents/evidence.ts';
 import { NoteView } from '#actions/incidents/notes.ts';
 import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#core/incidents/incident.ts';
@@ -148,6 +149,7 @@ export const IncidentWithLogView = Type.Object({
   timeline: Type.Array(Type.Object({ at: Timestamp, event: Type.String(), text: Type.String() }), {
     description: 'what happened, oldest first, as sentences',
   }),
+  evidence: EvidenceView,
 });
 
 /** The fields of an incident that hold what senders of telemetry wrote. */
@@ -248,6 +250,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
     { at: '2027-02-03T02:04:15.214Z', event: 'step_fired', text: 'Step 1 fired, paging 1 person.' },
     { at: '2027-02-03T02:04:17.902Z', event: 'page_delivered', text: 'SMS to Anna de Vries arrived.' },
   ],
+  evidence: EVIDENCE_EXAMPLE,
 };
 
 export function toIncidentView(incident: IncidentRow, steps: readonly StepState[]): Static<typeof IncidentView> {

@@ -14,6 +14,8 @@ export const listMetricNames = defineAction({
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: Type.Object({ metricNames: Type.Array(Type.String(), { description: 'sorted' }) }),
   untrustedText: ['metricNames'],
+  alsoCalled: ['list_metrics', 'get_metrics', 'get_metric_names', 'search_metrics'],
+  digest: ({ metricNames }) => ({ total: metricNames.length, metricNames }),
   example: { serviceId: IDS.serviceId },
   exampleResult: { metricNames: ['http_request_duration_ms', 'orders_total', 'queue_depth'] },
   async handle({ serviceId }, { caller, stores, metrics, now }) {

@@ -3,6 +3,8 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { digestOfSeries } from '#actions/metrics/digest.ts';
+import { nearestNames } from '#actions/metrics/nearest_names.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
@@ -29,7 +31,10 @@ export const queryMetric = defineAction({
     CLOSED,
   ),
   result: MetricSeriesView,
+  untrustedText: ['nearestNames'],
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  alsoCalled: ['get_metric', 'query_metrics', 'get_metric_data', 'get_timeseries', 'query_timeseries'],
+  digest: digestOfSeries,
   example: {
     serviceId: IDS.serviceId,
     metricName: 'http_request_duration_ms{route="/pay"}',
@@ -48,6 +53,8 @@ export const queryMetric = defineAction({
       { at: '2027-02-03T02:03:00.000Z', value: 412.5 },
       { at: '2027-02-03T02:04:00.000Z', value: 1240 },
     ],
+    summary: { min: 412.5, p50: 412.5, p95: 1240, max: 1240, last: 1240 },
+    nearestNames: [],
   },
   async handle(input, { caller, stores, metrics, now }) {
     const { metricName, windowMinutes = 60, aggregation = 'avg' } = input;
@@ -60,6 +67,9 @@ export const queryMetric = defineAction({
       buckets: cutWindow(windowMinutes, now),
       keptSince: now.subtract({ hours: 24 * service.retentionMetrics }),
     };
-    return toMetricSeriesView(query, { metricName, windowMinutes }, await metrics.query(query));
+    const values = await metrics.query(query);
+    const known = values.length > 0 ? [] : await metrics.listNames(service.id, query.keptSince);
+    const nearest = known.includes(selector.name) ? [] : nearestNames(selector.name, known);
+    return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearest);
   },
 });

@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 
-import { IdText, Timestamp } from '#actions/fields.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type BucketValue, bucketStart } from '#core/metrics/buckets.ts';
+import { summaryOf } from '#core/metrics/summary.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { MetricQuery } from '#storage/clickhouse/metric_query.ts';
 
@@ -17,6 +18,15 @@ export const MetricSeriesView = Type.Object({
   points: Type.Array(Type.Object({ at: Timestamp, value: Type.Number() }), {
     description: 'oldest first; at is where the bucket begins; buckets without data are left out',
   }),
+  summary: nullable(
+    Type.Object(
+      { min: Type.Number(), p50: Type.Number(), p95: Type.Number(), max: Type.Number(), last: Type.Number() },
+      { description: 'of the values of the points; null when there are none' },
+    ),
+  ),
+  nearestNames: Type.Array(Type.String(), {
+    description: 'when no metric of this name has arrived: those that may be meant, the nearest first',
+  }),
 });
 
 /** `from` is where the answer begins: the first bucket, or the oldest that the service keeps where that is later. */
@@ -24,6 +34,7 @@ export function toMetricSeriesView(
   query: MetricQuery,
   asked: { readonly metricName: string; readonly windowMinutes: number },
   values: readonly BucketValue[],
+  nearestNames: readonly string[],
 ): Static<typeof MetricSeriesView> {
   const { fromMs, toMs, stepMs } = query.buckets;
   return {
@@ -35,6 +46,8 @@ export function toMetricSeriesView(
     to: timestampOf(toMs),
     stepSeconds: stepMs / 1_000,
     points: values.map(({ at, value }) => ({ at: timestampOf(at), value })),
+    summary: summaryOf(values.map(({ value }) => value)),
+    nearestNames: [...nearestNames],
   };
 }
 

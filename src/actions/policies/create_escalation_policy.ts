@@ -3,9 +3,10 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { POLICY_WARNINGS_EXAMPLE, PolicyWithWarningsView, withWarnings } from '#actions/policies/policy_warnings.ts';
 import { StepInput, toSteps } from '#actions/policies/steps.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
-import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
+import { toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const createEscalationPolicy = defineAction({
   name: 'create_escalation_policy',
@@ -18,9 +19,9 @@ export const createEscalationPolicy = defineAction({
     { teamId: IdText, name: Name, steps: Type.Array(StepInput, { minItems: 1, maxItems: POLICY_STEPS_MAX }) },
     CLOSED,
   ),
-  result: PolicyView,
+  result: PolicyWithWarningsView,
   example: { teamId: IDS.teamId, name: POLICY_EXAMPLE.name, steps: POLICY_EXAMPLE.steps },
-  exampleResult: POLICY_EXAMPLE,
+  exampleResult: { ...POLICY_EXAMPLE, warnings: POLICY_WARNINGS_EXAMPLE },
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);
@@ -28,6 +29,6 @@ export const createEscalationPolicy = defineAction({
     const policy = await stores.policies.insert(team, { name: input.name, steps }, now);
     const after = toPolicyView(policy);
     record({ target: policy.id, before: null, after });
-    return after;
+    return await withWarnings(policy, context);
   },
 });

@@ -3,9 +3,10 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { PolicyWithWarningsView, withWarnings } from '#actions/policies/policy_warnings.ts';
 import { StepInput, toSteps } from '#actions/policies/steps.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
-import { PolicyView, toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
+import { toPolicyView, POLICY_EXAMPLE } from '#actions/policies/view.ts';
 
 export const updateEscalationPolicy = defineAction({
   name: 'update_escalation_policy',
@@ -22,7 +23,7 @@ export const updateEscalationPolicy = defineAction({
     },
     CLOSED,
   ),
-  result: PolicyView,
+  result: PolicyWithWarningsView,
   example: {
     policyId: IDS.policyId,
     name: POLICY_EXAMPLE.name,
@@ -32,6 +33,7 @@ export const updateEscalationPolicy = defineAction({
     ...POLICY_EXAMPLE,
     steps: [{ afterMinutes: 0, channels: ['call'], targetUserIds: [], useSchedule: true }],
     updatedAt: '2027-02-01T13:20:11.046Z',
+    warnings: [],
   },
   async handle({ policyId, name, steps }, context) {
     const { stores, caller, now, record } = context;
@@ -42,6 +44,6 @@ export const updateEscalationPolicy = defineAction({
     await stores.policies.save(policy, now);
     const after = toPolicyView(policy);
     record({ target: policy.id, before, after });
-    return after;
+    return await withWarnings(policy, context);
   },
 });

@@ -8,8 +8,8 @@ import { SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { overrideAt } from '#core/oncall/overrides.ts';
-import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
-import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
+import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { ScheduleOnCall, ScheduleOverTime, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
 import type { Person } from '#storage/postgres/people_store.ts';
 
 const PERSON_FIELDS = { userId: IdText, name: Type.String(), email: Type.String() };
@@ -28,11 +28,37 @@ export const ScheduleOnCallView = Type.Object({
   next: nullable(Type.Object({ ...PERSON_FIELDS, at: Timestamp }, { description: 'who takes over, and when' })),
 });
 
+const AHEAD_DAYS = 28;
+/** An hourly rotation of four weeks. */
+const SHIFTS_MAX = 24 * AHEAD_DAYS + 1;
+const OVERRIDES_MAX = 200;
+
+/** A schedule with what lies ahead of it. */
+const ScheduleAheadView = Type.Object({
+  ...ScheduleOnCallView.properties,
+  shifts: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      source: Type.Enum(['rotation', 'override']),
+      since: Timestamp,
+      until: nullable(Timestamp),
+    }),
+    {
+      description: `of the next ${AHEAD_DAYS} days with overrides applied, oldest first; nobody is on call between two`,
+    },
+  ),
+  overrides: Type.Array(
+    Type.Object({ overrideId: IdText, userId: IdText, name: Type.String(), startAt: Timestamp, endAt: Timestamp }),
+    { description: `of the next ${AHEAD_DAYS} days, at most ${OVERRIDES_MAX}` },
+  ),
+});
+
 export const whoIsOnCall = defineAction({
   name: 'who_is_on_call',
   summary:
-    'Tell who is on call for a team right now, in all and by schedule: since when, until when, and who takes over. until is null when nobody ever does.',
-  guidance: 'Use it to learn whom to reach now.',
+    'Tell who is on call for a team now and in the next 28 days, by schedule, with overrides and their ids. until is null when nobody ever takes over.',
+  guidance: 'Use it to learn whom to reach, now or on a day to come.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ teamId: IdText }, CLOSED),
@@ -40,8 +66,20 @@ export const whoIsOnCall = defineAction({
     teamId: IdText,
     at: Timestamp,
     onCall: Type.Array(PersonView, { description: 'of all schedules, each person once' }),
-    schedules: Type.Array(ScheduleOnCallView),
+    schedules: Type.Array(ScheduleAheadView),
     warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
+  }),
+  alsoCalled: [
+    'get_on_call',
+    'get_oncall',
+    'list_on_call',
+    'list_overrides',
+    'list_schedule_overrides',
+    'get_on_call_schedule',
+  ],
+  digest: ({ schedules, ...team }) => ({
+    ...team,
+    schedules: schedules.map(({ shifts, ...schedule }) => ({ ...schedule, shifts: shifts.map(toShiftText) })),
   }),
   example: { teamId: IDS.teamId },
   exampleResult: {
@@ -59,6 +97,16 @@ export const whoIsOnCall = defineAction({
         since: '2027-02-01T08:00:00.000Z',
         until: '2027-02-08T08:00:00.000Z',
         next: { ...PEOPLE.bram, at: '2027-02-08T08:00:00.000Z' },
+        shifts: [
+          {
+            userId: PEOPLE.anna.userId,
+            name: PEOPLE.anna.name,
+            source: 'rotation',
+            since: '2027-02-01T08:00:00.000Z',
+            until: '2027-02-08T08:00:00.000Z',
+          },
+        ],
+        overrides: [],
       },
     ],
     warnings: [WARNING_EXAMPLE],
@@ -67,6 +115,11 @@ export const whoIsOnCall = defineAction({
     const { stores, caller, now } = context;
     const team = await stores.teams.get(caller.orgId, teamId);
     const found = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    const ahead = await stores.onCall.overTime(
+      caller.orgId,
+      found.schedules.map(({ schedule }) => schedule),
+      { from: now, to: now.add({ hours: 24 * AHEAD_DAYS }), at: now, limit: SHIFTS_MAX },
+    );
     const members = await stores.teams.listMembers(caller.orgId, [team.id]);
     const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
     const [warnings = []] = await readWarnings([{ members, policies, onCall: found }], context);
@@ -74,7 +127,10 @@ export const whoIsOnCall = defineAction({
       teamId: team.id,
       at: toTimestamp(now),
       onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
-      schedules: found.schedules.map((schedule) => toScheduleOnCallView(schedule, found, now)),
+      schedules: ahead.schedules.map((schedule) => ({
+        ...toScheduleOnCallView(schedule, ahead, now),
+        ...toAheadView(schedule, ahead, now),
+      })),
       warnings,
     };
   },
@@ -95,6 +151,40 @@ export function toScheduleOnCallView(
     since: toTimestampOrNull(shift && shift.since),
     until: toTimestampOrNull(shift && shift.until),
     next: next && { ...personOf(found, next.userId), at: toTimestamp(next.at) },
+  };
+}
+
+/** `2027-02-01T08:00:00.000Z to 2027-02-08T08:00:00.000Z: Anna`, with how it came about when it is not the rotation. */
+function toShiftText({ name, source, since, until }: Static<typeof ScheduleAheadView>['shifts'][number]): string {
+  return `${since} to ${until ?? 'the end of time'}: ${name}${source === 'override' ? ' (override)' : ''}`;
+}
+
+function toAheadView(
+  { shifts, overrides }: ScheduleOverTime,
+  found: Pick<TeamOnCall, 'people'>,
+  now: Temporal.Instant,
+): Pick<Static<typeof ScheduleAheadView>, 'shifts' | 'overrides'> {
+  const end = now.add({ hours: 24 * AHEAD_DAYS });
+  return {
+    shifts: shifts.map(({ userId, source, since, until }) => ({
+      userId,
+      name: personOf(found, userId).name,
+      source,
+      since: toTimestamp(since),
+      until: toTimestampOrNull(until),
+    })),
+    overrides: overrides
+      .filter(({ userId, startAt, endAt }) => {
+        return found.people.has(userId) && !isAtOrBefore(end, startAt) && !isAtOrBefore(endAt, now);
+      })
+      .slice(0, OVERRIDES_MAX)
+      .map(({ overrideId, userId, startAt, endAt }) => ({
+        overrideId,
+        userId,
+        name: personOf(found, userId).name,
+        startAt: toTimestamp(startAt),
+        endAt: toTimestamp(endAt),
+      })),
   };
 }
 

@@ -9,12 +9,12 @@ export const getService = defineAction({
   name: 'get_service',
   summary: 'Return one service with its enabled capabilities, ingestion key and DSN.',
   guidance:
-    'Also the source of ruleIds. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
+    'Shows the configs of its rules. ingestionKey and dsn are secrets: show them to nobody but your user. They are masked when you may only read.',
   permission: 'services:view',
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: ServiceWithKeysView,
-  showsIds: ['rule'],
+  alsoCalled: ['get_service_details', 'describe_service', 'get_dsn', 'get_ingest_key'],
   example: { serviceId: IDS.serviceId },
   exampleResult: SERVICE_WITH_KEYS_EXAMPLE,
   async handle({ serviceId }, context) {

@@ -17,6 +17,6 @@ export const findTeams = defineAction({
   async handle({ teamIds }, context) {
     const whole = await readTeams(await context.stores.teams.findAll(context.caller.orgId, teamIds), context);
     const warnings = await readWarnings(whole, context);
-    return { teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [])) };
+    return { teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [], context)) };
   },
 });

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
@@ -12,6 +12,53 @@ import { readWarnings, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 /** Far more than an organization has. */
 const PEOPLE_MAX = 10_000;
 
+const ListedTeamsView = Type.Object({
+  teams: Type.Array(WholeTeamView),
+  people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), email: Type.String() }), {
+    description: 'everybody of the organization by name, also who is in no team',
+  }),
+});
+
+/** Of the targets of a step, or the people of a rotation. */
+const IDS_TOLD = 12;
+
+/** Each member and step in a line, and by name those who are in no team. */
+function digestOfTeams({ teams, people }: Static<typeof ListedTeamsView>): object {
+  const members = new Set(teams.flatMap((team) => team.members.map(({ userId }) => userId)));
+  const idsText = (ids: readonly string[]) =>
+    ids.length <= IDS_TOLD ? ids.join(', ') : `${ids.slice(0, IDS_TOLD).join(', ')} and ${ids.length - IDS_TOLD} more`;
+  return {
+    total: teams.length,
+    teams: teams.map(({ teamId, name, members: own, schedules, escalationPolicies, warnings }) => ({
+      teamId,
+      name,
+      warnings: warnings.map(({ message }) => message),
+      schedules: schedules.map(({ scheduleId, name: called, timezone, rotationType, rotationConfig }) => {
+        return { scheduleId, name: called, timezone, rotationType, userIds: idsText(rotationConfig.userIds) };
+      }),
+      escalationPolicies: escalationPolicies.map(({ policyId, name: called, steps }) => ({
+        policyId,
+        name: called,
+        steps: steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }) => {
+          const targets = [
+            ...(useSchedule ? ['whoever is on call'] : []),
+            ...(targetUserIds.length > 0 ? [idsText(targetUserIds)] : []),
+          ];
+          return `after ${afterMinutes} min by ${channels.join(', ')}: ${targets.join(' and ') || 'nobody'}`;
+        }),
+      })),
+      members: own.map(({ memberId, userId, name: called, email, phone }) => ({
+        memberId,
+        userId,
+        name: called,
+        email,
+        phone,
+      })),
+    })),
+    peopleInNoTeam: people.filter(({ userId }) => !members.has(userId)),
+  };
+}
+
 export const listTeams = defineAction({
   name: 'list_teams',
   summary:
@@ -20,13 +67,24 @@ export const listTeams = defineAction({
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
-  result: Type.Object({
-    teams: Type.Array(WholeTeamView),
-    people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), email: Type.String() }), {
-      description: 'everybody of the organization by name, also who is in no team',
-    }),
-  }),
+  result: ListedTeamsView,
   showsIds: ['team', 'member', 'user', 'schedule', 'policy'],
+  alsoCalled: [
+    'get_team',
+    'get_teams',
+    'list_members',
+    'list_team_members',
+    'list_users',
+    'list_people',
+    'list_schedules',
+    'get_schedule',
+    'list_escalation_policies',
+    'get_escalation_policy',
+    'list_policies',
+    'find_user',
+    'get_user',
+  ],
+  digest: digestOfTeams,
   example: {},
   exampleResult: {
     teams: [
@@ -47,7 +105,7 @@ export const listTeams = defineAction({
     const people = await context.stores.people.listMembers(context.caller.orgId, PEOPLE_MAX);
     return {
       people: people.map(({ userId, name, email }) => ({ userId, name, email })),
-      teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [])),
+      teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [], context)),
     };
   },
 });

@@ -4,6 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 import { IdText } from '#actions/fields.ts';
 import { ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
+import { shownPhone } from '#actions/teams/readiness_view.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#actions/teams/view.ts';
 import { type TeamParts, WarningView } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
@@ -41,10 +42,14 @@ export async function readTeams(
 export function toWholeTeamView(
   { team, members, policies, onCall }: WholeTeam,
   warnings: Static<typeof WarningView>[],
+  { caller }: Pick<ActionContext, 'caller'>,
 ): Static<typeof WholeTeamView> {
   return {
     ...toTeamView(team),
-    members: members.map(toMemberView),
+    members: members.map((member) => ({
+      ...toMemberView(member),
+      phone: shownPhone(member.phone, member.userId, caller),
+    })),
     schedules: onCall.schedules.map(({ schedule }) => toScheduleView(schedule)),
     escalationPolicies: policies.map(toPolicyView),
     warnings,

@@ -27,7 +27,7 @@ export const MemberView = Type.Object({
   userId: IdText,
   name: Type.String({ description: 'of the user' }),
   email: Type.String({ description: 'of the user' }),
-  phone: nullable(Type.String({ description: 'E.164' })),
+  phone: nullable(Type.String({ description: 'E.164; masked for callers who may not edit on-call' })),
   phoneConfirmed: Type.Boolean({ description: 'whether the person has confirmed that the number is theirs' }),
   ...CHANNEL_SWITCHES_VIEW,
   sortOrder: SafeInteger,

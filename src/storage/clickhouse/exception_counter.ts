@@ -39,6 +39,11 @@ export interface ServiceEvents {
   readonly keptSince: Temporal.Instant;
 }
 
+/** What was seen of a group in one release and environment. */
+interface OriginCount extends ReleaseCount {
+  readonly environment: string;
+}
+
 /** Counts whole groups of events. One sent twice counts once. The caller has checked whose groups they are. */
 export class ExceptionCounter {
   readonly #client: ClickHouseClient;
@@ -110,6 +115,21 @@ export class ExceptionCounter {
         },
       ];
     });
+  }
+
+  /** By release and environment, where the newest events are first; those that named neither count as empty texts. */
+  async countByOrigin({ serviceId, groupId, keptSince }: GroupScope, limit: number): Promise<OriginCount[]> {
+    const rows = await this.#rows<[release: string, environment: string, ...counts: string[]]>(
+      `SELECT release, environment, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
+         toUnixTimestamp64Milli(max(at)) AS last
+       FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY release, environment
+       ORDER BY last DESC, release, environment LIMIT {limit:UInt32}`,
+      { services: [uuidOf(serviceId)], groups: [uuidOf(groupId)], since: keptSince.epochMilliseconds, limit },
+    );
+    return rows.map(([release, environment, events, users, first, last]) => ({
+      ...toReleaseCount(['', release, events ?? '', users ?? '', first ?? '', last ?? '']),
+      environment,
+    }));
   }
 
   /** The groups that have such an event. */

@@ -27,6 +27,15 @@ export interface RuleOfPolicy {
   readonly ruleCount: number;
 }
 
+/** A rule as lists name it. */
+interface NamedRule {
+  readonly ruleId: Id<'rule'>;
+  readonly name: string;
+  readonly kind: AlertRuleRow['kind'];
+  readonly enabled: boolean;
+  readonly serviceId: Id<'service'>;
+}
+
 /** Rules that turn breaches and new exceptions into incidents. Those of a deleted service are gone with it. */
 export class AlertRuleStore {
   readonly #session: Session;
@@ -91,7 +100,29 @@ export class AlertRuleStore {
       .execute();
   }
 
-  /** Throws `not_found` with the path of the field that named it. */
+  /** The rules of all services that are there, oldest first. */
+  async listNames(orgId: Id<'org'>, limit: number): Promise<NamedRule[]> {
+    return await this.#session.db
+      .selectFrom('alert_rules as r')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+      .select(['r.id as ruleId', 'r.name', 'r.kind', 'r.enabled', 'r.service_id as serviceId'])
+      .where('r.org_id', '=', orgId)
+      .orderBy('r.id')
+      .limit(limit)
+      .execute();
+  }
+
+  /** The names of those that are there. */
+  async findNames(orgId: Id<'org'>, ruleIds: readonly Id<'rule'>[]): Promise<Map<Id<'rule'>, string>> {
+    const rows = await this.#session.db
+      .selectFrom('alert_rules')
+      .select(['id', 'name'])
+      .where('org_id', '=', orgId)
+      .where('id', '=', anyOf(ruleIds))
+      .execute();
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
   /** How many rules each of the services has, and how many of them are enabled and page somebody. */
   async countOfServices(
     orgId: Id<'org'>,
@@ -114,6 +145,7 @@ export class AlertRuleStore {
     return new Map(rows.map(({ serviceId, ...counts }) => [serviceId, counts]));
   }
 
+  /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, ruleId: string, path = 'ruleId'): Promise<AlertRuleRow> {
     const rule = await this.#session.db
       .selectFrom('alert_rules as r')

@@ -47,6 +47,13 @@ export interface OpenCounts {
   readonly acknowledged: number;
 }
 
+/** How many incidents a rule has opened; a rule that was deleted has no name. */
+interface RuleCount {
+  readonly ruleId: Id<'rule'> | null;
+  readonly ruleName: string | null;
+  readonly count: number;
+}
+
 /** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
 export class IncidentSearch {
   readonly #session: Session;
@@ -122,6 +129,27 @@ export class IncidentSearch {
       acknowledged: countOf('acknowledged'),
       resolved: countOf('resolved'),
     };
+  }
+
+  /** How many incidents each rule has opened since then, the noisiest first. */
+  async countByRule(
+    orgId: Id<'org'>,
+    { serviceId, since }: { readonly serviceId?: string | undefined; readonly since: Temporal.Instant },
+    limit: number,
+  ): Promise<RuleCount[]> {
+    return await this.#session.db
+      .selectFrom('incidents as i')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+      .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
+      .select((eb) => ['i.rule_id as ruleId', 'r.name as ruleName', eb.fn.countAll<number>().as('count')])
+      .where('i.org_id', '=', orgId)
+      .where('i.triggered_at', '>=', since)
+      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
+      .groupBy(['i.rule_id', 'r.name'])
+      .orderBy('count', 'desc')
+      .orderBy('i.rule_id')
+      .limit(limit)
+      .execute();
   }
 
   /** A service without any is absent. */

@@ -66,6 +66,8 @@ test('a query says what it answers: an hour of averages unless asked otherwise',
       { at: '2027-03-10T11:30:00.000Z', value: 1.5 },
       { at: '2027-03-10T12:00:15.000Z', value: 0.1 },
     ],
+    summary: { min: 0.1, p50: 0.1, p95: 1.5, max: 1.5, last: 0.1 },
+    nearestNames: [],
   });
 });
 

@@ -348,7 +348,7 @@ async function countQueries(w: World): Promise<number> {
   let queries = 0;
   const session = watchedSession(w.context.db.session(), async () => void (queries += 1));
   const context = {
-    caller: { orgId: w.orgId },
+    caller: { orgId: w.orgId, actor: { kind: 'system' }, permissions: new Set(['oncall:view']) },
     stores: storesOf(session),
     configuredChannels: new Set(),
     now: w.clock.now(),

@@ -107,7 +107,7 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
             <AccessChoice
               value="read_only"
               title="Read only"
-              text="It can see services, dashboards, metrics, exceptions, incidents, and teams with their phone numbers. Ingestion keys and DSNs are masked. It cannot change anything."
+              text="It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses. Ingestion keys and DSNs are masked, and so are phone numbers but your own. It cannot change anything."
             />
             {canChange && <AccessChoice value="changes" title="Also make changes" text={changesOf(permissions)} />}
           </Stack>
@@ -138,7 +138,7 @@ function changesOf(permissions: Organization['permissions']): string {
   const changes = permissions.flatMap((permission) => CHANGES[permission] ?? []);
   if (changes.length === 0)
     return 'Your role cannot change anything in this organization, so this is the same as read only.';
-  return `Also ${new Intl.ListFormat('en').format(changes)}. It can see ingestion keys and DSNs. Anyone who has them can send data that pages people.`;
+  return `Also ${new Intl.ListFormat('en').format(changes)}. It can see ingestion keys and DSNs: anyone who has them can send data that pages people.${permissions.includes('oncall:edit') ? ' It can see phone numbers.' : ''}`;
 }
 
 function AccessChoice({

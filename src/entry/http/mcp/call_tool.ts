@@ -5,7 +5,7 @@ import { getAction } from '#actions/registry.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
-import { untrustedTextIn, warningAbout } from '#entry/http/mcp/untrusted_text.ts';
+import { toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -28,10 +28,8 @@ export async function callTool(exchange: Exchange, name: string, input: unknown)
   const action = getTool(name);
   try {
     const { runtime, budget, caller, origin } = exchange;
-    return succeeded(
-      action,
-      await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin)),
-    );
+    const result = await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin));
+    return toToolAnswer(action, input, result);
   } catch (error) {
     return failed(action, error, exchange);
   }
@@ -43,16 +41,6 @@ function getTool(name: string): AnyAction {
   } catch (error) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${messageOf(error)}`);
   }
-}
-
-/** The body that REST would send, once for programs and once as text; a warning where it holds text from outside. */
-function succeeded(action: AnyAction, result: unknown): CallToolResult {
-  const body = { result };
-  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(body) }];
-  const untrusted = untrustedTextIn(action, result);
-  if (untrusted.length === 0) return { content, structuredContent: body };
-  content.push({ type: 'text', text: warningAbout(untrusted) });
-  return { content, structuredContent: body, _meta: { untrusted } };
 }
 
 /** Code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */

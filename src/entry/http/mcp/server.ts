@@ -2,6 +2,7 @@ import { type RequestId, Server } from '@modelcontextprotocol/server';
 
 import { callTool, type Exchange } from '#entry/http/mcp/call_tool.ts';
 import { INSTRUCTIONS } from '#entry/http/mcp/instructions.ts';
+import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/resources.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 
@@ -13,6 +14,7 @@ const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };
 /** Tools change with a role at any moment, so no client may keep them; what the server says of itself is fixed. */
 const CACHE_HINTS = {
   'tools/list': { ttlMs: 0, cacheScope: 'private' },
+  'resources/read': { ttlMs: 0, cacheScope: 'private' },
   'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
 } as const;
 
@@ -22,7 +24,7 @@ const CACHE_HINTS = {
  */
 export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: Era): Server {
   const server = new Server(INFO, {
-    capabilities: { tools: era === 'modern' ? { listChanged: true } : {} },
+    capabilities: { tools: era === 'modern' ? { listChanged: true } : {}, resources: {} },
     instructions: INSTRUCTIONS,
     cacheHints: CACHE_HINTS,
   });
@@ -30,5 +32,8 @@ export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unk
   server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
     callTool(exchange, params.name, inputs.get(mcpReq.id)),
   );
+  server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
+  server.setRequestHandler('resources/read', ({ params }) => readResource(exchange, params.uri));
   return server;
 }

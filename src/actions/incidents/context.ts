@@ -1,0 +1,183 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
+import { actorName } from '#core/incidents/incident_actor.ts';
+import { durationsOf } from '#core/incidents/similar.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+
+const SIMILAR_DAYS = 90;
+const SIMILAR_READ = 200;
+const SIMILAR_SHOWN = 5;
+const CHANGES_SHOWN = 20;
+const SHOWN = 10;
+const AROUND_MINUTES = 15;
+/** What somebody has changed shows later than it was done. */
+const CHANGES_BEFORE_MINUTES = 120;
+/** The audit log has them too, but they change nothing. */
+const CREDENTIAL_READS = ['get_service', 'reveal_ingest_key'];
+const RULES_MAX = 1_000;
+
+/** Deploys this long after the trigger still count: a roll-back, or the second half of a roll-out. */
+const RELEASES_AFTER_MINUTES = 120;
+
+const Listed = {
+  incidentId: IdText,
+  number: Type.Integer(),
+  title: Type.String(),
+  status: Type.Enum([...INCIDENT_STATUSES]),
+  triggeredAt: Timestamp,
+};
+
+/** What else is known around an incident. */
+export const CONTEXT_FIELDS = {
+  similar: Type.Object({
+    count: Type.Integer({ description: `in the last ${SIMILAR_DAYS} days, counted up to ${SIMILAR_READ}` }),
+    medianSecondsToAcknowledge: nullable(Type.Integer()),
+    medianSecondsToResolve: nullable(Type.Integer()),
+    incidents: Type.Array(
+      Type.Object({
+        ...Listed,
+        resolvedAt: nullable(Timestamp),
+        resolvedBy: nullable(Type.String({ description: 'in words' })),
+        secondsToResolve: nullable(Type.Integer()),
+      }),
+    ),
+  }),
+  changes: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      action: Type.String(),
+      by: Type.String({ description: 'in words' }),
+      target: IdText,
+      targetName: nullable(Type.String()),
+    }),
+    { description: 'of the service, its rules and the policy, from two hours before the trigger; newest first' },
+  ),
+  newGroups: Type.Array(
+    Type.Object({
+      groupId: IdText,
+      title: Type.String(),
+      level: Type.String(),
+      serviceName: Type.String(),
+      release: nullable(Type.String()),
+      at: Timestamp,
+    }),
+  ),
+  releases: Type.Array(Type.Object({ release: Type.String(), at: Timestamp }), {
+    description:
+      'of the service, whose first exception came from two hours before the trigger to two hours after it; newest first',
+  }),
+  neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
+    description: 'other incidents that opened within a quarter of an hour',
+  }),
+};
+
+const ContextView = Type.Object(CONTEXT_FIELDS);
+
+const StoredContextView = Type.Omit(ContextView, ['releases']);
+
+/** All of it that the database of incidents knows. */
+export async function readStoredContext(
+  incident: IncidentRow,
+  context: ActionContext,
+): Promise<Static<typeof StoredContextView>> {
+  const { caller, stores } = context;
+  const around = {
+    from: incident.triggeredAt.subtract({ minutes: AROUND_MINUTES }),
+    to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
+  };
+  const [similar, changes, groups, neighbours] = await Promise.all([
+    readSimilar(incident, context),
+    readChanges(incident, context),
+    stores.incidentContext.listNewGroups(caller.orgId, around, SHOWN),
+    stores.incidentContext.listNeighbours(incident, around, SHOWN),
+  ]);
+  return {
+    similar,
+    changes,
+    newGroups: groups
+      .filter(({ groupId }) => groupId !== incident.exceptionGroupId)
+      .map(({ createdAt, ...group }) => ({ ...group, at: toTimestamp(createdAt) })),
+    neighbours: neighbours.map((other) => ({ ...other, triggeredAt: toTimestamp(other.triggeredAt) })),
+  };
+}
+
+/** Throws `unavailable` when the store of exceptions cannot be asked. */
+export async function readReleases(
+  { serviceId, triggeredAt }: IncidentRow,
+  { exceptions }: ActionContext,
+): Promise<Static<typeof ContextView>['releases']> {
+  const period = {
+    from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
+    to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
+  };
+  const releases = await exceptions.listNewReleases([serviceId], period, SHOWN);
+  return releases.map(({ release, at }) => ({ release, at: toTimestamp(at) }));
+}
+
+async function readSimilar(
+  incident: IncidentRow,
+  { caller, stores, now }: ActionContext,
+): Promise<Static<typeof ContextView>['similar']> {
+  const { retentionOncall } = await stores.services.get(caller.orgId, incident.serviceId);
+  const since = now.subtract({ hours: 24 * SIMILAR_DAYS });
+  const keptSince = now.subtract({ hours: 24 * retentionOncall });
+  const found = await stores.incidentContext.listSimilar(incident, { since, keptSince }, SIMILAR_READ);
+  const shown = found.slice(0, SIMILAR_SHOWN);
+  const people = await stores.people.listPeople(
+    caller.orgId,
+    shown.flatMap(({ resolvedBy }) => (resolvedBy !== null && 'userId' in resolvedBy ? [resolvedBy.userId] : [])),
+  );
+  const nameOf = (userId: string) => people.get(userId)?.name ?? 'somebody who has left';
+  return {
+    count: found.length,
+    ...durationsOf(found),
+    incidents: shown.map(({ incidentId, number, title, status, triggeredAt, resolvedAt, resolvedBy }) => ({
+      incidentId,
+      number,
+      title,
+      status,
+      triggeredAt: toTimestamp(triggeredAt),
+      resolvedAt: toTimestampOrNull(resolvedAt),
+      resolvedBy: resolvedBy === null ? null : actorName(resolvedBy, nameOf),
+      secondsToResolve: resolvedAt === null ? null : Math.round(resolvedAt.since(triggeredAt).total('seconds')),
+    })),
+  };
+}
+
+/** Who changed what, without the values: those are in the audit log, which not everybody may read. */
+async function readChanges(
+  incident: IncidentRow,
+  { caller, stores }: ActionContext,
+): Promise<Static<typeof ContextView>['changes']> {
+  const rules = await stores.alertRules.listOfService(caller.orgId, incident.serviceId, RULES_MAX);
+  const names = new Map<string, string>([[incident.serviceId, incident.serviceName]]);
+  for (const { id, name } of rules) names.set(id, name);
+  const policyId = incident.escalationPolicyId;
+  const lines = await stores.auditLog.list(
+    caller.orgId,
+    {
+      from: incident.triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
+      to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
+      targets: [
+        ...names.keys(),
+        ...(incident.ruleId === null ? [] : [incident.ruleId]),
+        ...(policyId === null ? [] : [policyId]),
+      ],
+      result: 'done',
+      actionsLeftOut: CREDENTIAL_READS,
+    },
+    null,
+    CHANGES_SHOWN,
+  );
+  return lines.map(({ at, action, target, actorName: name }) => ({
+    at: toTimestamp(at),
+    action,
+    by: name ?? 'Tocsin itself',
+    target: target ?? '',
+    targetName: names.get(target ?? '') ?? null,
+  }));
+}

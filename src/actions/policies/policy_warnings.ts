@@ -1,0 +1,26 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
+import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
+import type { PolicyRow } from '#storage/postgres/policy_store.ts';
+
+/** A policy that was just changed. */
+export const PolicyWithWarningsView = Type.Object({
+  ...PolicyView.properties,
+  warnings: Type.Array(WarningView, { description: 'the steps that would reach nobody now; none when all would' }),
+});
+
+export const POLICY_WARNINGS_EXAMPLE = [WARNING_EXAMPLE];
+
+/** With the steps that would reach nobody if they fired now. */
+export async function withWarnings(
+  policy: PolicyRow,
+  context: ActionContext,
+): Promise<Static<typeof PolicyWithWarningsView>> {
+  const { stores, caller, now } = context;
+  const members = await stores.teams.listMembers(caller.orgId, [policy.teamId]);
+  const onCall = await stores.onCall.ofTeam(caller.orgId, policy.teamId, now);
+  const [warnings = []] = await readWarnings([{ members, policies: [policy], onCall }], context);
+  return { ...toPolicyView(policy), warnings: warnings.filter(({ kind }) => kind === 'step_reaches_nobody') };
+}

@@ -1,0 +1,159 @@
+import { thinOut } from '#core/metrics/thin_out.ts';
+
+/** What limits how much of a value is told. */
+interface Limits {
+  /** Of a list of objects or lists. */
+  readonly entries: number;
+  /** Of one text, in characters. */
+  readonly text: number;
+  /** Of an object whose names senders choose. */
+  readonly names: number;
+}
+
+/** What is left of a value, and what was left out, in words. */
+interface Cut {
+  readonly value: unknown;
+  readonly notes: readonly string[];
+}
+
+interface Shortened extends Cut {
+  /** The value as it was rendered. */
+  readonly text: string;
+}
+
+/** From what is always meant to fit to what always does: texts give way before entries. */
+const LIMITS: readonly Limits[] = [
+  { entries: 50, text: 4_000, names: 200 },
+  { entries: 50, text: 1_000, names: 60 },
+  { entries: 50, text: 300, names: 30 },
+  { entries: 50, text: 150, names: 15 },
+  { entries: 50, text: 80, names: 8 },
+  { entries: 50, text: 45, names: 4 },
+  ...[40, 30, 20, 12, 8, 5, 3, 1].map((entries) => ({ entries, text: 45, names: 4 })),
+];
+/** Objects of senders, by the names that results give them. */
+const OF_SENDERS = /(?:^|\.)(?:contexts|extra|request|data|tags|query|options|code|variables|modules)(?:\.|\[|$)/;
+/** The points of a series. */
+const SERIES = /(?:^|\.)points$/;
+const POINTS_MAX = 60;
+/** Texts in a list are names; many of them fit. */
+const TEXTS_PER_ENTRY = 6;
+const TEXTS_MIN = 20;
+/** A text in a list is a line that begins with what names it. */
+const LINE_CHARACTERS = 120;
+const NOTES_MAX = 6;
+
+/**
+ * As much of a value as `render` tells in so many characters: lists end early and texts are cut, in as few places as
+ * will do. A list says how long it was.
+ */
+export function shorten(value: unknown, charactersMax: number, render: (value: unknown) => string): Shortened {
+  for (const limits of LIMITS) {
+    const left = cut(value, limits);
+    const text = render(left.value);
+    if (text.length <= charactersMax) return { ...left, text };
+  }
+  return { value: {}, text: '', notes: ['everything: it is too large to be shown here'] };
+}
+
+function cut(whole: unknown, { entries, text, names }: Limits): Cut {
+  const notes = new Map<string, string>();
+  const visit = (value: unknown, path: string): unknown => {
+    if (typeof value === 'string') {
+      const most = path.endsWith('[]') && !OF_SENDERS.test(path) ? Math.max(text, LINE_CHARACTERS) : text;
+      if (value.length <= most) return value;
+      notes.set('text', `texts are cut after ${text} characters`);
+      return `${value.slice(0, most).toWellFormed()}…`;
+    }
+    if (Array.isArray(value)) {
+      if (SERIES.test(path)) return thinned(value, path);
+      const most = typeof value[0] === 'string' ? Math.max(TEXTS_MIN, entries * TEXTS_PER_ENTRY) : entries;
+      if (value.length > most && !notes.has(path)) notes.set(path, `${path}: ${most} of ${value.length}`);
+      return value.slice(0, most).map((entry) => visit(entry, `${path}[]`));
+    }
+    if (typeof value !== 'object' || value === null) return value;
+    const members = Object.entries(value);
+    const most = OF_SENDERS.test(path) ? names : members.length;
+    if (members.length > most) notes.set(path, `${path}: ${most} of ${members.length} members`);
+    return Object.fromEntries(
+      members.slice(0, most).map(([name, inner]) => [name, visit(inner, path === '' ? name : `${path}.${name}`)]),
+    );
+  };
+  const thinned = (points: readonly { readonly value: number }[], path: string) => {
+    if (points.length > POINTS_MAX) notes.set(path, `${path}: ${POINTS_MAX} of ${points.length}, with the peaks`);
+    return thinOut(points, POINTS_MAX);
+  };
+  const value = visit(whole, '');
+  const told = [...notes.values()];
+  const more = told.length - NOTES_MAX;
+  return { value, notes: more > 0 ? [...told.slice(0, NOTES_MAX), `and ${more} more lists`] : told };
+}
+
+/**
+ * A value as lines for a model: `name: value`; a list of flat entries is a table. What is null or empty is left out. A
+ * text that could be taken for anything else is quoted, and no text breaks a line.
+ */
+export function renderDigest(value: unknown): string {
+  return linesOf(value, '').join('\n');
+}
+
+function linesOf(value: unknown, indent: string): string[] {
+  if (Array.isArray(value)) return tableOf(value, indent) ?? value.flatMap((entry) => entryLines(entry, indent));
+  if (!isObject(value)) return [indent + scalar(value)];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    if (isEmpty(inner)) return [];
+    const flat = inlineOf(inner);
+    return flat === null ? [`${indent}${name}:`, ...linesOf(inner, `${indent}  `)] : [`${indent}${name}: ${flat}`];
+  });
+}
+
+/** A row of names, and one of values for each entry; a dash is null. Null for fewer than three entries, or nested ones. */
+function tableOf(list: readonly unknown[], indent: string): string[] | null {
+  if (list.length < 3 || !list.every(isObject)) return null;
+  const entries: readonly Readonly<Record<string, unknown>>[] = list;
+  const names = [...new Set(entries.flatMap((entry) => Object.keys(entry).filter((name) => !isEmpty(entry[name]))))];
+  const rows = entries.map((entry) => names.map((name) => (isEmpty(entry[name]) ? '-' : inlineOf(entry[name]))));
+  if (names.length === 0 || rows.some((row) => row.includes(null))) return null;
+  return [names, ...rows].map((row) => `${indent}${row.join(' | ')}`);
+}
+
+function entryLines(entry: unknown, indent: string): string[] {
+  if (!isObject(entry)) return [`${indent}- ${scalar(entry)}`];
+  const inner = Object.entries(entry).filter(([, one]) => !isEmpty(one));
+  const flat: string[] = [];
+  const deep: [string, unknown][] = [];
+  for (const [name, one] of inner) {
+    const text = inlineOf(one);
+    if (text === null) deep.push([name, one]);
+    else flat.push(`${name}: ${text}`);
+  }
+  const rest = deep.length === 0 ? [] : linesOf(Object.fromEntries(deep), `${indent}  `);
+  return [`${indent}- ${flat.join(', ')}`, ...rest];
+}
+
+/** Of a list in one line; longer texts get a line each. */
+const INLINE_CHARACTERS = 60;
+
+/** In one line: a scalar, or a list of scalars. */
+function inlineOf(value: unknown): string | null {
+  if (!Array.isArray(value)) return isObject(value) ? null : scalar(value);
+  const isLong = value.some((entry) => typeof entry === 'string' && entry.length > INLINE_CHARACTERS);
+  return isLong || value.some((entry) => typeof entry === 'object') ? null : `[${value.map(scalar).join(', ')}]`;
+}
+
+function scalar(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value) ?? '';
+  return PLAIN.test(value) ? value : JSON.stringify(value);
+}
+
+/** Names, ids, times and words. */
+const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.:/@+•*<>%#() -]*$/u;
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}

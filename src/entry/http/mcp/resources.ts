@@ -1,0 +1,96 @@
+import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@modelcontextprotocol/server';
+
+import { getAction } from '#actions/registry.ts';
+import { runAction } from '#actions/run_action.ts';
+import { senderIdOf } from '#entry/http/call_budget.ts';
+import type { Exchange } from '#entry/http/mcp/call_tool.ts';
+import { renderDigest } from '#entry/http/mcp/digest.ts';
+import { parseResultUri } from '#entry/http/mcp/resource_uris.ts';
+
+import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { AppError } from '#kernel/errors.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Always there. */
+export const RESOURCES = [
+  { uri: 'tocsin://services', name: 'Services', mimeType: 'application/json' },
+  { uri: 'tocsin://incidents', name: 'Incidents', mimeType: 'application/json' },
+] as const;
+
+export const RESOURCE_TEMPLATES = [
+  { uriTemplate: 'tocsin://services/{serviceId}', name: 'One service', mimeType: 'application/json' },
+  { uriTemplate: 'tocsin://incidents/{incidentId}', name: 'One incident', mimeType: 'application/json' },
+  { uriTemplate: 'tocsin://rules/{ruleId}/runbook', name: 'Runbook of a rule', mimeType: 'text/plain' },
+] as const;
+
+/** Throws an error of the protocol for what is not there, or may not be seen. */
+export async function readResource(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
+  try {
+    const [, ruleId] = /^tocsin:\/\/rules\/([^/?]+)\/runbook$/.exec(uri) ?? [];
+    if (ruleId !== undefined) return textOf(uri, 'text/plain', await readRunbook(exchange, ruleId));
+    const call = parseResultUri(uri) ?? callOf(uri);
+    if (call === null) throw notThere(uri);
+    return textOf(uri, 'application/json', JSON.stringify({ result: await read(exchange, call.tool, call.input) }));
+  } catch (error) {
+    if (error instanceof AppError && error.code !== 'internal')
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${error.code}: ${error.message}`);
+    throw error;
+  }
+}
+
+function callOf(uri: string): { readonly tool: string; readonly input: object } | null {
+  if (uri === 'tocsin://services') return { tool: 'list_services', input: {} };
+  if (uri === 'tocsin://incidents') return { tool: 'list_incidents', input: {} };
+  const [, kind, id] = /^tocsin:\/\/(services|incidents)\/([^/?]+)$/.exec(uri) ?? [];
+  if (id === undefined) return null;
+  return kind === 'services'
+    ? { tool: 'get_service', input: { serviceId: id } }
+    : { tool: 'get_incident', input: { incidentId: id } };
+}
+
+async function read({ runtime, budget, caller, origin }: Exchange, tool: string, input: object): Promise<unknown> {
+  const action = getAction(tool);
+  if (action.effect !== 'read') throw notThere(`tocsin://results/${tool}`);
+  return await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin));
+}
+
+function textOf(uri: string, mimeType: string, text: string): ReadResourceResult {
+  return { contents: [{ uri, mimeType, text }] };
+}
+
+function notThere(uri: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri.slice(0, 200)}`);
+}
+
+/** What a person does when the rule fires: its condition, whom it pages, and how its last incidents ended. */
+async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promise<string> {
+  if (!caller.permissions.has('oncall:view'))
+    throw new AppError('forbidden', 'a runbook needs the permission oncall:view');
+  const stores = storesOf(runtime.db.session());
+  const rule = await stores.alertRules.get(caller.orgId, ruleId);
+  const service = await stores.services.get(caller.orgId, rule.serviceId);
+  const policy =
+    rule.escalationPolicyId === null ? null : await stores.policies.get(caller.orgId, rule.escalationPolicyId);
+  const since = runtime.clock.now().subtract({ hours: 24 * DAYS });
+  const [counted] = (
+    await stores.incidentSearch.countByRule(caller.orgId, { serviceId: rule.serviceId, since }, RULES_MAX)
+  ).filter((one) => one.ruleId === rule.id);
+  return [
+    `Runbook of the rule ${JSON.stringify(rule.name)} (${rule.id})`,
+    renderDigest({
+      service: service.name,
+      serviceId: service.id,
+      fires: conditionText(rule),
+      enabled: rule.enabled,
+      policy: policy?.name ?? 'none: it pages nobody',
+      incidentsIn30Days: counted?.count ?? 0,
+    }),
+    '1. list_incidents with this serviceId and status triggered; take the incident of this rule.',
+    '2. get_incident: read evidence first (deploys, changes, metrics that moved, how alike ones ended).',
+    '3. Acknowledge only when somebody works on it: escalation pauses.',
+    '4. Resolve when the condition above is false again, which query_metric or get_exception_group shows.',
+  ].join('\n');
+}
+
+const DAYS = 30;
+const RULES_MAX = 1_000;

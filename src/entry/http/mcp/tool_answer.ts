@@ -1,0 +1,49 @@
+import type { CallToolResult } from '@modelcontextprotocol/server';
+
+import type { AnyAction } from '#actions/action_context.ts';
+import { renderDigest, shorten } from '#entry/http/mcp/digest.ts';
+import { resultUri } from '#entry/http/mcp/resource_uris.ts';
+import { untrustedTextIn, warningAbout } from '#entry/http/mcp/untrusted_text.ts';
+
+/** All that an answer tells, text and structured together: what clients give to a model at once. */
+const ANSWER_CHARACTERS_MAX = 25_000;
+/** A body up to this size is given exactly as REST gives it. */
+const EXACT_CHARACTERS_MAX = 14_000;
+const TEXT_CHARACTERS_MAX = 11_500;
+/** What goes around both: the note on what is missing, its link, the warning. */
+const AROUND_CHARACTERS = 1_800;
+
+/**
+ * The result of an action for a model: a digest as text, the most urgent first, and the body itself beside it. One that
+ * is too large is shortened in both, and linked.
+ */
+export function toToolAnswer(action: AnyAction, input: unknown, result: unknown): CallToolResult {
+  const urgent: unknown = action.digest === undefined ? result : action.digest(result);
+  const digest = shorten(urgent, TEXT_CHARACTERS_MAX, renderDigest);
+  const { text } = digest;
+  const body = JSON.stringify(result);
+  const left = ANSWER_CHARACTERS_MAX - AROUND_CHARACTERS - text.length;
+  const isExact = digest.notes.length === 0 && body.length <= Math.min(left, EXACT_CHARACTERS_MAX);
+  const told = isExact ? { value: result, notes: [] } : shorten(urgent, left, stringify);
+  const { notes } = digest;
+  const uri = action.effect === 'read' && !isExact ? resultUri(action.name, input) : null;
+  const untrusted = untrustedTextIn(action, result);
+  const content: CallToolResult['content'] = [{ type: 'text', text: withNotes(text, notes, uri) }];
+  if (uri !== null) {
+    content.push({ type: 'resource_link', uri, name: action.name, mimeType: 'application/json', size: body.length });
+  }
+  if (untrusted.length > 0) content.push({ type: 'text', text: warningAbout(untrusted) });
+  const structuredContent = isExact ? { result } : { result: told.value, shortened: [...told.notes] };
+  return { content, structuredContent, ...(untrusted.length === 0 ? {} : { _meta: { untrusted } }) };
+}
+
+function withNotes(text: string, notes: readonly string[], uri: string | null): string {
+  const shown = text === '' ? 'There is nothing.' : text;
+  if (notes.length === 0) return shown;
+  const rest = uri === null ? '' : ` All of it: ${uri}`;
+  return `${shown}\nShortened: ${notes.join('; ')}.${rest}`;
+}
+
+function stringify(value: unknown): string {
+  return JSON.stringify(value);
+}

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+
+import { eventAt, groupAndStore, withMessage } from '#test/actions/exceptions/given_events.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { staffedWorld } from '#test/kit/staff.ts';
+
+test('an incident comes with what fired, deploys, new exceptions, metrics that moved and how alike ones ended', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const steps = [{ afterMinutes: 0, channels: ['sms' as const], targetUserIds: [anna.userId] }];
+  const alert = await w.staff.alert(teamId, steps);
+  const first = await alert.trigger();
+  w.clock.advance({ minutes: 12 });
+  await w.expectOk('resolve_incident', { incidentId: first }, { key: anna.key });
+  w.clock.advance({ hours: 3 });
+  await groupAndStore(w, alert.serviceId, [eventAt(w, { release: 'shop@2', ...withMessage('no pool left') })]);
+  await givenMetrics(w, alert.serviceId, {
+    name: 'pool_waiting',
+    minutes: 120,
+    everySeconds: 60,
+    value: (step) => (step > 115 ? 900 : 1 + (step % 3)),
+  });
+  const incidentId = await alert.trigger();
+  w.clock.advance({ minutes: 20 });
+  const { evidence } = await w.expectOk('get_incident', { incidentId });
+  expect(evidence).toMatchObject({
+    rule: { ruleId: alert.ruleId, enabled: true },
+    policyName: expect.any(String),
+    deploys: [{ release: 'shop@2' }],
+    newGroups: [{ title: 'no pool left' }],
+    movedMetrics: { total: 1, metrics: [{ metricName: 'pool_waiting' }] },
+    similar: { incidents: [{ incidentId: first, secondsToResolve: 720, resolvedBy: expect.stringContaining('Anna') }] },
+  });
+  expect(JSON.stringify(evidence)).not.toMatch(/tocsin_ing_|@tocsin\.test\/\d/);
+
+  const blind = await w.given.apiKey({ permissions: ['oncall:view'] });
+  const withheld = (await w.expectOk('get_incident', { incidentId }, { key: blind })).evidence;
+  expect(withheld).toMatchObject({ deploys: null, movedMetrics: null, newGroups: [], similar: { count: 1 } });
+
+  await w.expectOk('delete_alert_rule', { ruleId: alert.ruleId });
+  expect((await w.expectOk('get_incident', { incidentId })).evidence.rule).toBeNull();
+});
