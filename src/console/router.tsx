@@ -12,6 +12,7 @@ import {
   IconLayoutDashboard,
   IconPlug,
   IconReceiptEuro,
+  IconRobot,
   IconServer2,
   IconSettings,
   IconUserCircle,
@@ -58,6 +59,7 @@ const SETTINGS_NAVIGATION: readonly SettingsEntry[] = [
   { to: `${PAGES.settings}${SETTINGS_PAGES.members}`, label: 'Members', icon: IconUsers, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.apiKeys}`, label: 'API keys', icon: IconKey, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.apps}`, label: 'Connected apps', icon: IconApps, isForAdmins: false },
+  { to: `${PAGES.settings}${SETTINGS_PAGES.agents}`, label: 'Agents', icon: IconRobot, isForAdmins: false },
   { to: `${PAGES.settings}${SETTINGS_PAGES.audit}`, label: 'Audit log', icon: IconHistory, isForAdmins: true },
   { to: `${PAGES.settings}${SETTINGS_PAGES.billing}`, label: 'Billing', icon: IconReceiptEuro, isForAdmins: true },
   {
@@ -116,6 +118,11 @@ const settingsRoutes = [
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.apps,
     component: lazyRouteComponent(() => import('#console/pages/settings/apps.tsx'), 'Apps'),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: SETTINGS_PAGES.agents,
+    component: lazyRouteComponent(() => import('#console/pages/settings/agents.tsx'), 'Agents'),
   }),
   createRoute({
     getParentRoute: () => settings,

@@ -140,6 +140,7 @@ export const openingsOf = ({
   ['settings/api-keys', 'Create a key'],
   ['settings/api-keys', /^Revoke /],
   ['settings/apps', /^Disconnect /],
+  ['settings/agents', 'Stop all agents'],
   ['settings/audit', 'Export'],
   ['settings/audit', /show what changed$/],
 ];

@@ -73,6 +73,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/members', 'Joined'],
     ['settings/api-keys', 'Acts as'],
     ['settings/apps', 'No app is connected'],
+    ['settings/agents', 'Who may respond to incidents'],
     ['settings/audit', 'create_team'],
     ['settings/billing', 'checkout, Exceptions, Metrics'],
     ['settings/delivery', 'Phone call'],

@@ -47,6 +47,7 @@ export function authorOf({ caller: { actor } }: ActionContext): Id<'user'> {
 export async function getOwnNote(incidentId: Id<'incident'>, noteId: string, context: ActionContext): Promise<NoteRow> {
   const note = await context.stores.incidentNotes.find(incidentId, noteId);
   if (note === null) throw notFound('noteId', 'note');
-  if (note.userId !== authorOf(context)) throw new AppError('forbidden', 'only who wrote a note may change it');
+  if (note.userId !== authorOf(context) || note.agentName !== null)
+    throw new AppError('forbidden', 'only who wrote a note may change it');
   return note;
 }

@@ -39,6 +39,7 @@ export const SETTINGS_PAGES = {
   members: '/members',
   apiKeys: '/api-keys',
   apps: '/apps',
+  agents: '/agents',
   audit: '/audit',
   billing: '/billing',
   delivery: '/delivery',

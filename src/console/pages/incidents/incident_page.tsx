@@ -33,6 +33,10 @@ const IncidentContext = lazy(() =>
   import('#console/pages/incidents/incident_context.tsx').then((m) => ({ default: m.IncidentContext })),
 );
 
+const AgentsCard = lazy(() =>
+  import('#console/pages/incidents/agents_card.tsx').then((m) => ({ default: m.AgentsCard })),
+);
+
 const route = getRouteApi('/inside/incidents/$incidentId');
 
 /** Refreshes an open incident even when the live connection does not work. */
@@ -75,6 +79,9 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
     >
       <div>
         <IncidentCause incident={incident} />
+        <Suspense>
+          <AgentsCard incident={incident} />
+        </Suspense>
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
         <WhenNear>

@@ -5,6 +5,7 @@ import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Confirm } from '#console/components/confirm.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -88,12 +89,13 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
   const nameOf = useMemberNames();
   const [mode, setMode] = useState<'reading' | 'editing' | 'deleting'>('reading');
   const deleting = useIncidentChange('delete_incident_note', incidentId);
-  const isOwn = note.userId === session.user.userId && may('oncall:edit');
+  const isOwn = note.userId === session.user.userId && note.agentName === null && may('oncall:edit');
   if (mode === 'editing') return <EditNote incidentId={incidentId} note={note} onClose={() => setMode('reading')} />;
   return (
     <div className={classes.note}>
       <div className={classes.head}>
-        <b>{capital(nameOf(note.userId))}</b>
+        <b>{note.agentName === null ? capital(nameOf(note.userId)) : <Name>{note.agentName}</Name>}</b>
+        {note.agentName !== null && <span className={classes.edited}>agent</span>}
         {note.editedAt !== null && (
           <span className={classes.edited}>
             edited <Timestamp at={note.editedAt} />

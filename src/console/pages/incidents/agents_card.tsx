@@ -1,0 +1,188 @@
+import { Button, Group } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+
+import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
+import { refreshIncidents } from '#console/api/incidents.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/incidents/agents_card.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Work = ResultOf<'get_agent_work'>;
+type Lease = NonNullable<Work['lease']>;
+type Proposal = Work['proposals'][number];
+
+/** A lease runs out without anything else happening. */
+const REFRESH_MS = 15_000;
+
+/** What agents do about the incident, and what they ask people; nothing while no agent has touched it. */
+export function AgentsCard({ incident }: { readonly incident: IncidentWithLog }) {
+  const { incidentId, status, timeline } = incident;
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({
+    ...actionQuery(org.orgId, 'incidents', 'get_agent_work', { incidentId }),
+    refetchInterval: status === 'resolved' ? false : REFRESH_MS,
+  });
+  // Whatever agents and people do is an event of the timeline, too.
+  useEffect(() => void refetch(), [refetch, timeline.length]);
+  if (error !== null && data === undefined) return <ErrorAlert error={error} title="Agents could not be loaded" />;
+  if (data === undefined || (data.lease === null && data.total === 0)) return null;
+  const left = data.total - data.proposals.length;
+  return (
+    <Card title="Agents" rows={data.lease !== null && <LeaseRow lease={data.lease} />}>
+      {data.proposals.map((proposal) => (
+        <ProposalItem key={proposal.proposalId} proposal={proposal} onAnswered={refetch} />
+      ))}
+      {left > 0 && <p className={classes.sub}>And {left} older.</p>}
+    </Card>
+  );
+}
+
+function LeaseRow({ lease: { agentName, state, expiresAt, releasedAt } }: { readonly lease: Lease }) {
+  const { tone, word, at } = {
+    held: { tone: 'blue' as const, word: 'works on it until', at: expiresAt },
+    lost: { tone: 'amber' as const, word: 'stopped answering; its lease ended', at: expiresAt },
+    released: { tone: 'gray' as const, word: 'ended its work', at: releasedAt ?? expiresAt },
+  }[state];
+  return (
+    <Row
+      title={<Name>{agentName}</Name>}
+      sub={
+        <>
+          {word} <Timestamp at={at} format={state === 'held' ? 'clock' : 'ago'} />
+        </>
+      }
+    >
+      <Status tone={tone}>{state === 'held' ? 'at work' : state}</Status>
+    </Row>
+  );
+}
+
+const STATES: Record<Proposal['state'], { readonly tone: Tone; readonly action: string; readonly question: string }> = {
+  proposed: { tone: 'amber', action: 'waits for a person', question: 'waits for an answer' },
+  approved: { tone: 'green', action: 'approved', question: 'yes' },
+  carried_out: { tone: 'green', action: 'approved and done', question: 'yes' },
+  rejected: { tone: 'gray', action: 'rejected', question: 'no' },
+  expired: { tone: 'gray', action: 'expired', question: 'expired' },
+};
+
+interface ProposalProps {
+  readonly proposal: Proposal;
+  readonly onAnswered: () => Promise<unknown>;
+}
+
+function ProposalItem({ proposal, onAnswered }: ProposalProps) {
+  const { agentName, kind, number, sentence, evidence, state, expiresAt, decidedAt, decidedBy, answer } = proposal;
+  const { tone, [kind]: word } = STATES[state];
+  return (
+    <div className={classes.proposal} role="group" aria-label={`#${number} of ${agentName}`}>
+      <div className={classes.head}>
+        <b>
+          #{number} <Name>{agentName}</Name> {kind === 'action' ? `proposes to ${wordsOf(proposal)}` : 'asks'}
+        </b>
+        <Status tone={tone} isUrgent={state === 'proposed'}>
+          {word}
+        </Status>
+      </div>
+      <p className={classes.text} dir="auto">
+        {sentence}
+      </p>
+      {evidence.length > 0 && (
+        <ul className={classes.evidence} aria-label="Evidence">
+          {evidence.map((text, place) => (
+            <li key={place} dir="auto">
+              {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Input proposal={proposal} />
+      {state === 'proposed' && (
+        <span className={classes.sub}>
+          until <Timestamp at={expiresAt} format="clock" />
+        </span>
+      )}
+      {decidedAt !== null && decidedBy !== null && (
+        <span className={classes.sub}>
+          {decidedBy} <Timestamp at={decidedAt} />
+          {answer !== null && `: ${answer}`}
+        </span>
+      )}
+      {state === 'proposed' && <Answers proposal={proposal} onAnswered={onAnswered} />}
+    </div>
+  );
+}
+
+/** What exactly would be done; nothing where it is only this incident. */
+function Input({ proposal: { input, incidentId } }: { readonly proposal: Proposal }) {
+  if (input === null || (Object.keys(input).length === 1 && input['incidentId'] === incidentId)) return null;
+  return (
+    <pre className={classes.input} aria-label="Exactly this">
+      {JSON.stringify(input, null, 2)}
+    </pre>
+  );
+}
+
+function Answers({ proposal, onAnswered }: ProposalProps) {
+  const { proposalId, incidentId, kind, agentName } = proposal;
+  const { org, may } = useOrganization();
+  const queryClient = useQueryClient();
+  const [isApproving, setIsApproving] = useState(false);
+  const answering = useMutation({
+    mutationFn: (answer: 'yes' | 'no') => invoke(org.orgId, 'answer_proposal', { proposalId, answer }),
+    onSuccess: ({ state }) => {
+      setIsApproving(false);
+      if (state === 'carried_out') showSuccess(named`Done, as ${agentName} proposed.`);
+    },
+    // After a conflict, too: somebody else has answered.
+    onSettled: async () => await Promise.all([onAnswered(), refreshIncidents(queryClient, org.orgId, [incidentId])]),
+  });
+  if (!may('oncall:edit')) return null;
+  return (
+    <>
+      <Group gap="xs" className={classes.buttons}>
+        <Button
+          size="sm"
+          onClick={() => (kind === 'action' ? setIsApproving(true) : answering.mutate('yes'))}
+          loading={answering.isPending && answering.variables === 'yes'}
+        >
+          {kind === 'action' ? 'Approve' : 'Yes'}
+        </Button>
+        <Button
+          size="sm"
+          variant="default"
+          onClick={() => answering.mutate('no')}
+          loading={answering.isPending && answering.variables === 'no'}
+        >
+          {kind === 'action' ? 'Reject' : 'No'}
+        </Button>
+      </Group>
+      {answering.isError && !isApproving && <ErrorAlert title="Nothing was changed" error={answering.error} />}
+      {isApproving && (
+        <Confirm
+          title={`Approve: ${wordsOf(proposal)}?`}
+          button="Approve and do it"
+          isHarmless
+          isPending={answering.isPending}
+          error={answering.error}
+          onConfirm={() => answering.mutate('yes')}
+          onClose={() => setIsApproving(false)}
+        >
+          It is done at once, in your name. The audit log says that <Name>{agentName}</Name> proposed it.
+          <Input proposal={proposal} />
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function wordsOf({ action }: Proposal): string {
+  return (action ?? '').replaceAll('_', ' ');
+}

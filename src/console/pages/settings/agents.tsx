@@ -1,0 +1,244 @@
+import { Button, Group, NumberInput, Skeleton, Stack, Switch, Text } from '@mantine/core';
+import { IconRobot } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { addressOf } from '#console/api/http.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { Card } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { CopyField } from '#console/components/copy_field.tsx';
+import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { EmptyState } from '#console/components/empty_state.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name, named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { Page } from '#console/components/page.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { WRITES_AN_HOUR_MAX } from '#core/responder/agent_settings.ts';
+import { HOLD_MINUTES_MAX } from '#core/responder/hold.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
+
+type Settings = ResultOf<'get_agents'>['settings'];
+type Agent = ResultOf<'get_agents'>['agents'][number];
+
+/** What agents may do in the organization: the switch, their limits, and which of them respond to incidents. */
+export function Agents() {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery(actionQuery(org.orgId, 'settings', 'get_agents', {}));
+  return (
+    <Page
+      title="Agents"
+      lead="Agents may look, note, propose and ask during an incident. People decide, and paging waits for no agent unless you allow it here."
+    >
+      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <Skeleton height={240} radius="lg" />}
+      {data !== undefined && (
+        <>
+          <StopSwitch settings={data.settings} />
+          <Limits key={JSON.stringify(data.settings)} settings={data.settings} />
+          <Responders agents={data.agents} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings }) {
+  const { org, isAdmin } = useOrganization();
+  const refresh = useRefresh();
+  const [isAsking, setIsAsking] = useState(false);
+  const stopping = useMutation({
+    mutationFn: (stopped: boolean) => invoke(org.orgId, 'stop_agents', { stopped }),
+    async onSuccess({ areStopped: stopped }) {
+      setIsAsking(false);
+      showSuccess(stopped ? 'All agents are stopped.' : 'Agents may go on.');
+      await refresh();
+    },
+  });
+  const mayChange = areStopped ? org.role === 'owner' : isAdmin;
+  return (
+    <Card
+      title={areStopped ? <Status tone="red">All agents are stopped</Status> : 'All agents'}
+      about={
+        areStopped
+          ? 'Every request of an agent is refused. Only an owner lets them go on.'
+          : 'Stopping them takes effect with their next request. Their leases end, and nothing they proposed is carried out.'
+      }
+      action={
+        mayChange && (
+          <Button
+            {...(areStopped ? { variant: 'default' } : { color: 'red' })}
+            onClick={() => (areStopped ? stopping.mutate(false) : setIsAsking(true))}
+            loading={stopping.isPending}
+          >
+            {areStopped ? 'Let agents go on' : 'Stop all agents'}
+          </Button>
+        )
+      }
+    >
+      {stopping.isError && !isAsking && <ErrorAlert title="Nothing was changed" error={stopping.error} />}
+      {isAsking && (
+        <Confirm
+          title="Stop all agents?"
+          button="Stop all agents"
+          isPending={stopping.isPending}
+          error={stopping.error}
+          onConfirm={() => stopping.mutate(true)}
+          onClose={() => setIsAsking(false)}
+        >
+          Everything that comes over MCP is refused from now on, also of apps that members have connected. People and
+          paging are not affected.
+        </Confirm>
+      )}
+    </Card>
+  );
+}
+
+function Limits({ settings }: { readonly settings: Settings }) {
+  const { org } = useOrganization();
+  const refresh = useRefresh();
+  const [writes, setWrites] = useState<number | string>(settings.writesAnHour ?? '');
+  const [hold, setHold] = useState<number | string>(settings.holdMinutes);
+  const wanted = { writesAnHour: writes === '' ? null : Number(writes), holdMinutes: Number(hold || 0) };
+  const isDirty = wanted.writesAnHour !== settings.writesAnHour || wanted.holdMinutes !== settings.holdMinutes;
+  const saving = useMutation({
+    mutationFn: () => invoke(org.orgId, 'set_agent_limits', wanted),
+    async onSuccess() {
+      showSuccess('The limits are saved.');
+      await refresh();
+    },
+  });
+  const isOwner = org.role === 'owner';
+  return (
+    <Card title="Limits" about={isOwner ? undefined : 'Only owners change them.'}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isDirty) saving.mutate();
+        }}
+      >
+        <Stack gap="sm">
+          <NumberInput
+            label="Changes of one agent within an hour"
+            description="Empty: no cap, but 60 for agents that respond to incidents"
+            value={writes}
+            onChange={setWrites}
+            min={1}
+            max={WRITES_AN_HOUR_MAX}
+            allowDecimal={false}
+            disabled={!isOwner}
+            maw={360}
+          />
+          <NumberInput
+            label="Minutes that a lease may hold the first step"
+            description="0: paging never waits for an agent. At most 10; it never holds any later step"
+            value={hold}
+            onChange={setHold}
+            min={0}
+            max={HOLD_MINUTES_MAX}
+            allowDecimal={false}
+            disabled={!isOwner}
+            maw={360}
+          />
+          {saving.isError && <ErrorAlert title="The limits were not saved" error={saving.error} />}
+          {isOwner && (
+            <Group>
+              <Button type="submit" variant="default" disabled={!isDirty} loading={saving.isPending}>
+                Save limits
+              </Button>
+            </Group>
+          )}
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function Responders({ agents }: { readonly agents: readonly Agent[] }) {
+  const { org } = useOrganization();
+  const refresh = useRefresh();
+  const setting = useMutation({
+    mutationFn: ({ agentId, isResponder }: Agent) =>
+      invoke(org.orgId, 'set_responder', { agentId, enabled: !isResponder }),
+    async onSuccess({ isResponder }, { name }) {
+      showSuccess(isResponder ? named`${name} may respond now.` : named`${name} may no longer respond.`);
+      await refresh();
+    },
+  });
+  return (
+    <Card
+      title="Who may respond to incidents"
+      about="Off for every connected app and API key until an owner turns it on."
+    >
+      <Stack>
+        <CopyField label="MCP address for responders" value={addressOf(API_PATHS.responder)} />
+        {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}
+        {agents.length === 0 ? (
+          <EmptyState icon={<IconRobot size={24} />} title="No agent yet">
+            Connect an app, or create an API key that may look: it appears here.
+          </EmptyState>
+        ) : (
+          <DataTable
+            label="Who may respond to incidents"
+            columns={columnsWith(org.role === 'owner', setting.isPending, (agent) => setting.mutate(agent))}
+            items={agents}
+            keyOf={({ agentId }) => agentId}
+          />
+        )}
+      </Stack>
+    </Card>
+  );
+}
+
+const columnsWith = (isOwner: boolean, isPending: boolean, onChange: (agent: Agent) => void): Column<Agent>[] => [
+  {
+    id: 'name',
+    title: 'Agent',
+    isMain: true,
+    sortBy: ({ name }) => name.toLowerCase(),
+    cell: ({ name, kind }) => (
+      <>
+        <Text size="sm" fw={560}>
+          <Name>{name}</Name>
+        </Text>
+        <Text size="xs" c="dimmed">
+          {kind === 'app' ? 'connected app' : 'API key'}
+        </Text>
+      </>
+    ),
+  },
+  {
+    id: 'user',
+    title: 'Acts as',
+    sortBy: ({ userName }) => userName ?? '',
+    cell: ({ userName }) => (userName === null ? 'the organization' : <Name>{userName}</Name>),
+  },
+  {
+    id: 'used',
+    title: 'Last used',
+    sortBy: ({ lastUsedAt }) => lastUsedAt ?? '',
+    cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Timestamp at={lastUsedAt} />),
+  },
+  {
+    id: 'responds',
+    title: 'May respond',
+    cell: (agent) => (
+      <Switch
+        aria-label={`${agent.name} may respond to incidents`}
+        checked={agent.isResponder}
+        disabled={!isOwner || isPending}
+        onChange={() => onChange(agent)}
+      />
+    ),
+  },
+];
+
+function useRefresh(): () => Promise<void> {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return async () => await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'settings') });
+}
