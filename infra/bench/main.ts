@@ -14,6 +14,7 @@ import { ingestion } from './ingestion.ts';
 import { lists } from './lists.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
+import { nightShift } from './night_shift.ts';
 import { outage } from './outage.ts';
 import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
@@ -36,6 +37,7 @@ const BENCHES: readonly Bench[] = [
   ingestion,
   lists,
   mcp,
+  nightShift,
   outage,
   pageLatency,
   partition,
