@@ -15,9 +15,20 @@ import {
 const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   kernel: {
     folders: ['kernel'],
-    packages: ['typebox', 'temporal-polyfill', 'typeid-js', 'p-limit', 'node:timers/promises', 'node:async_hooks'],
+    packages: [
+      'typebox',
+      'temporal-polyfill',
+      'typeid-js',
+      'p-limit',
+      'node:timers/promises',
+      'node:async_hooks',
+      'node:vm',
+    ],
   },
-  core: { folders: ['core', 'kernel'], packages: ['re2js', 'typebox', 'node:crypto'] },
+  core: {
+    folders: ['core', 'kernel'],
+    packages: ['re2js', 'typebox', 'node:crypto', '@jridgewell/trace-mapping', 'acorn'],
+  },
   jobs: { folders: ['jobs', 'kernel'], packages: ['typebox'] },
   storage: {
     folders: ['storage', 'kernel', 'core', 'jobs'],
@@ -31,16 +42,29 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   'ingest/protocols': { folders: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { folders: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
   incidents: { folders: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
+  releases: { folders: ['releases', 'kernel', 'core', 'storage', 'jobs'], packages: ['node:'] },
   exceptions: {
-    folders: ['exceptions', 'kernel', 'core', 'storage', 'auth', 'incidents', 'ingest'],
-    packages: ['node:vm'],
+    folders: ['exceptions', 'kernel', 'core', 'storage', 'auth', 'incidents', 'ingest', 'releases'],
+    packages: [],
   },
   actions: {
-    folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify'],
+    folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify', 'releases'],
     packages: ['typebox', 'fastest-levenshtein', 'node:util'],
   },
   entry: {
-    folders: ['entry', 'actions', 'auth', 'core', 'incidents', 'ingest', 'jobs', 'kernel', 'notify', 'storage'],
+    folders: [
+      'entry',
+      'actions',
+      'auth',
+      'core',
+      'incidents',
+      'ingest',
+      'jobs',
+      'kernel',
+      'notify',
+      'releases',
+      'storage',
+    ],
     packages: ['*'],
   },
   workers: {
@@ -56,6 +80,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
       'jobs',
       'kernel',
       'notify',
+      'releases',
       'storage',
     ],
     packages: ['bullmq', 'p-limit', 'typebox', 'node:'],

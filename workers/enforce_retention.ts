@@ -10,6 +10,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 export interface RetentionRuntime {
   readonly db: Database;
   readonly clock: Clock;
+  readonly sourceMapDays: number;
   readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames'>;
 }
 
@@ -21,6 +22,8 @@ const KEEP_REFUSALS_HOURS = 48;
 /** Senders say the type of a metric again with each request, or every few minutes. */
 const KEEP_TYPES_HOURS = 24 * 90;
 const KEEP_SESSIONS_DAYS = 90;
+/** Uploads that are broken off may go on for so long. */
+const KEEP_CHUNKS_HOURS = 24;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
@@ -30,7 +33,7 @@ const KEEP_SESSIONS_DAYS = 90;
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
   const session = runtime.db.session();
-  const { services, incidents, exceptionGroups, exceptionCounts } = storesOf(session);
+  const { services, incidents, exceptionGroups, exceptionCounts, artifacts, sourceMaps } = storesOf(session);
   const { ingestRefusals, metricTypes, sentItems, eventExtras } = storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
@@ -49,6 +52,13 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
           now.subtract({ hours: 24 * KEEP_SESSIONS_DAYS }),
         ),
       () => inBatches((limit) => eventExtras.removeOutdated(now, limit)),
+      () => inBatches((limit) => artifacts.removeChunksBefore(now.subtract({ hours: KEEP_CHUNKS_HOURS }), limit)),
+      async () => {
+        if (runtime.sourceMapDays === 0) return;
+        const since = now.subtract({ hours: 24 * runtime.sourceMapDays });
+        await inBatches((limit) => artifacts.removeBundlesUnusedSince(since, limit));
+        await inBatches((limit) => sourceMaps.removeUnplaced(null, now.subtract({ hours: 1 }), limit));
+      },
       async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
       async () => {
         const tiers = await services.listRetentionTiers('metrics');

@@ -10,6 +10,7 @@ import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exc
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
+import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
@@ -18,6 +19,7 @@ import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
+import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
@@ -54,6 +56,10 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly exceptions: ExceptionReader;
   readonly rules: RuleReader;
   readonly expiredRows: ExpiredRows;
+  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
+  /** Of each organization. */
+  readonly sourceMapBytesMax: number;
+  readonly sourceMapDays: number;
   readonly incidentLimit: IncidentLimit;
   /** Exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
@@ -76,6 +82,9 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     exceptions: new ExceptionReader(context.clickhouse),
     rules: new RuleReader(context.clickhouse),
     expiredRows: new ExpiredRows(context.clickhouse),
+    sourceMaps: context.actions.sourceMaps,
+    sourceMapBytesMax: context.config.sourceMapMegabytes * 1024 * 1024 || Infinity,
+    sourceMapDays: context.config.sourceMapDays,
     incidentLimit: {
       incidents: context.config.incidentsPerService || Infinity,
       minutes: context.config.incidentsPerServiceMinutes,
@@ -116,6 +125,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       kept(onStorePoints(runtime)),
       kept(onGroupExceptions(grouping)),
       onPurgeService(runtime),
+      onAssembleBundle(runtime),
       onRecordFailedSignIn(runtime),
       onSendPasswordReset(runtime),
       onSendInvitation(runtime),

@@ -10,6 +10,7 @@ import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel
 import type { Caller, RequestOrigin, ThroughProposal } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
+import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
@@ -59,6 +60,8 @@ export interface ActionContext extends OperationContext {
   readonly caller: Caller;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
+  /** Maps events that came before their source maps. */
+  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly cipher: Cipher;
   /** The channels that the operator has set up. */
   readonly configuredChannels: ReadonlySet<Channel>;

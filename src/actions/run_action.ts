@@ -19,6 +19,7 @@ import type { Actor, Caller, RequestOrigin } from '#core/access/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -28,6 +29,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
+  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly cipher: Cipher;
   readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
@@ -187,13 +189,14 @@ function checkCall(name: string, input: unknown): CheckedCall {
 }
 
 function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
-  const { metrics, exceptions, cipher, configuredChannels, baseUrl, installation } = runtime;
+  const { metrics, exceptions, sourceMaps, cipher, configuredChannels, baseUrl, installation } = runtime;
   return {
     caller,
     now,
     stores: storesOf(session),
     metrics,
     exceptions,
+    sourceMaps,
     cipher,
     configuredChannels,
     baseUrl,

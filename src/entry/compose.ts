@@ -5,6 +5,7 @@ import { installationOf } from '#entry/installation.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
+import { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 
@@ -19,6 +20,9 @@ export interface AppContext extends Foundation {
   close(): Promise<void>;
 }
 
+/** About what source maps may take in each process that needs them. */
+const SOURCE_MAP_MEMORY_BYTES = 96 * 1024 * 1024;
+
 export async function compose(config: RunningConfig, options: FoundationOptions): Promise<AppContext> {
   const foundation = await openFoundation(config, options);
   const { db, clock, log, senders, outbox } = foundation;
@@ -27,6 +31,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
+    sourceMaps: new SourceMaps({ db, clock, log, memoryBytesMax: SOURCE_MAP_MEMORY_BYTES }),
     cipher: createCipher(config.appSecret, 'ingest-keys'),
     configuredChannels: new Set(senders.keys()),
     clock,

@@ -25,8 +25,9 @@ export async function groupAndStore(
   await continueTraces(events, (handled) => store(runtime, handled, token));
 }
 
-async function store(runtime: GroupingRuntime, events: readonly ArrivedEvent[], token: string): Promise<void> {
+async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
+  const events = await runtime.sourceMaps.mapEvents(arrived, 'worker');
   const seen = groupEvents(readingOf(runtime), events);
   const groups = await inUnitOfWork(runtime, async (unit) => {
     const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);

@@ -2,6 +2,7 @@ import type { Cipher } from '#auth/cipher.ts';
 import { type Reading, READING } from '#exceptions/read_events.ts';
 import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
+import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
@@ -10,6 +11,8 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly eventCipher: Pick<Cipher, 'open' | 'seal'>;
   /** Differs from the default only in tests. */
   readonly reading?: Partial<Reading>;
+  /** Maps events to their source. */
+  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   readonly latencies?: LatencyHistograms;
   /** How many groups a service may open a minute; Infinity for no limit. */

@@ -4,7 +4,7 @@ import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
-import { runWithTimeLimit, TimeLimitExceeded } from '#exceptions/run_with_time_limit.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 
 /** How long the content of senders may take to read and group before it is stopped, and the function that groups. */
 export interface Reading {

@@ -1,3 +1,4 @@
+import { assembleBundle } from '#jobs/assemble_bundle.ts';
 import { deliverPage } from '#jobs/deliver_page.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { purgeService } from '#jobs/purge_service.ts';
@@ -16,6 +17,7 @@ export const JOBS: readonly JobContract[] = [
   runEscalationStep,
   deliverPage,
   purgeService,
+  assembleBundle,
   sendPasswordReset,
   sendInvitation,
 ];

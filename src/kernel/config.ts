@@ -186,6 +186,16 @@ export const CORE_SETTINGS = {
     '100',
     'exception groups that one service may begin a minute. Events of further ones go to one group, "More new exceptions than can be told apart"; 0 for no limit',
   ),
+  sourceMapMegabytes: amount(
+    'SOURCE_MAP_MEGABYTES',
+    '2048',
+    'source maps that an organization may have stored, compressed; beyond it those that were used longest ago make room',
+  ),
+  sourceMapDays: amount(
+    'SOURCE_MAP_DAYS',
+    '90',
+    'days after which source maps that nobody uploaded again and no event needed are deleted',
+  ),
   incidentsPerService: amount(
     'INCIDENTS_PER_SERVICE',
     '20',

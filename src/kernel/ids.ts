@@ -15,6 +15,8 @@ export const KIND_NOUNS = {
   period: 'a billing period',
   dashboard: 'a dashboard',
   group: 'an exception group',
+  deploy: 'a deploy',
+  bundle: 'an upload of source maps',
   team: 'a team',
   member: 'a membership',
   schedule: 'a schedule',

@@ -41,6 +41,7 @@ beforeEach(async () => {
     eventCipher: CIPHER,
     clock: w.clock,
     onOutbox: () => {},
+    sourceMaps: w.context.actions.sourceMaps,
     exceptionWriter: new ExceptionWriter(w.context.clickhouse),
     newGroupsPerMinute: Infinity,
     onNewOrRegressed: async (_unit, groups) => void told.push(...groups),

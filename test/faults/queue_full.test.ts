@@ -68,6 +68,7 @@ function workersWithout(w: World): { comeBack(): void } {
       db,
       clock,
       onOutbox: () => {},
+      sourceMaps: w.context.actions.sourceMaps,
       eventCipher: createCipher(w.context.config.appSecret, 'waiting-events'),
       exceptionWriter: unlessAway(bound(exceptionWriter)),
       newGroupsPerMinute: Infinity,

@@ -64,11 +64,11 @@ export const getExceptionGroup = defineAction({
     ...ORIGINS_EXAMPLE,
     recentEvents: [EVENT_EXAMPLE],
   },
-  async handle({ groupId }, { caller, stores, exceptions, now }) {
+  async handle({ groupId }, { caller, stores, exceptions, sourceMaps, now }) {
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [statistics, byDay, environments, tags, events, openIncidentId, origins] = await Promise.all([
+    const [statistics, byDay, environments, tags, stored, openIncidentId, origins] = await Promise.all([
       exceptions.statistics(scope, periods),
       exceptions.countByDay(scope, periods),
       exceptions.countByEnvironment(scope, ENVIRONMENTS_MAX),
@@ -77,6 +77,13 @@ export const getExceptionGroup = defineAction({
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
       readOrigins(group, { exceptions, now }),
     ]);
+    const { orgId, serviceId } = group;
+    // Those that came before their source map.
+    const mapped = await sourceMaps.mapEvents(
+      stored.map((event) => ({ orgId, serviceId, event })),
+      'reader',
+    );
+    const events = mapped.map(({ event }) => event);
     const { scmOwner: owner, scmRepo: name } = service;
     const repository = owner !== null && name !== null ? { owner, name } : null;
     const facts = { group, statistics, environments, tags, newest: events[0], repository, openIncidentId, now };

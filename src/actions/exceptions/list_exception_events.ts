@@ -41,15 +41,21 @@ export const listExceptionEvents = defineAction({
     cursor: '1801621865922.4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f',
     limit: 1,
   },
-  async handle({ groupId, day, cursor, limit = 1 }, { caller, stores, exceptions, now }) {
+  async handle({ groupId, day, cursor, limit = 1 }, { caller, stores, exceptions, sourceMaps, now }) {
     const from = cursor === undefined ? null : parseCursor(cursor);
     const within = day === undefined ? null : dayOf(day);
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const { scmOwner: owner, scmRepo: name } = await stores.services.get(caller.orgId, group.serviceId);
     const repository = owner !== null && name !== null ? { owner, name } : null;
     const page = await exceptions.pages.list(scopeOf(group, now), { from, within, limit });
+    const { orgId, serviceId } = group;
+    // Those that came before their source map.
+    const mapped = await sourceMaps.mapEvents(
+      page.events.map((entry) => ({ ...entry, orgId, serviceId })),
+      'reader',
+    );
     return {
-      events: page.events.map(({ place, event }) => ({
+      events: mapped.map(({ place, event }) => ({
         ...toWholeEventView(event, repository),
         cursor: cursorOf(place),
       })),

@@ -20,6 +20,8 @@ export interface Frame {
   readonly variables?: Readonly<Record<string, Json>> | undefined;
   /** Where compiled code is: its library, and how far into it, which is the same wherever it was loaded. */
   readonly native?: NativePlace;
+  /** Where the code ran, as the client sent it, when the frame was mapped to its source; absent otherwise. */
+  readonly generated?: Pick<Frame, 'function' | 'filename' | 'absPath' | 'lineno' | 'colno'> | undefined;
 }
 
 export interface NativePlace {
@@ -120,6 +122,8 @@ export interface ExceptionEvent {
   readonly otherThreads?: readonly EventThread[] | undefined;
   /** What was left out, because the event was too large. */
   readonly trimmed?: readonly TrimmedPart[] | undefined;
+  /** The debug ids of its source maps, by the path of the code as it stands in frames. */
+  readonly debugIds?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is left out of an event that is too large, the least useful first. */

@@ -49,6 +49,8 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
       onOutbox,
       metrics: new MetricReader(clickhouse),
       exceptions: new ExceptionReader(clickhouse),
+      // No operation of the command line shows events.
+      sourceMaps: { mapEvents: async (events) => [...events] },
       cipher: createCipher(config.appSecret, 'ingest-keys'),
       configuredChannels: new Set(),
       baseUrl: config.baseUrl,

@@ -23,6 +23,7 @@ import { sendProblem } from '#entry/http/problem.ts';
 import { mountProposalAnswers } from '#entry/http/proposal_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
 import { mountRest } from '#entry/http/rest.ts';
+import { mountSentryApi } from '#entry/http/sentry_api.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
@@ -105,6 +106,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
   await mountRest(app, context.actions, budget, limits);
+  await mountSentryApi(app, { runtime: context.actions, budget, limits, log: context.log });
   await mountMcp(app, context, budget, limits);
   await mountResponder(app, context, budget, limits);
   const httpContext = httpContextOf(context, limits);

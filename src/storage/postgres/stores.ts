@@ -1,6 +1,7 @@
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
 import { AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyStore } from '#storage/postgres/api_key_store.ts';
+import { ArtifactStore } from '#storage/postgres/artifact_store.ts';
 import { AuditChainReader } from '#storage/postgres/audit_chain_reader.ts';
 import { AuditReader } from '#storage/postgres/audit_reader.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
@@ -43,6 +44,7 @@ import { ProposalStore } from '#storage/postgres/proposal_store.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
+import { ReleaseStore } from '#storage/postgres/release_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
 import { ResponderStore } from '#storage/postgres/responder_store.ts';
 import { RestorationStore } from '#storage/postgres/restoration_store.ts';
@@ -53,6 +55,7 @@ import { SentItemStore } from '#storage/postgres/sent_item_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
+import { SourceMapStore } from '#storage/postgres/source_map_store.ts';
 import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
 import { SessionStore } from '#storage/postgres/session_store.ts';
 import { SignInLimitStore } from '#storage/postgres/sign_in_limit_store.ts';
@@ -84,6 +87,9 @@ export interface Stores {
   readonly exceptionGroups: ExceptionGroupStore;
   readonly exceptionSearch: ExceptionGroupSearch;
   readonly exceptionCounts: ExceptionCountStore;
+  readonly releases: ReleaseStore;
+  readonly artifacts: ArtifactStore;
+  readonly sourceMaps: SourceMapStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
   readonly calendarFeeds: CalendarFeedStore;
@@ -151,6 +157,9 @@ export function storesOf(session: Session): Stores {
     exceptionGroups: new ExceptionGroupStore(session),
     exceptionSearch: new ExceptionGroupSearch(session),
     exceptionCounts: new ExceptionCountStore(session),
+    releases: new ReleaseStore(session),
+    artifacts: new ArtifactStore(session),
+    sourceMaps: new SourceMapStore(session),
     teams: new TeamStore(session),
     schedules,
     calendarFeeds: new CalendarFeedStore(session),

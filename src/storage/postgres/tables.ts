@@ -50,6 +50,14 @@ import {
   ResponderEntity,
 } from '#storage/postgres/entities/responders.ts';
 import {
+  ArtifactBundleEntity,
+  DeployEntity,
+  ReleaseEntity,
+  SourceMapEntity,
+  SourceMapPlaceEntity,
+  UploadChunkEntity,
+} from '#storage/postgres/entities/releases.ts';
+import {
   BillingPeriodEntity,
   DashboardEntity,
   IngestRefusalEntity,
@@ -122,6 +130,12 @@ export const ENTITIES = [
   ReleaseSessionsEntity,
   EventAttachmentEntity,
   EventFeedbackEntity,
+  ReleaseEntity,
+  DeployEntity,
+  UploadChunkEntity,
+  ArtifactBundleEntity,
+  SourceMapEntity,
+  SourceMapPlaceEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#core/exceptions/event.ts';
+import { asDebugIds } from '#ingest/protocols/sentry/debug_ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 import {
@@ -115,6 +116,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     dist: asText(payload['dist'], NAME_LENGTH_MAX) ?? undefined,
     modules: asModules(payload['modules']),
     trimmed: context.trimmed,
+    debugIds: asDebugIds(payload['debug_meta']),
   };
 }
 

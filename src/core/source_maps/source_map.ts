@@ -1,0 +1,120 @@
+import { encodedMappings, FlattenMap } from '@jridgewell/trace-mapping';
+
+import type { FunctionRange } from '#core/source_maps/function_ranges.ts';
+import { sourcePath } from '#core/source_maps/code_address.ts';
+
+/** A source map as it is stored: of everything that maps may hold, what is needed. */
+export interface StoredMap {
+  readonly mappings: string;
+  readonly names: readonly string[];
+  readonly sources: readonly string[];
+  readonly contents: readonly (string | null)[];
+  /** Indexes of sources that are not the application's, as the build says. */
+  readonly ignored: readonly number[];
+  /** The functions of the code; empty when it was not uploaded with the map. */
+  readonly functions: readonly FunctionRange[];
+}
+
+export const SOURCE_MAP_LIMITS = {
+  /** Of the file as it is uploaded. */
+  bytesMax: 32 * 1024 * 1024,
+  segmentsMax: 1_000_000,
+  sourcesMax: 50_000,
+  namesMax: 500_000,
+};
+
+/** Why a file is no source map that can be used. */
+export class BadSourceMap extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'BadSourceMap';
+  }
+}
+
+/**
+ * Reads the text of a source map, also one with sections. Throws `BadSourceMap`. Takes time in proportion to the text;
+ * whoever calls it bounds the time.
+ */
+export function readSourceMap(text: string): Omit<StoredMap, 'functions'> {
+  // Some servers put this in front, so that the file is no script.
+  const json = parse(text.replace(/^\)\]\}'[^\n]*\n/, ''));
+  const flat = 'sections' in json ? flatten(json) : json;
+  const { mappings, version } = flat;
+  if (version !== 3 && version !== '3') throw new BadSourceMap('it is not a source map of version 3');
+  if (typeof mappings !== 'string') throw new BadSourceMap('it has no mappings');
+  if (!/^[A-Za-z0-9+/,;]*$/.test(mappings)) throw new BadSourceMap('its mappings hold characters that none may have');
+  if (segmentsOf(mappings) > SOURCE_MAP_LIMITS.segmentsMax) {
+    throw new BadSourceMap(
+      `it has more than ${SOURCE_MAP_LIMITS.segmentsMax} mappings; split the code into more files`,
+    );
+  }
+  const sources = texts(flat['sources'], SOURCE_MAP_LIMITS.sourcesMax);
+  const root = typeof flat['sourceRoot'] === 'string' ? flat['sourceRoot'] : '';
+  const contents = Array.isArray(flat['sourcesContent']) ? flat['sourcesContent'] : [];
+  return {
+    mappings,
+    names: texts(flat['names'], SOURCE_MAP_LIMITS.namesMax),
+    sources: sources.map((source) => sourcePath(root === '' ? source : `${root.replace(/\/$/, '')}/${source}`)),
+    contents: sources.map((_, index) => {
+      const content: unknown = contents[index];
+      return typeof content === 'string' ? content : null;
+    }),
+    ignored: numbers(flat['ignoreList'] ?? flat['x_google_ignoreList']).slice(0, sources.length),
+  };
+}
+
+type Parsed = Readonly<Record<string, unknown>>;
+
+function parse(text: string): Parsed {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new BadSourceMap('it is not JSON');
+  }
+  if (!isObject(value)) throw new BadSourceMap('it is not a JSON object');
+  return value;
+}
+
+function isObject(value: unknown): value is Parsed {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const SECTIONS_MAX = 10_000;
+
+function flatten(json: Parsed): Parsed {
+  const { sections } = json;
+  if (!Array.isArray(sections) || sections.length > SECTIONS_MAX) throw new BadSourceMap('its sections cannot be read');
+  // A section may hold sections again, which the reader follows by recursion.
+  if (
+    sections.some((section: unknown) => !isObject(section) || !isObject(section['map']) || 'sections' in section['map'])
+  )
+    throw new BadSourceMap('its sections cannot be read');
+  try {
+    const map = new FlattenMap(JSON.stringify(json));
+    const { names, sources, sourcesContent, ignoreList } = map;
+    return { version: 3, names, sources, sourcesContent, ignoreList, mappings: encodedMappings(map) };
+  } catch {
+    throw new BadSourceMap('its sections cannot be read');
+  }
+}
+
+/** Never more than there are. */
+function segmentsOf(mappings: string): number {
+  let count = 1;
+  for (let at = 0; at < mappings.length; at += 1) {
+    const code = mappings.charCodeAt(at);
+    if (code === 0x2c || code === 0x3b) count += 1;
+  }
+  return count;
+}
+
+function texts(value: unknown, max: number): string[] {
+  if (!Array.isArray(value)) return [];
+  if (value.length > max) throw new BadSourceMap(`it has more than ${max} names or sources`);
+  return value.map((entry: unknown) => (typeof entry === 'string' ? entry : ''));
+}
+
+function numbers(value: unknown): number[] {
+  return Array.isArray(value) ? value.filter((entry): entry is number => Number.isInteger(entry)) : [];
+}

@@ -1,0 +1,42 @@
+import { slugOf } from '#core/releases/slug.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { DeployRow, ReleaseRow } from '#storage/postgres/release_store.ts';
+
+interface NamedService {
+  readonly id: string;
+  readonly name: string;
+  readonly projectId: number;
+}
+
+/** A service as clients of the protocol know projects. */
+export function projectAnswer({ name, projectId }: NamedService): object {
+  return { id: String(projectId), slug: slugOf(name) || String(projectId), name, platform: null, status: 'active' };
+}
+
+/** The same release of several services is one to clients of the protocol. */
+export function releaseAnswer(rows: readonly ReleaseRow[], services: readonly NamedService[]): object {
+  const [first] = rows;
+  if (first === undefined) return {};
+  const { version, url, ref, commitCount, commits, createdAt, releasedAt, archivedAt } = first;
+  const [last] = commits;
+  const own = new Set<string>(rows.map(({ serviceId }) => serviceId));
+  return {
+    version,
+    shortVersion: version,
+    url,
+    ref,
+    status: archivedAt === null ? 'open' : 'archived',
+    dateCreated: toTimestamp(createdAt),
+    dateReleased: releasedAt && toTimestamp(releasedAt),
+    commitCount,
+    lastCommit: last === undefined ? null : { id: last.id },
+    newGroups: 0,
+    authors: [],
+    projects: services.filter(({ id }) => own.has(id)).map(projectAnswer),
+  };
+}
+
+export function deployAnswer({ id, environment, name, url, startedAt, finishedAt }: DeployRow): object {
+  const dateStarted = startedAt && toTimestamp(startedAt);
+  return { id, environment, name, url, dateStarted, dateFinished: toTimestamp(finishedAt) };
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance } from 'fastify';
+
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import { surveyJson } from '#kernel/json_survey.ts';
+import { Temporal } from '#kernel/time.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const VALUES_MAX = 100_000;
+const LEVELS_MAX = 20;
+
+/** Bodies of this scope are JSON or a form with files, which arrives as its bytes. */
+export function parseBodies(scope: FastifyInstance): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
+    parseJson(body),
+  );
+  scope.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+}
+
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) return {};
+  const { values, levels } = surveyJson(bytes, VALUES_MAX, LEVELS_MAX);
+  if (values > VALUES_MAX || levels > LEVELS_MAX) {
+    throw invalidInput([{ path: '', message: 'the body holds too many values; send less at a time' }]);
+  }
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw invalidInput([{ path: '', message: 'the body is not valid JSON' }]);
+  }
+}
+
+export function objectOf(body: unknown): JsonObject {
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as JsonObject;
+  throw invalidInput([{ path: '', message: 'send a JSON object' }]);
+}
+
+/** A text that may be missing or null. Throws for another type, or one that is too long. */
+export function optionalText(body: JsonObject, name: string, lengthMax: number): string | null {
+  const value = body[name] ?? null;
+  if (value === null || value === '') return null;
+  if (typeof value !== 'string' || value.length > lengthMax || /[\0\n\r]/.test(value)) {
+    throw invalidInput([{ path: name, message: `give a text of at most ${lengthMax} characters, on one line` }]);
+  }
+  return value.toWellFormed();
+}
+
+export function requiredText(body: JsonObject, name: string, lengthMax: number): string {
+  const text = optionalText(body, name, lengthMax)?.trim() ?? '';
+  if (text === '') throw invalidInput([{ path: name, message: 'is missing' }]);
+  return text;
+}
+
+export function listOfTexts(value: unknown, name: string, max: number): string[] {
+  const entries: readonly unknown[] = Array.isArray(value)
+    ? value
+    : value === undefined || value === null
+      ? []
+      : [value];
+  const texts = entries.filter((entry) => typeof entry === 'string');
+  if (texts.length !== entries.length || texts.length > max || texts.some((text) => text.length > 250)) {
+    throw invalidInput([{ path: name, message: `give a list of at most ${max} short texts` }]);
+  }
+  return texts;
+}
+
+/** RFC 3339, or null. */
+export function optionalTime(body: JsonObject, name: string): Temporal.Instant | null {
+  const text = optionalText(body, name, 50);
+  if (text === null) return null;
+  try {
+    return Temporal.Instant.from(text);
+  } catch {
+    throw invalidInput([{ path: name, message: 'is not a time like 2027-01-31T12:00:00Z' }]);
+  }
+}
+
+/** An address that the console may link to; anything else that builds write there is left out. */
+export function optionalLink(body: JsonObject, name: string): string | null {
+  const text = optionalText(body, name, 2_000);
+  return text !== null && /^https?:\/\//i.test(text) ? text : null;
+}
+
+interface FormFile {
+  readonly field: string;
+  readonly fileName: string;
+  readonly content: Buffer;
+}
+
+/** The files of a form, of which there are at most so many. */
+export async function filesOf(body: unknown, contentType: string | undefined, max: number): Promise<FormFile[]> {
+  if (!Buffer.isBuffer(body) || contentType === undefined) {
+    throw new AppError('unsupported_media_type', 'send the parts as content-type: multipart/form-data');
+  }
+  const form = await readForm(body, contentType);
+  const files: FormFile[] = [];
+  for (const [field, value] of form) {
+    if (typeof value === 'string') continue;
+    if (files.length >= max) throw new AppError('payload_too_large', `send at most ${max} parts in a request`);
+    files.push({ field, fileName: value.name, content: Buffer.from(await value.arrayBuffer()) });
+  }
+  return files;
+}
+
+async function readForm(body: Buffer, contentType: string): Promise<FormData> {
+  try {
+    return await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
+  } catch {
+    throw invalidInput([{ path: '', message: 'the form cannot be read' }]);
+  }
+}

@@ -1,0 +1,59 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { Requester } from '#releases/requester.ts';
+import { saveRelease } from '#releases/save_release.ts';
+import type { DeployRow } from '#storage/postgres/release_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** A release that went live. */
+export interface NewDeploy {
+  readonly serviceIds: readonly Id<'service'>[];
+  readonly release: string;
+  readonly environment: string;
+  readonly name: string | null;
+  readonly url: string | null;
+  readonly startedAt: Temporal.Instant | null;
+  /** Now when it is null. */
+  readonly finishedAt: Temporal.Instant | null;
+}
+
+const DEPLOYS_A_DAY_MAX = 1_000;
+const AHEAD_MAX = { minutes: 10 };
+
+/** One for each service. The release becomes known with it. */
+export async function recordDeploy(
+  stores: Stores,
+  requester: Requester,
+  { serviceIds, ...deploy }: NewDeploy,
+  now: Temporal.Instant,
+): Promise<DeployRow[]> {
+  const { orgId } = requester;
+  const finishedAt = earlier(deploy.finishedAt ?? now, now.add(AHEAD_MAX));
+  const recorded: DeployRow[] = [];
+  for (const serviceId of serviceIds) {
+    const since = now.subtract({ hours: 24 });
+    const lately = await stores.releases.listDeploys(
+      orgId,
+      { serviceIds: [serviceId], from: since },
+      DEPLOYS_A_DAY_MAX,
+    );
+    if (lately.length >= DEPLOYS_A_DAY_MAX) {
+      throw new AppError('rate_limited', `a service takes ${DEPLOYS_A_DAY_MAX} deploys a day`, {
+        retryAfterSeconds: 3_600,
+      });
+    }
+    await saveRelease(stores, requester, { serviceId, version: deploy.release }, {}, now);
+    const row = await stores.releases.addDeploy({ orgId, serviceId, ...deploy, finishedAt, createdAt: now });
+    const { release, environment, name, url } = row;
+    const after = { serviceId, release, environment, name, url, finishedAt: finishedAt.toString() };
+    const change = { action: 'record_deploy', target: row.id, before: null, after, result: 'done' } as const;
+    await stores.audit.append({ ...requester, ...change }, now);
+    recorded.push(row);
+  }
+  return recorded;
+}
+
+function earlier(a: Temporal.Instant, b: Temporal.Instant): Temporal.Instant {
+  return Temporal.Instant.compare(a, b) < 0 ? a : b;
+}

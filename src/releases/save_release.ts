@@ -1,0 +1,48 @@
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Requester } from '#releases/requester.ts';
+import type { ReleaseFields, ReleaseRow } from '#storage/postgres/release_store.ts';
+import type { Stores } from '#storage/postgres/stores.ts';
+
+/** More than anybody looks at; a build that names each of its runs a release cannot fill the database. */
+const RELEASES_OF_SERVICE_MAX = 20_000;
+
+/** Makes the release known for a service, or changes what is known of it. What stays equal is no change. */
+export async function saveRelease(
+  stores: Stores,
+  requester: Requester,
+  { serviceId, version }: { readonly serviceId: Id<'service'>; readonly version: string },
+  fields: ReleaseFields,
+  now: Temporal.Instant,
+): Promise<ReleaseRow> {
+  const { orgId } = requester;
+  const target = `${serviceId} ${version}`;
+  const before = await stores.releases.lock(serviceId, version);
+  if (before === null) {
+    if ((await stores.releases.count(serviceId)) >= RELEASES_OF_SERVICE_MAX) {
+      throw new AppError('conflict', `the service has ${RELEASES_OF_SERVICE_MAX} releases; delete some that are over`);
+    }
+    if (await stores.releases.insert({ orgId, serviceId, version }, fields, now)) {
+      const change = { action: 'create_release', target, before: null, after: shown(fields), result: 'done' } as const;
+      await stores.audit.append({ ...requester, ...change }, now);
+    }
+  } else if (hasNews(before, fields)) {
+    await stores.releases.update(serviceId, version, fields, now);
+    const change = { action: 'update_release', target, before: shown(before), after: shown(fields) } as const;
+    await stores.audit.append({ ...requester, ...change, result: 'done' }, now);
+  }
+  const saved = await stores.releases.lock(serviceId, version);
+  if (saved === null) throw new Error(`release ${version} vanished while it was saved`);
+  return saved;
+}
+
+function hasNews(before: ReleaseRow, fields: ReleaseFields): boolean {
+  return JSON.stringify({ ...before, ...fields }) !== JSON.stringify(before);
+}
+
+/** For the audit log: how many commits there are, not each of them. */
+function shown({ url, ref, commitCount, releasedAt, archivedAt }: ReleaseFields): object {
+  const times = { releasedAt: releasedAt?.toString(), archivedAt: archivedAt?.toString() };
+  return JSON.parse(JSON.stringify({ url, ref, commitCount, ...times })) as object;
+}

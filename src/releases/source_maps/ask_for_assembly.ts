@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+
+import { assembleBundle } from '#jobs/assemble_bundle.ts';
+import { AppError } from '#kernel/errors.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { ReleaseRuntime, Requester } from '#releases/requester.ts';
+import { UPLOAD_LIMITS } from '#releases/source_maps/accept_chunk.ts';
+import type { BundleRow } from '#storage/postgres/artifact_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** An upload that its client says is complete. */
+export interface Upload {
+  readonly checksum: string;
+  /** Checksums of its parts, in order. */
+  readonly chunks: readonly string[];
+  readonly serviceIds: readonly Id<'service'>[];
+  readonly release: string | null;
+  readonly dist: string | null;
+}
+
+/** How far an upload is, in the words of its protocol. */
+export interface UploadProgress {
+  readonly state: 'not_found' | 'created' | 'ok' | 'error';
+  readonly missingChunks: readonly string[];
+  readonly detail: string | null;
+}
+
+/** Says which parts are missing; once none is, has the upload read. Asked again, it says how that went. */
+export async function askForAssembly(
+  runtime: ReleaseRuntime,
+  requester: Requester,
+  upload: Upload,
+): Promise<UploadProgress> {
+  const { orgId } = requester;
+  const { artifacts } = storesOf(runtime.db.session());
+  const key = keyOf(upload);
+  const known = await artifacts.findBundle(orgId, key);
+  if (known !== null && !isToBeReadAgain(known, runtime.clock.now())) {
+    await artifacts.markUsed([known.id], runtime.clock.now());
+    return progressOf(known);
+  }
+  const sizes = await artifacts.chunkSizes(orgId, upload.chunks);
+  const missingChunks = [...new Set(upload.chunks)].filter((sha1) => !sizes.has(sha1));
+  if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
+  const bytes = upload.chunks.reduce((sum, sha1) => sum + (sizes.get(sha1) ?? 0), 0);
+  if (bytes > UPLOAD_LIMITS.fileBytesMax) {
+    throw new AppError('payload_too_large', `an upload has at most ${UPLOAD_LIMITS.fileBytesMax} bytes; split it`);
+  }
+  await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
+    if (known !== null) await stores.artifacts.removeBundle(known.id);
+    const id = newId('bundle');
+    const { checksum, chunks, serviceIds, release, dist } = upload;
+    const what = { checksum, serviceIds, release, dist };
+    const isNew = await stores.artifacts.insertBundle({
+      id,
+      orgId,
+      key,
+      ...what,
+      chunks,
+      state: 'waiting',
+      detail: null,
+      maps: 0,
+      bytes,
+      createdAt: now,
+      usedAt: now,
+    });
+    if (!isNew) return;
+    await stores.audit.append(
+      {
+        ...requester,
+        action: 'upload_source_maps',
+        target: id,
+        before: null,
+        result: 'done',
+        after: { serviceIds, release, dist, bytes },
+      },
+      now,
+    );
+    enqueue(assembleBundle, { orgId, bundleId: id });
+  });
+  return { state: 'created', missingChunks: [], detail: null };
+}
+
+const REFUSED_MINUTES = 5;
+
+/** One that was refused may have been damaged on its way; while its client asks how it went, it is told. */
+function isToBeReadAgain({ state, createdAt }: BundleRow, now: Temporal.Instant): boolean {
+  return state === 'refused' && Temporal.Instant.compare(createdAt.add({ minutes: REFUSED_MINUTES }), now) < 0;
+}
+
+function progressOf({ state, detail }: BundleRow): UploadProgress {
+  switch (state) {
+    case 'waiting':
+      return { state: 'created', missingChunks: [], detail };
+    case 'stored':
+      return { state: 'ok', missingChunks: [], detail };
+    case 'refused':
+      return { state: 'error', missingChunks: [], detail };
+  }
+}
+
+function keyOf({ checksum, serviceIds, release, dist }: Upload): string {
+  const what = JSON.stringify([checksum, [...serviceIds].sort(), release, dist]);
+  return createHash('sha256').update(what).digest('hex');
+}

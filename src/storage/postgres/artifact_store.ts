@@ -1,0 +1,158 @@
+import { asId, type Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { ArtifactBundleEntity, UploadChunkEntity } from '#storage/postgres/entities/releases.ts';
+
+export type BundleRow = Row<typeof ArtifactBundleEntity>;
+
+type ChunkRow = Row<typeof UploadChunkEntity>;
+
+/** What builds upload, in parts, until the source maps are taken out of it. */
+export class ArtifactStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A part that is there already stays for another day. */
+  async addChunk(chunk: ChunkRow): Promise<void> {
+    await this.#session.db
+      .insertInto('upload_chunks')
+      .values(toColumns(UploadChunkEntity, chunk))
+      .onConflict((conflict) => conflict.columns(['org_id', 'sha1']).doUpdateSet({ created_at: chunk.createdAt }))
+      .execute();
+  }
+
+  /** Sizes by checksum, of those that are there. */
+  async chunkSizes(orgId: Id<'org'>, checksums: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#session.db
+      .selectFrom('upload_chunks')
+      .select(['sha1', 'size'])
+      .where('org_id', '=', orgId)
+      .where('sha1', '=', anyOf([...new Set(checksums)]))
+      .execute();
+    return new Map(rows.map(({ sha1, size }) => [sha1, size]));
+  }
+
+  async findChunk(orgId: Id<'org'>, sha1: string): Promise<Buffer | null> {
+    const row = await this.#session.db
+      .selectFrom('upload_chunks')
+      .select('content')
+      .where('org_id', '=', orgId)
+      .where('sha1', '=', sha1)
+      .executeTakeFirst();
+    return row?.content ?? null;
+  }
+
+  /** Bytes that wait of the organization. */
+  async waitingBytes(orgId: Id<'org'>): Promise<number> {
+    const { bytes } = await this.#session.db
+      .selectFrom('upload_chunks')
+      .select(({ fn, cast, val }) => cast<number>(fn.coalesce(fn.sum('size'), val(0)), 'bigint').as('bytes'))
+      .where('org_id', '=', orgId)
+      .executeTakeFirstOrThrow();
+    return bytes;
+  }
+
+  async removeChunks(orgId: Id<'org'>, checksums: readonly string[]): Promise<void> {
+    await this.#session.db
+      .deleteFrom('upload_chunks')
+      .where('org_id', '=', orgId)
+      .where('sha1', '=', anyOf(checksums))
+      .execute();
+  }
+
+  /** Parts of uploads that were never finished. */
+  async removeChunksBefore(at: Temporal.Instant, limit: number): Promise<number> {
+    const removed = await this.#session.db
+      .deleteFrom('upload_chunks')
+      .where(({ eb, refTuple, selectFrom }) =>
+        eb(
+          refTuple('org_id', 'sha1'),
+          'in',
+          selectFrom('upload_chunks')
+            .select(['org_id', 'sha1'])
+            .where('created_at', '<', at)
+            .limit(limit)
+            .$asTuple('org_id', 'sha1'),
+        ),
+      )
+      .execute();
+    return rowsChanged(removed);
+  }
+
+  async findBundle(orgId: Id<'org'>, key: string): Promise<BundleRow | null> {
+    return (await this.#bundles(orgId).where('b.key', '=', key).executeTakeFirst()) ?? null;
+  }
+
+  async findBundleById(orgId: Id<'org'>, bundleId: string): Promise<BundleRow | null> {
+    return (await this.#bundles(orgId).where('b.id', '=', asId('bundle', bundleId)).executeTakeFirst()) ?? null;
+  }
+
+  /** False when another request has made it first. */
+  async insertBundle(bundle: BundleRow): Promise<boolean> {
+    const inserted = await this.#session.db
+      .insertInto('artifact_bundles')
+      .values(toColumns(ArtifactBundleEntity, bundle))
+      .onConflict((conflict) => conflict.columns(['org_id', 'key']).doNothing())
+      .execute();
+    return rowsChanged(inserted) > 0;
+  }
+
+  async removeBundle(bundleId: Id<'bundle'>): Promise<void> {
+    await this.#session.db.deleteFrom('artifact_bundles').where('id', '=', bundleId).execute();
+  }
+
+  /** Notes how the reading of a bundle ended. */
+  async endBundle(
+    bundleId: Id<'bundle'>,
+    { state, detail, maps, bytes }: Pick<BundleRow, 'state' | 'detail' | 'maps' | 'bytes'>,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('artifact_bundles')
+      .set({ state, detail, maps, bytes, ...toColumns(ArtifactBundleEntity, { chunks: [] }) })
+      .where('id', '=', bundleId)
+      .execute();
+  }
+
+  /** So that a bundle whose maps are in use stays; written at most once in a day. */
+  async markUsed(bundleIds: readonly Id<'bundle'>[], now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('artifact_bundles')
+      .set({ used_at: now })
+      .where('id', '=', anyOf(bundleIds))
+      .where('used_at', '<', now.subtract({ hours: 24 }))
+      .execute();
+  }
+
+  /** The one that was used longest ago, but for those that are still to be read. */
+  async findOldestBundle(orgId: Id<'org'>, except: Id<'bundle'>): Promise<BundleRow | null> {
+    const oldest = await this.#bundles(orgId)
+      .where('b.state', '=', 'stored')
+      .where('b.id', '<>', except)
+      .orderBy('b.used_at')
+      .orderBy('b.id')
+      .limit(1)
+      .executeTakeFirst();
+    return oldest ?? null;
+  }
+
+  async removeBundlesUnusedSince(at: Temporal.Instant, limit: number): Promise<number> {
+    const removed = await this.#session.db
+      .deleteFrom('artifact_bundles')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('artifact_bundles').select('id').where('used_at', '<', at).limit(limit),
+      )
+      .execute();
+    return rowsChanged(removed);
+  }
+
+  #bundles(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('artifact_bundles as b')
+      .select(columns(ArtifactBundleEntity, 'b'))
+      .where('b.org_id', '=', orgId);
+  }
+}

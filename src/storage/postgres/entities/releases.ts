@@ -1,0 +1,114 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { Commit } from '#core/releases/commit.ts';
+import type { Id } from '#kernel/ids.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+/** A release of one service. */
+export const ReleaseEntity = defineEntity({
+  name: 'Release',
+  tableName: 'releases',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    version: p.text().primary(),
+    orgId: id<'org'>(),
+    url: p.text().strictNullable(),
+    ref: p.text().strictNullable(),
+    /** The newest first, and no more than are shown. */
+    commits: jsonColumn<readonly Commit[]>(),
+    commitCount: p.integer().default(0),
+    releasedAt: instant().strictNullable(),
+    archivedAt: instant().strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const DeployEntity = defineEntity({
+  name: 'Deploy',
+  tableName: 'deploys',
+  properties: {
+    id: id<'deploy'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    release: p.text(),
+    environment: p.text(),
+    name: p.text().strictNullable(),
+    url: p.text().strictNullable(),
+    startedAt: instant().strictNullable(),
+    finishedAt: instant(),
+    createdAt: instant(),
+  },
+});
+
+/** A part of a file on its way, until the whole has been read. */
+export const UploadChunkEntity = defineEntity({
+  name: 'UploadChunk',
+  tableName: 'upload_chunks',
+  properties: {
+    orgId: id<'org'>().primary(),
+    sha1: p.text().primary(),
+    size: p.integer(),
+    content: bytes(),
+    createdAt: instant(),
+  },
+});
+
+export type BundleState = 'waiting' | 'stored' | 'refused';
+
+/** What a build uploaded at once. */
+export const ArtifactBundleEntity = defineEntity({
+  name: 'ArtifactBundle',
+  tableName: 'artifact_bundles',
+  properties: {
+    id: id<'bundle'>().primary(),
+    orgId: id<'org'>(),
+    /** Equal when the same bytes are uploaded again for the same services and release. */
+    key: p.text(),
+    checksum: p.text(),
+    /** The checksums of its parts, in order; empty once it has been read. */
+    chunks: jsonColumn<readonly string[]>(),
+    serviceIds: jsonColumn<readonly Id<'service'>[]>(),
+    release: p.text().strictNullable(),
+    dist: p.text().strictNullable(),
+    state: text<BundleState>(),
+    /** Why it was refused, or what of it was left out. */
+    detail: p.text().strictNullable(),
+    maps: p.integer().default(0),
+    bytes: bigint().default(0),
+    createdAt: instant(),
+    /** When it was last uploaded, or an event was mapped by it. */
+    usedAt: instant(),
+  },
+});
+
+export const SourceMapEntity = defineEntity({
+  name: 'SourceMap',
+  tableName: 'source_maps',
+  properties: {
+    orgId: id<'org'>().primary(),
+    hash: p.text().primary(),
+    size: bigint(),
+    storedBytes: bigint(),
+    /** Compressed. */
+    content: bytes(),
+    createdAt: instant(),
+  },
+});
+
+/** The code that a source map describes: by the id in the code, or by its release and address. */
+export const SourceMapPlaceEntity = defineEntity({
+  name: 'SourceMapPlace',
+  tableName: 'source_map_places',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    orgId: id<'org'>(),
+    bundleId: id<'bundle'>(),
+    serviceId: id<'service'>().strictNullable(),
+    debugId: p.text().strictNullable(),
+    release: p.text().strictNullable(),
+    dist: p.text().strictNullable(),
+    url: p.text().strictNullable(),
+    hash: p.text(),
+  },
+});

@@ -1,0 +1,139 @@
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { DeployEntity, ReleaseEntity } from '#storage/postgres/entities/releases.ts';
+
+export type ReleaseRow = Row<typeof ReleaseEntity>;
+export type DeployRow = Row<typeof DeployEntity>;
+
+/** What a build says of a release; what it leaves out stays. */
+export type ReleaseFields = Partial<
+  Pick<ReleaseRow, 'url' | 'ref' | 'commits' | 'commitCount' | 'releasedAt' | 'archivedAt'>
+>;
+
+const NOTHING_SAID = { url: null, ref: null, commits: [], commitCount: 0, releasedAt: null, archivedAt: null };
+
+/** Releases of services, and when they were deployed. */
+export class ReleaseStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Locked until the transaction ends; null when it is not known. */
+  async lock(serviceId: Id<'service'>, version: string): Promise<ReleaseRow | null> {
+    const row = await this.#session.db
+      .selectFrom('releases as r')
+      .select(columns(ReleaseEntity, 'r'))
+      .where('r.service_id', '=', serviceId)
+      .where('r.version', '=', version)
+      .forUpdate()
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
+  /** The same release of each service that has it, by service. */
+  async listOfVersion(orgId: Id<'org'>, version: string): Promise<ReleaseRow[]> {
+    return await this.#releases(orgId).where('r.version', '=', version).orderBy('r.service_id').execute();
+  }
+
+  /** The newest first; of some services. */
+  async list(
+    orgId: Id<'org'>,
+    serviceIds: readonly Id<'service'>[],
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<ReleaseRow[]> {
+    return await this.#releases(orgId)
+      .where('r.service_id', '=', anyOf(serviceIds))
+      .orderBy('r.created_at', 'desc')
+      .orderBy('r.service_id')
+      .orderBy('r.version')
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
+  }
+
+  /** How many releases a service has, so that a program cannot make any number of them. */
+  async count(serviceId: Id<'service'>): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('releases')
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
+      .where('service_id', '=', serviceId)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** False when it is known already. */
+  async insert(
+    { orgId, serviceId, version }: Pick<ReleaseRow, 'orgId' | 'serviceId' | 'version'>,
+    fields: ReleaseFields,
+    now: Temporal.Instant,
+  ): Promise<boolean> {
+    const row: ReleaseRow = { orgId, serviceId, version, ...NOTHING_SAID, ...fields, createdAt: now, updatedAt: now };
+    const inserted = await this.#session.db
+      .insertInto('releases')
+      .values(toColumns(ReleaseEntity, row))
+      .onConflict((conflict) => conflict.columns(['service_id', 'version']).doNothing())
+      .execute();
+    return rowsChanged(inserted) > 0;
+  }
+
+  async update(serviceId: Id<'service'>, version: string, fields: ReleaseFields, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('releases')
+      .set({ ...toColumns(ReleaseEntity, fields), updated_at: now })
+      .where('service_id', '=', serviceId)
+      .where('version', '=', version)
+      .execute();
+  }
+
+  async remove(serviceId: Id<'service'>, version: string): Promise<void> {
+    await this.#session.db
+      .deleteFrom('releases')
+      .where('service_id', '=', serviceId)
+      .where('version', '=', version)
+      .execute();
+  }
+
+  async addDeploy(deploy: Omit<DeployRow, 'id'>): Promise<DeployRow> {
+    const row: DeployRow = { id: newId('deploy'), ...deploy };
+    await this.#session.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
+    return row;
+  }
+
+  async removeDeploy(deployId: Id<'deploy'>): Promise<void> {
+    await this.#session.db.deleteFrom('deploys').where('id', '=', deployId).execute();
+  }
+
+  /** The newest first. */
+  async listDeploys(
+    orgId: Id<'org'>,
+    filter: {
+      readonly serviceIds?: readonly Id<'service'>[];
+      readonly release?: string;
+      readonly from?: Temporal.Instant;
+      readonly to?: Temporal.Instant;
+    },
+    limit: number,
+  ): Promise<DeployRow[]> {
+    const { serviceIds, release, from, to } = filter;
+    let query = this.#session.db
+      .selectFrom('deploys as d')
+      .select(columns(DeployEntity, 'd'))
+      .where('d.org_id', '=', orgId);
+    if (serviceIds !== undefined) query = query.where('d.service_id', '=', anyOf([...serviceIds]));
+    if (release !== undefined) query = query.where('d.release', '=', release);
+    if (from !== undefined) query = query.where('d.finished_at', '>=', from);
+    if (to !== undefined) query = query.where('d.finished_at', '<', to);
+    return await query.orderBy('d.finished_at', 'desc').orderBy('d.id', 'desc').limit(limit).execute();
+  }
+
+  #releases(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('releases as r')
+      .select(columns(ReleaseEntity, 'r'))
+      .where('r.org_id', '=', orgId);
+  }
+}

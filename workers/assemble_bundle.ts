@@ -1,0 +1,9 @@
+import { assembleBundle as contract } from '#jobs/assemble_bundle.ts';
+import { asId } from '#kernel/ids.ts';
+import { assembleBundle, type AssemblyRuntime } from '#releases/source_maps/assemble_bundle.ts';
+import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
+
+export const onAssembleBundle = (runtime: AssemblyRuntime): JobHandler =>
+  handleJob(contract, async ({ orgId, bundleId }) => {
+    await assembleBundle(runtime, asId('org', orgId), bundleId);
+  });
