@@ -67,13 +67,22 @@ export interface Connections {
 
 const CONNECTIONS: Connections = { database: 20, queue: 8 };
 
+/** Work is done in many short statements; one that takes longer than this has lost its connection. */
+const DATABASE_SILENCE_MS_MAX = 15_000;
+
 export async function openFoundation(
   config: FoundationConfig,
   { log, clock: given, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
   const { database: poolMax, lockWaitMsMax } = connections;
   const isPooler = config.directDatabaseUrl !== undefined;
-  const db = await openDatabase({ url: config.databaseUrl, isPooler, poolMax, lockWaitMsMax });
+  const db = await openDatabase({
+    url: config.databaseUrl,
+    isPooler,
+    poolMax,
+    lockWaitMsMax,
+    silenceMsMax: DATABASE_SILENCE_MS_MAX,
+  });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
   const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
   const queue = durableQueue(openJobQueue(queueConnection, log), { db, clock, log });

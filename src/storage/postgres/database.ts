@@ -5,6 +5,7 @@ import { Pool, type PoolConfig } from 'pg';
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { toFault } from '#storage/postgres/faults.ts';
+import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
 import { ENTITIES, type Tables } from '#storage/postgres/tables.ts';
 
@@ -61,6 +62,8 @@ interface DatabaseOptions {
   readonly poolMax?: number;
   /** A statement that waits longer for a lock fails; undefined waits as long as a statement may take. */
   readonly lockWaitMsMax?: number | undefined;
+  /** A connection in use that says nothing for longer is given up; undefined waits as long as TCP does. */
+  readonly silenceMsMax?: number;
   /** Folder of the numbered migrations. */
   readonly migrationsDir?: string;
   readonly extensions?: readonly (new (...dependencies: never[]) => unknown)[];
@@ -133,7 +136,7 @@ function setLocally(limits: Readonly<Record<string, number>>): string {
     .join(', ')}`;
 }
 
-function openPool({ url, poolMax = 20 }: DatabaseOptions, limits: PoolConfig): Pool {
+function openPool({ url, poolMax = 20, silenceMsMax }: DatabaseOptions, limits: PoolConfig): Pool {
   const pool = new Pool({
     connectionString: url,
     types: columnParsers,
@@ -145,6 +148,7 @@ function openPool({ url, poolMax = 20 }: DatabaseOptions, limits: PoolConfig): P
   // A connection that breaks fails its own query. Unheard, the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
+  if (silenceMsMax !== undefined) endSilentConnections(pool, silenceMsMax);
   return pool;
 }
 
