@@ -18,6 +18,7 @@ export const acknowledgeIncident = defineAction({
   conflict: 'the incident is resolved already',
   afterConflict: 'Nothing needs to be done; list_incidents shows what is open.',
   untrustedText: INCIDENT_UNTRUSTED_TEXT,
+  alsoCalled: ['acknowledge', 'acknowledge_alert', 'ack_alert'],
   example: { incidentId: IDS.incidentId },
   exampleResult: ACKNOWLEDGED_EXAMPLE,
   async handle({ incidentId }, context) {

@@ -16,6 +16,7 @@ export const resolveIncident = defineAction({
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentView,
   untrustedText: INCIDENT_UNTRUSTED_TEXT,
+  alsoCalled: ['resolve', 'resolve_alert', 'close_alert'],
   example: { incidentId: IDS.incidentId },
   exampleResult: {
     ...ACKNOWLEDGED_EXAMPLE,

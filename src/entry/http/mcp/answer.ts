@@ -5,7 +5,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-import type { Exchange } from '#entry/http/mcp/call_tool.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { serverFor } from '#entry/http/mcp/server.ts';
 import { extractToolInputs } from '#entry/http/mcp/tool_inputs.ts';
 import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';

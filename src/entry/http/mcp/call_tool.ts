@@ -2,53 +2,55 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 
 import type { AnyAction } from '#actions/action_context.ts';
 import { getAction } from '#actions/registry.ts';
-import { type ActionRuntime, runAction } from '#actions/run_action.ts';
-import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
+import { runAction } from '#actions/run_action.ts';
+import { senderIdOf } from '#entry/http/call_budget.ts';
+import { adviseOn, adviseOnUnknown, type Suggestion } from '#entry/http/mcp/advice/advise.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
 import { toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
 import { messageOf } from '#kernel/errors.ts';
-import type { Log } from '#kernel/log.ts';
-
-/** One request and its caller. */
-export interface Exchange {
-  readonly runtime: ActionRuntime;
-  readonly budget: CallBudget;
-  readonly log: Log;
-  readonly caller: Caller;
-  readonly origin: RequestOrigin;
-}
 
 /**
  * Runs the action of a tool through the same pipeline as REST. An unknown tool is an error of the protocol; whatever
  * is refused or fails is a result that an agent can read and act on.
  */
 export async function callTool(exchange: Exchange, name: string, input: unknown): Promise<CallToolResult> {
-  const action = getTool(name);
+  const action = await getTool(exchange, name, input);
   try {
     const { runtime, budget, caller, origin } = exchange;
     const result = await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin));
     return toToolAnswer(action, input, result);
   } catch (error) {
-    return failed(action, error, exchange);
+    return await failed(action, input, error, exchange);
   }
 }
 
-function getTool(name: string): AnyAction {
+async function getTool(exchange: Exchange, name: string, input: unknown): Promise<AnyAction> {
   try {
     return getAction(name);
   } catch (error) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${messageOf(error)}`);
+    const suggestion = await adviseOnUnknown(exchange, name, input);
+    const lines = [`Unknown tool: ${messageOf(error)}`, ...(suggestion === null ? [] : [callOf(suggestion)])];
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, lines.join('\n'));
   }
 }
 
+/** One line that can be read by programs, too. */
+function callOf({ name, arguments: input }: Suggestion): string {
+  return `Call instead: ${name} ${JSON.stringify(input)}`;
+}
+
 /** Code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */
-function failed(action: AnyAction, error: unknown, { origin: { requestId }, log }: Exchange): CallToolResult {
-  const known = toLoggedAppError(error, requestId, log);
+async function failed(action: AnyAction, input: unknown, error: unknown, exchange: Exchange): Promise<CallToolResult> {
+  const { requestId } = exchange.origin;
+  const known = toLoggedAppError(error, requestId, exchange.log);
+  const { sentences, suggestion } = await adviseOn(exchange, action, input, known);
   const lines = [
     `${known.code}: ${known.message}`,
     nextStepAfter(known, action),
+    ...sentences,
+    ...(suggestion === null ? [] : [callOf(suggestion)]),
     ...(known.code === 'internal' ? [`Request id: ${requestId}`] : []),
   ];
   return {

@@ -1,6 +1,7 @@
 import { type RequestId, Server } from '@modelcontextprotocol/server';
 
-import { callTool, type Exchange } from '#entry/http/mcp/call_tool.ts';
+import { callTool } from '#entry/http/mcp/call_tool.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { INSTRUCTIONS } from '#entry/http/mcp/instructions.ts';
 import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/resources.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';

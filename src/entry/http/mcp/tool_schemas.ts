@@ -45,7 +45,7 @@ function toProperty(schema: JsonSchema, name: string): JsonSchema {
 }
 
 /** An outline that is longer says less: it is sent to a model with every list of tools. */
-const OUTLINE_LENGTH_MAX = 920;
+const OUTLINE_LENGTH_MAX = 320;
 const LEVELS_MAX = 2;
 
 /**

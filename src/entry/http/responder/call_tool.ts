@@ -4,7 +4,7 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
 import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/call_budget.ts';
-import type { Exchange } from '#entry/http/mcp/call_tool.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { fitText } from '#entry/http/responder/fit_text.ts';
 import type { AppError } from '#kernel/errors.ts';

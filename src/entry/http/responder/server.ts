@@ -1,7 +1,7 @@
 import { type RequestId, Server, type Tool, type ToolAnnotations } from '@modelcontextprotocol/server';
 
 import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
-import type { Exchange } from '#entry/http/mcp/call_tool.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 import { callResponderTool } from '#entry/http/responder/call_tool.ts';

@@ -1,0 +1,89 @@
+import type { AnyAction } from '#actions/action_context.ts';
+import { checkInput } from '#actions/check_input.ts';
+import { nearestActions } from '#actions/nearest_actions.ts';
+import { ACTIONS } from '#actions/registry.ts';
+import { Directory } from '#entry/http/mcp/advice/directory.ts';
+import { fillIn } from '#entry/http/mcp/advice/fill_in.ts';
+import { repairIds } from '#entry/http/mcp/advice/repair_ids.ts';
+import { repairShape } from '#entry/http/mcp/advice/repair_shape.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
+import { AppError } from '#kernel/errors.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+
+/** A call that would have been right. */
+export interface Suggestion {
+  readonly name: string;
+  readonly arguments: unknown;
+}
+
+export interface Advice {
+  /** What was found, in sentences. */
+  readonly sentences: readonly string[];
+  /** Never does more than what was called; null when nothing is clear enough to be called. */
+  readonly suggestion: Suggestion | null;
+}
+
+const NONE: Advice = { sentences: [], suggestion: null };
+/** Nobody waits longer for a hint. */
+const ADVICE_TIMEOUT_MS = 2_000;
+/** A body that is larger was not written by hand. */
+const BODY_CHARACTERS_MAX = 20_000;
+
+/** What would mend a call that was refused for its arguments, or whose ids name nothing. Never throws. */
+export async function adviseOn(
+  exchange: Exchange,
+  action: AnyAction,
+  input: unknown,
+  error: AppError,
+): Promise<Advice> {
+  if (error.code !== 'invalid_input' && error.code !== 'not_found') return NONE;
+  if ((JSON.stringify(input) ?? '').length > BODY_CHARACTERS_MAX) return NONE;
+  try {
+    return await withTimeout(mend(exchange, action, input), ADVICE_TIMEOUT_MS, () => NONE);
+  } catch (failure) {
+    if (!(failure instanceof AppError))
+      exchange.log.warn({ err: failure, requestId: exchange.origin.requestId }, 'failed to advise on a call');
+    return NONE;
+  }
+}
+
+async function mend(exchange: Exchange, action: AnyAction, input: unknown): Promise<Advice> {
+  const directory = new Directory(exchange);
+  const body = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
+  const shaped = repairShape(action.input, body, action.effect === 'read');
+  const { value: named, sentences: ids } = await repairIds(shaped, directory, action.effect === 'delete');
+  const { value, sentences: filled } = await fillIn(action, named, directory, exchange);
+  const sentences = [...ids, ...filled];
+  if (JSON.stringify(value) === JSON.stringify(input) || !isRight(action, value))
+    return { sentences, suggestion: null };
+  const isFound = (await repairIds(value, directory, true)).sentences.length === 0;
+  return { sentences, suggestion: isFound ? { name: action.name, arguments: value } : null };
+}
+
+function isRight(action: AnyAction, value: unknown): boolean {
+  try {
+    checkInput(action, value);
+    return true;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+/** The call of a tool that does not exist, as the nearest one that this caller may use and that does no more. */
+export async function adviseOnUnknown(exchange: Exchange, name: string, input: unknown): Promise<Suggestion | null> {
+  const [nearest] = nearestActions(name, ACTIONS).filter(({ permission }) =>
+    exchange.caller.permissions.has(permission),
+  );
+  if (nearest === undefined) return null;
+  if (isRight(nearest, input) && (await withIds(exchange, nearest, input)) === input)
+    return { name: nearest.name, arguments: input };
+  const { suggestion } = await adviseOn(exchange, nearest, input, new AppError('invalid_input', ''));
+  return suggestion ?? (isRight(nearest, {}) ? { name: nearest.name, arguments: {} } : null);
+}
+
+/** The same body when each of its ids names something. */
+async function withIds(exchange: Exchange, action: AnyAction, input: unknown): Promise<unknown> {
+  const { sentences } = await repairIds(input, new Directory(exchange), action.effect === 'delete');
+  return sentences.length === 0 ? input : null;
+}

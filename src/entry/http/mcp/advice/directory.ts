@@ -1,0 +1,206 @@
+import { distance } from 'fastest-levenshtein';
+
+import { getAction } from '#actions/registry.ts';
+import { runAction } from '#actions/run_action.ts';
+import type { Exchange } from '#entry/http/mcp/exchange.ts';
+import { AppError } from '#kernel/errors.ts';
+import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
+
+/** Something that has an id, with what people call it. */
+export interface Entry {
+  readonly id: string;
+  /** The first is how answers name it. */
+  readonly names: readonly string[];
+  /** Ids of what it belongs to. */
+  readonly links: readonly string[];
+}
+
+/** What may be meant by a text that is no id of the kind. */
+export interface Meant {
+  /** The only one that it can be. */
+  readonly only: Entry | null;
+  /** Whether it was named exactly, rather than nearly. */
+  readonly isExact: boolean;
+  readonly candidates: readonly Entry[];
+}
+
+const CANDIDATES_MAX = 5;
+const TEXT_MAX = 120;
+
+// eslint-disable-next-line typescript/no-explicit-any -- results of the registry's actions, whose shapes their own files declare
+type Row = any;
+
+/** Which action lists the things of a kind, and how each is called. */
+const LISTINGS: Partial<Record<Kind, { readonly action: string; readonly entries: (result: Row) => Entry[] }>> = {
+  service: {
+    action: 'list_services',
+    entries: ({ services }) =>
+      services.map(({ serviceId, name }: Row) => ({ id: serviceId, names: [name], links: [] })),
+  },
+  rule: {
+    action: 'list_services',
+    entries: ({ services }) =>
+      services.flatMap(({ serviceId, rules }: Row) =>
+        rules.map(({ ruleId, name }: Row) => ({ id: ruleId, names: [name], links: [serviceId] })),
+      ),
+  },
+  team: {
+    action: 'list_teams',
+    entries: ({ teams }) => teams.map(({ teamId, name }: Row) => ({ id: teamId, names: [name], links: [] })),
+  },
+  user: {
+    action: 'list_teams',
+    entries: ({ people }) =>
+      people.map(({ userId, name, email }: Row) => ({
+        id: userId,
+        names: [name, email, email.split('@')[0]],
+        links: [],
+      })),
+  },
+  member: {
+    action: 'list_teams',
+    entries: ({ teams }) =>
+      teams.flatMap(({ teamId, members }: Row) =>
+        members.map(({ memberId, userId, name, email, phone }: Row) => {
+          return { id: memberId, names: [name, email, email.split('@')[0], phone ?? name], links: [userId, teamId] };
+        }),
+      ),
+  },
+  schedule: {
+    action: 'list_teams',
+    entries: ({ teams }) =>
+      teams.flatMap(({ teamId, schedules }: Row) =>
+        schedules.map(({ scheduleId, name }: Row) => ({ id: scheduleId, names: [name], links: [teamId] })),
+      ),
+  },
+  policy: {
+    action: 'list_teams',
+    entries: ({ teams }) =>
+      teams.flatMap(({ teamId, escalationPolicies }: Row) =>
+        escalationPolicies.map(({ policyId, name }: Row) => ({ id: policyId, names: [name], links: [teamId] })),
+      ),
+  },
+  dashboard: {
+    action: 'list_dashboards',
+    entries: ({ dashboards }) =>
+      dashboards.map(({ dashboardId, name, serviceId }: Row) => {
+        return { id: dashboardId, names: [name], links: serviceId === null ? [] : [serviceId] };
+      }),
+  },
+  group: {
+    action: 'list_exception_groups',
+    entries: ({ groups }) =>
+      groups.map(({ groupId, title, type, serviceId }: Row) => {
+        return { id: groupId, names: [title, type ?? title], links: [serviceId] };
+      }),
+  },
+  incident: {
+    action: 'list_incidents',
+    entries: ({ incidents }) =>
+      incidents
+        .toSorted((a: Row, b: Row) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
+        .map(({ incidentId, number, title, serviceId, ruleId, exceptionGroupId }: Row) => {
+          return {
+            id: incidentId,
+            names: [`#${number} ${title}`, title, String(number)],
+            links: [serviceId, ruleId, exceptionGroupId],
+          };
+        }),
+  },
+};
+
+/** What the organization has, as far as this caller may see it. Each list is read once, and only when it is needed. */
+export class Directory {
+  readonly #exchange: Exchange;
+  readonly #results = new Map<string, Promise<unknown>>();
+
+  constructor(exchange: Exchange) {
+    this.#exchange = exchange;
+  }
+
+  /** Empty for what the caller may not see. */
+  async list(kind: Kind): Promise<readonly Entry[]> {
+    const listing = LISTINGS[kind];
+    if (listing === undefined) return [];
+    const result = await this.#read(listing.action);
+    return result === null ? [] : listing.entries(result);
+  }
+
+  async #read(name: string): Promise<unknown> {
+    const { runtime, caller, origin } = this.#exchange;
+    const known = this.#results.get(name) ?? runAction(runtime, getAction(name), caller, {}, origin);
+    this.#results.set(name, known);
+    try {
+      return await known;
+    } catch (error) {
+      if (error instanceof AppError) return null;
+      throw error;
+    }
+  }
+
+  /** What a text means that stands where an id of the kind is wanted. */
+  async find(kind: Kind, written: string): Promise<Meant> {
+    const text = written.trim().slice(0, TEXT_MAX);
+    const entries = await this.list(kind);
+    const other = kindOfId(text);
+    if (other !== null && other !== kind) return await this.#related(kind, text, other, entries);
+    const plain = plainOf(text);
+    const exact = entries.filter(({ id, names }) => id === text || names.some((name) => plainOf(name) === plain));
+    if (exact.length > 0)
+      return {
+        only: exact.length === 1 ? (exact[0] ?? null) : null,
+        isExact: true,
+        candidates: exact.slice(0, CANDIDATES_MAX),
+      };
+    const near = entries
+      .map((entry) => ({
+        entry,
+        apart: Math.min(...[entry.id, ...entry.names].map((name) => apart(plain, plainOf(name)))),
+      }))
+      .filter(({ apart: share }) => share <= 0.4)
+      .toSorted((a, b) => a.apart - b.apart);
+    const [first, second] = near;
+    const isClear = first !== undefined && (second === undefined || second.apart - first.apart > 0.1);
+    return {
+      only: isClear ? first.entry : null,
+      isExact: false,
+      candidates: (near.length > 0 ? near.map(({ entry }) => entry) : entries).slice(0, CANDIDATES_MAX),
+    };
+  }
+
+  /** An id of another kind: what belongs to it, or what it belongs to. */
+  async #related(kind: Kind, id: string, other: Kind, entries: readonly Entry[]): Promise<Meant> {
+    const named = (await this.list(other)).find((entry) => entry.id === id);
+    const related = entries.filter((entry) => entry.links.includes(id) || named?.links.includes(entry.id) === true);
+    const only = related.length === 1 || kind === 'incident' ? (related[0] ?? null) : null;
+    return {
+      only,
+      isExact: related.length === 1,
+      candidates: (related.length > 0 ? related : entries).slice(0, CANDIDATES_MAX),
+    };
+  }
+}
+
+/** The kind whose prefix the text bears. */
+export function kindOfId(text: string): Kind | null {
+  const prefix = /^([a-z]+)_[0-9a-z]{20,}$/i.exec(text)?.[1]?.toLowerCase() ?? '';
+  return isKind(prefix) ? prefix : null;
+}
+
+function plainOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^(?:incident|inc|service|team|rule|schedule|policy|user)?[\s#_-]*(?=\d+$)/, '')
+    .replaceAll(/[^\p{L}\p{N}@.+]+/gu, ' ')
+    .trim();
+}
+
+/** From 0, the same, to 1. A name that contains what was written is near. */
+function apart(written: string, name: string): number {
+  if (written.length >= 3 && (name.includes(written) || (written.includes(name) && name.length >= 3))) return 0.15;
+  return distance(written, name) / Math.max(written.length, name.length, 1);
+}
+
+function isKind(text: string): text is Kind {
+  return Object.hasOwn(KIND_NOUNS, text);
+}

@@ -1,0 +1,67 @@
+import { kindOfProperty } from '#actions/id_sources.ts';
+import type { Directory, Entry } from '#entry/http/mcp/advice/directory.ts';
+import { kindOfId } from '#entry/http/mcp/advice/directory.ts';
+import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
+
+/** A body whose ids name something, as far as they could be found, and what was found, in sentences. */
+export interface RepairedIds {
+  readonly value: unknown;
+  readonly sentences: readonly string[];
+}
+
+const SENTENCES_MAX = 6;
+
+/**
+ * Puts ids where names, numbers or ids of other kinds were written. `isExact` asks for exact matches only, where a wrong
+ * guess could not be undone.
+ */
+export async function repairIds(body: unknown, directory: Directory, isExact: boolean): Promise<RepairedIds> {
+  const sentences: string[] = [];
+  const visit = async (value: unknown, name: string, path: string): Promise<unknown> => {
+    if (Array.isArray(value)) {
+      const entries: unknown[] = [];
+      for (const [index, entry] of value.entries()) entries.push(await visit(entry, name, `${path}[${index}]`));
+      return entries;
+    }
+    if (typeof value === 'object' && value !== null) {
+      const members: [string, unknown][] = [];
+      for (const [own, inner] of Object.entries(value)) {
+        members.push([own, await visit(inner, own, path === '' ? own : `${path}.${own}`)]);
+      }
+      return Object.fromEntries(members);
+    }
+    const kind = kindOfProperty(name);
+    return kind === null || typeof value !== 'string' ? value : await repairOne(kind, value, path);
+  };
+  const repairOne = async (kind: Kind, value: string, path: string): Promise<string> => {
+    if (sentences.length >= SENTENCES_MAX) return value;
+    const known = await directory.list(kind);
+    if (known.some(({ id }) => id === value)) return value;
+    const { only, isExact: isSame, candidates } = await directory.find(kind, value);
+    const other = kindOfId(value);
+    const what =
+      other !== null && other !== kind
+        ? `is the id of ${KIND_NOUNS[other]}, not of ${KIND_NOUNS[kind]}`
+        : `names no ${nounOf(kind)} by its id`;
+    if (only !== null && (isSame || !isExact)) {
+      sentences.push(`${path}: ${JSON.stringify(value.slice(0, 80))} ${what}; ${told(only)} is meant.`);
+      return only.id;
+    }
+    if (candidates.length > 0) {
+      sentences.push(
+        `${path}: ${JSON.stringify(value.slice(0, 80))} ${what}. There are: ${candidates.map(told).join('; ')}.`,
+      );
+    }
+    return value;
+  };
+  return { value: await visit(body, '', ''), sentences };
+}
+
+function told({ id, names: [name = ''] }: Entry): string {
+  return `${JSON.stringify(name.slice(0, 80))} ${id}`;
+}
+
+/** Without its article. */
+function nounOf(kind: Kind): string {
+  return KIND_NOUNS[kind].replace(/^an? /, '');
+}

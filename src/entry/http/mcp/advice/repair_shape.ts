@@ -1,0 +1,227 @@
+import { distance } from 'fastest-levenshtein';
+
+import { PROPERTY_SYNONYMS, VALUE_SYNONYMS } from '#entry/http/mcp/advice/synonyms.ts';
+
+/** The part of JSON Schema that bodies use. */
+export interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+type Body = Readonly<Record<string, unknown>>;
+
+const LETTERS_OFF = 2;
+const DEPTH_MAX = 6;
+
+/**
+ * A body that means the same and fits the schema better: other names for its properties, texts for numbers, words for
+ * the values of an enumeration. Pure, and never invents what was not said. `drops` tells whether unknown properties that mean
+ * nothing to the action may be left out.
+ */
+export function repairShape(schema: Schema, value: unknown, drops: boolean, name = '', depth = 0): unknown {
+  if (depth > DEPTH_MAX) return value;
+  if (schema.anyOf !== undefined) return repairAlternatives(schema.anyOf, value, drops, name, depth);
+  if (schema.enum !== undefined) return nearestOf(schema.enum, value);
+  switch (schema.type) {
+    case 'object':
+      return repairObject(schema, value, drops, depth);
+    case 'array':
+      return repairArray(schema, value, drops, name, depth);
+    case 'integer':
+    case 'number':
+      return toNumber(value, name, schema);
+    case 'boolean':
+      return toBoolean(value);
+    case 'string':
+      return typeof value === 'number' ? String(value) : value;
+    default:
+      return value;
+  }
+}
+
+function repairAlternatives(
+  alternatives: readonly Schema[],
+  value: unknown,
+  drops: boolean,
+  name: string,
+  depth: number,
+): unknown {
+  if (value === null && alternatives.some(({ type }) => type === 'null')) return null;
+  const other = alternatives.find(({ type }) => type !== 'null');
+  return other === undefined ? value : repairShape(other, value, drops, name, depth);
+}
+
+function repairArray(schema: Schema, value: unknown, drops: boolean, name: string, depth: number): unknown {
+  const list = parsedJson(value, '[');
+  const entries = Array.isArray(list) ? list : splitList(list);
+  return entries === null
+    ? value
+    : entries.map((entry) => repairShape(schema.items ?? {}, entry, drops, name, depth + 1));
+}
+
+/** One entry where a list is wanted, or a text with commas. */
+function splitList(value: unknown): unknown[] | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value.split(',').map((part) => part.trim());
+  return [value];
+}
+
+function repairObject(schema: Schema, whole: unknown, drops: boolean, depth: number): unknown {
+  const value = parsedJson(whole, '{');
+  if (!isBody(value) || schema.properties === undefined) return value;
+  const { properties, required = [] } = schema;
+  const repaired: Record<string, unknown> = {};
+  const unknown: [string, unknown][] = [];
+  for (const [name, inner] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined) unknown.push([name, inner]);
+    else if (inner !== null || takesNull(property))
+      repaired[name] = repairShape(property, inner, drops, name, depth + 1);
+  }
+  const left = unknown.filter(([name, inner]) => {
+    const meant = propertyMeantBy(
+      name,
+      Object.keys(properties).filter((known) => !(known in repaired)),
+    );
+    const property = meant === undefined ? undefined : properties[meant];
+    if (meant === undefined || property === undefined) return true;
+    repaired[meant] = repairShape(property, converted(name, meant, inner), drops, name, depth + 1);
+    return false;
+  });
+  if (schema.additionalProperties !== false) return { ...repaired, ...Object.fromEntries(left) };
+  const rest = moveInside(repaired, left, properties, drops, depth);
+  const kept = drops ? [] : rest.filter(([name, inner]) => inner !== null && !NOISE.test(name));
+  return kept.length === 0 || required.length === 0 ? { ...repaired } : { ...repaired, ...Object.fromEntries(kept) };
+}
+
+/** Says nothing about what is to be done. */
+const NOISE =
+  /^(?:note|notes|reason|message|comment|comments|limit|offset|page|cursor|sort|order|verbose|format|fields|include|dry_?run|explanation|description)$/i;
+
+/** Properties of an object within this one, such as those of `config`, that were written beside it. */
+function moveInside(
+  repaired: Record<string, unknown>,
+  left: readonly [string, unknown][],
+  properties: Readonly<Record<string, Schema>>,
+  drops: boolean,
+  depth: number,
+): [string, unknown][] {
+  return left.filter(([name, inner]) => {
+    const home = Object.entries(properties).find(([, schema]) => {
+      return schema.type === 'object' && propertyMeantBy(name, Object.keys(schema.properties ?? {})) !== undefined;
+    });
+    if (home === undefined) return true;
+    const [outer, schema] = home;
+    const known = isBody(repaired[outer]) ? repaired[outer] : {};
+    repaired[outer] = repairShape(schema, { ...known, [name]: inner }, drops, outer, depth + 1);
+    return false;
+  });
+}
+
+/** The property that another name stands for: the same but for its writing, a synonym, or nearly the same. */
+export function propertyMeantBy(name: string, known: readonly string[]): string | undefined {
+  const plain = plainOf(name);
+  const same = known.find((one) => plainOf(one) === plain);
+  if (same !== undefined) return same;
+  const meant = (PROPERTY_SYNONYMS[plain] ?? []).find((one) => known.includes(one));
+  if (meant !== undefined) return meant;
+  const ids = known.filter((one) => one.endsWith('Id'));
+  const noun = ids.find((one) => plainOf(one) === `${plain}id` || plainOf(one).endsWith(`${plain}id`));
+  if (noun !== undefined) return noun;
+  if (plain === 'id' || plain === 'name' || plain === 'number') {
+    const [only] = ids;
+    if (ids.length === 1 && (plain !== 'name' || !known.includes('name'))) return only;
+  }
+  return known.find((one) => plain.length > 3 && distance(plainOf(one), plain) <= LETTERS_OFF);
+}
+
+function plainOf(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9]/g, '').toLowerCase();
+}
+
+/** Hours and days where minutes are wanted. */
+function converted(name: string, meant: string, value: unknown): unknown {
+  if (!/minutes$/i.test(meant) || typeof value !== 'number') return value;
+  if (/hour/i.test(name)) return value * 60;
+  if (/day/i.test(name)) return value * 1_440;
+  return /second/i.test(name) ? Math.max(1, Math.round(value / 60)) : value;
+}
+
+const UNIT_MINUTES: Readonly<Record<string, number>> = { s: 1 / 60, m: 1, min: 1, h: 60, d: 1_440, w: 10_080 };
+
+function toNumber(value: unknown, name: string, { type, minimum = -Infinity, maximum = Infinity }: Schema): unknown {
+  const text = typeof value === 'string' ? value.trim() : '';
+  const [, digits = '', unit = ''] = /^([-+]?[\d_,]*\.?\d+)\s*([a-z%]*)$/i.exec(text) ?? [];
+  const measured =
+    typeof value === 'number' ? value : digits === '' ? Number.NaN : Number(digits.replaceAll(/[_,]/g, ''));
+  if (Number.isNaN(measured)) return value;
+  const known =
+    UNIT_MINUTES[
+      unit
+        .toLowerCase()
+        .replace(/^(min|hour|day|week|second)(?:ute)?s?$/, (word) => (word.startsWith('min') ? 'm' : (word[0] ?? '')))
+    ];
+  const isMinutes = /minutes|window|duration|period|range|after|delay/i.test(name);
+  const isHours = /hours/i.test(name);
+  const isDays = /days/i.test(name);
+  const scaled =
+    known === undefined
+      ? measured
+      : isMinutes
+        ? measured * known
+        : isHours
+          ? (measured * known) / 60
+          : isDays
+            ? (measured * known) / 1_440
+            : measured;
+  const whole = type === 'integer' ? Math.round(scaled) : scaled;
+  return Math.min(maximum, Math.max(minimum, whole));
+}
+
+function toBoolean(value: unknown): unknown {
+  if (typeof value === 'number') return value === 1 ? true : value === 0 ? false : value;
+  if (typeof value !== 'string') return value;
+  if (/^(?:true|yes|on|enabled|1)$/i.test(value)) return true;
+  return /^(?:false|no|off|disabled|0)$/i.test(value) ? false : value;
+}
+
+/** Of an enumeration the value that a word stands for. */
+function nearestOf(allowed: readonly unknown[], value: unknown): unknown {
+  if (allowed.includes(value) || typeof value !== 'string') return value;
+  const plain = value
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  const same = allowed.find((one) => String(one).toLowerCase() === plain || plainOf(String(one)) === plainOf(plain));
+  if (same !== undefined && plain !== '') return same;
+  const meant = (VALUE_SYNONYMS[plain] ?? []).find((one) => allowed.includes(one));
+  if (meant !== undefined) return meant;
+  const near = allowed.find((one) => plain.length > 3 && distance(String(one).toLowerCase(), plain) <= LETTERS_OFF);
+  return near ?? value;
+}
+
+function takesNull({ type, anyOf, enum: allowed }: Schema): boolean {
+  if (allowed !== undefined) return allowed.includes(null);
+  return type === 'null' || (type === undefined && anyOf === undefined) || anyOf?.some(takesNull) === true;
+}
+
+/** JSON that was sent as a text. */
+function parsedJson(value: unknown, opening: '{' | '['): unknown {
+  if (typeof value !== 'string' || !value.trimStart().startsWith(opening)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function isBody(value: unknown): value is Body {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,13 @@
+import type { ActionRuntime } from '#actions/run_action.ts';
+import type { CallBudget } from '#entry/http/call_budget.ts';
+import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { Log } from '#kernel/log.ts';
+
+/** One request and its caller. */
+export interface Exchange {
+  readonly runtime: ActionRuntime;
+  readonly budget: CallBudget;
+  readonly log: Log;
+  readonly caller: Caller;
+  readonly origin: RequestOrigin;
+}

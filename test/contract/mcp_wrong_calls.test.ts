@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest';
+
+import { nearestActions } from '#actions/nearest_actions.ts';
+import { ACTIONS } from '#actions/registry.ts';
+import { buildFixture } from '#test/contract/fixture.ts';
+import { call, send } from '#test/contract/mcp_call.ts';
+import { wrongCalls } from '#test/contract/wrong_calls.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+/** What an answer proposes: the call that it spells out, or the nearest name of a metric. */
+async function proposalOf(w: World, tool: string, input: unknown): Promise<[string, unknown] | 'right' | null> {
+  const { body } = await send(w, 'tools/call', { name: tool, arguments: input });
+  const result = body.result?.structuredContent?.result;
+  if (body.result !== undefined && body.result.isError !== true) {
+    const [nearest] = result.nearestNames ?? [];
+    return nearest === undefined ? 'right' : [tool, { ...(input as object), metricName: nearest }];
+  }
+  const text: string = body.error?.message ?? body.result.content[0].text;
+  const [, name, json] = /Call instead: (\w+) (.*)$/m.exec(text) ?? [];
+  return name === undefined ? null : [name, JSON.parse(json!)];
+}
+
+test('of 100 wrong calls at least 95 are right at the first retry, and no suggestion does more than was asked', async () => {
+  const w = await world();
+  const fixture = await buildFixture(w);
+  await w.given.service({ name: 'search' });
+  await w.expectOk('create_team', { name: 'Platform' });
+  const cleo = await w.given.user({ name: 'Cleo' });
+  await w.context.db.sql.run("update users set email = 'cleo@example.com' where id = $1", [cleo.userId]);
+  const { number } = await w.expectOk('get_incident', { incidentId: fixture.incidentId });
+  const calls = wrongCalls({ ...fixture, number });
+  expect(calls).toHaveLength(100);
+  const wrong: string[] = [];
+  for (const [tool, input] of calls) {
+    const proposal = await proposalOf(w, tool, input);
+    const told = `${tool} ${JSON.stringify(input)}`;
+    if (proposal === null || proposal === 'right') {
+      wrong.push(`${told}: ${proposal === null ? 'no suggestion' : 'was no error'}`);
+      continue;
+    }
+    const [name, body] = proposal;
+    if (ACTIONS.some((action) => action.name === tool)) expect(name).toBe(tool);
+    const retried = (await call(w, name, body)).body;
+    if (retried.isError === true || retried.structuredContent === undefined) {
+      wrong.push(`${told}: ${name} ${JSON.stringify(body)} answered ${JSON.stringify(retried).slice(0, 300)}`);
+    }
+  }
+  console.log(
+    [`${calls.length - wrong.length} of ${calls.length} wrong calls were right at the first retry`, ...wrong].join(
+      '\n',
+    ),
+  );
+  expect(wrong.length, wrong.join('\n')).toBeLessThanOrEqual(5);
+});
+
+test.each([
+  ['ack_incident', 'acknowledge_incident', 'resolve_incident'],
+  ['silence_incident', 'acknowledge_incident', 'resolve_incident'],
+  ['update_rule', 'update_alert_rule', 'delete_alert_rule'],
+  ['get_rule', 'list_services', 'delete_alert_rule'],
+  ['disable_rule', 'update_alert_rule', 'delete_alert_rule'],
+  ['list_keys', undefined, 'rotate_ingest_key'],
+])('%s may mean %s and never %s', (written, meant, never) => {
+  const names = nearestActions(written, ACTIONS).map(({ name }) => name);
+  if (meant !== undefined) expect(names[0]).toBe(meant);
+  expect(names).not.toContain(never);
+});
+
+test('a deletion is never suggested for what was named only nearly', async () => {
+  const w = await world();
+  await w.given.service({ name: 'checkout' });
+  expect(await proposalOf(w, 'delete_service', { serviceId: 'chekout' })).toBeNull();
+  expect(await proposalOf(w, 'delete_service', { serviceId: 'checkout' })).toMatchObject(['delete_service', {}]);
+  const blind = await w.given.apiKey({ permissions: ['services:delete'] });
+  const { body } = await call(w, 'delete_service', { serviceId: 'checkout' }, { key: blind });
+  expect(body.content[0].text).not.toContain('Call instead');
+});
