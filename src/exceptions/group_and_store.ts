@@ -1,6 +1,7 @@
 import { titleOf } from '#core/exceptions/title.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import { continueTraces } from '#exceptions/continue_traces.ts';
+import { applyServiceRules, findServiceRules, recordLeftOut, withoutSpike } from '#exceptions/service_rules.ts';
 import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
 import { groupEvents } from '#exceptions/read_events.ts';
 import { recordRefused } from '#exceptions/record_refused.ts';
@@ -27,9 +28,12 @@ export async function groupAndStore(
 
 async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[], token: string): Promise<void> {
   const { exceptionWriter } = runtime;
-  const events = await runtime.sourceMaps.mapEvents(arrived, 'worker');
+  const rules = await findServiceRules(runtime.db, arrived);
+  const { events: kept, filtered } = applyServiceRules(rules, arrived);
+  const events = await runtime.sourceMaps.mapEvents(kept, 'worker');
   const seen = groupEvents(readingOf(runtime), events);
   const groups = await inUnitOfWork(runtime, async (unit) => {
+    await recordLeftOut(unit, filtered);
     const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);
     const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
     await recordRefused(
@@ -40,7 +44,7 @@ async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[],
     );
     const changed = newOrRegressed(events, seen, found);
     if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
-    return found;
+    return await withoutSpike(unit, rules, found);
   });
   const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
     const group = groups[index];

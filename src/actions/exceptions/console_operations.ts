@@ -4,6 +4,8 @@ import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
 import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
+import { getExceptionSettings } from '#actions/exceptions/get_exception_settings.ts';
+import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
 
 /** What the console shows and does of exceptions beyond the actions. */
@@ -15,4 +17,6 @@ export const EXCEPTION_OPERATIONS = [
   readEventAttachment,
   listExceptionOrigins,
   listReleaseHealth,
+  getExceptionSettings,
+  setExceptionSettings,
 ] as const;

@@ -17,6 +17,7 @@ import { EndedCallStore } from '#storage/postgres/ended_call_store.ts';
 import { EventExtraStore } from '#storage/postgres/event_extra_store.ts';
 import { ExceptionCountStore } from '#storage/postgres/exception_count_store.ts';
 import { ExceptionGroupSearch } from '#storage/postgres/exception_group_search.ts';
+import { ExceptionSettingsStore } from '#storage/postgres/exception_settings_store.ts';
 import { ExceptionGroupStore } from '#storage/postgres/exception_group_store.ts';
 import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts';
 import { IncidentContextReader } from '#storage/postgres/incident_context_reader.ts';
@@ -82,6 +83,7 @@ export interface Stores {
   readonly metricTypes: MetricTypeStore;
   readonly sentItems: SentItemStore;
   readonly eventExtras: EventExtraStore;
+  readonly exceptionSettings: ExceptionSettingsStore;
   readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
@@ -152,6 +154,7 @@ export function storesOf(session: Session): Stores {
     metricTypes: new MetricTypeStore(session),
     sentItems: new SentItemStore(session),
     eventExtras: new EventExtraStore(session),
+    exceptionSettings: new ExceptionSettingsStore(session),
     setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),

@@ -11,6 +11,8 @@ import {
 import {
   ExceptionGroupCountsEntity,
   ExceptionGroupEntity,
+  ExceptionHourEntity,
+  ExceptionSettingsEntity,
   GroupDecisionEntity,
   SetAsideEventsEntity,
 } from '#storage/postgres/entities/exceptions.ts';
@@ -136,6 +138,8 @@ export const ENTITIES = [
   ArtifactBundleEntity,
   SourceMapEntity,
   SourceMapPlaceEntity,
+  ExceptionSettingsEntity,
+  ExceptionHourEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,

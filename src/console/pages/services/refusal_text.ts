@@ -42,6 +42,11 @@ const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
   too_large: 'not kept: larger than 2 MiB',
   too_many: 'not kept: too many at once',
   malformed: 'not kept: it names no event, or says nothing',
+  'filter:bots': 'left out: sent by a robot',
+  'filter:browser_extensions': 'left out: raised by a browser extension',
+  'filter:legacy_browsers': 'left out: from a browser that is too old',
+  'filter:pattern': 'left out: matches a pattern of the service',
+  spike: 'not kept: over the limit per hour, all of exceptions that are known already',
   unavailable: 'not kept: the database was not available',
 };
 

@@ -14,6 +14,7 @@ import { Page } from '#console/components/page.tsx';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
 import { EditService } from '#console/pages/services/edit_service.tsx';
+import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
@@ -70,6 +71,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <IngestCard service={service} />
       <SessionsCard serviceId={service.serviceId} />
       <RulesCard service={service} />
+      <ExceptionSettingsCard service={service} />
       <KeysCard service={service} />
       <CapabilitiesCard service={service} />
       <DangerCard service={service} />

@@ -2,6 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { DayCounts, ReleaseCount, ValueCount } from '#core/exceptions/group_counts.ts';
 import type { GroupingPart } from '#core/exceptions/grouping.ts';
+import type { InboundFilter } from '#core/exceptions/inbound_filters.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
@@ -84,5 +85,33 @@ export const SetAsideEventsEntity = defineEntity({
     tries: p.integer().default(1),
     setAsideAt: instant(),
     dueAt: instant(),
+  },
+});
+
+/** What a service leaves out of its exceptions on purpose. A service without a row leaves out nothing. */
+export const ExceptionSettingsEntity = defineEntity({
+  name: 'ExceptionSettings',
+  tableName: 'exception_settings',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    filters: jsonColumn<readonly InboundFilter[]>(),
+    /** Texts with `*`; an event whose type and message match one is left out. */
+    patterns: jsonColumn<readonly string[]>(),
+    /** Names of fields whose values are left out, besides those that every service leaves out. */
+    secretNames: jsonColumn<readonly string[]>(),
+    /** Beyond it, events of groups that are known are not stored; null for no limit. */
+    eventsPerHour: bigint().strictNullable(),
+    updatedAt: instant(),
+  },
+});
+
+/** How many events of a service came within the running hour; only of services with a limit. */
+export const ExceptionHourEntity = defineEntity({
+  name: 'ExceptionHour',
+  tableName: 'exception_hours',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    hour: instant(),
+    count: bigint(),
   },
 });

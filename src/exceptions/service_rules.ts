@@ -1,0 +1,80 @@
+import { type ExceptionSettings, filterOf, NO_SETTINGS } from '#core/exceptions/inbound_filters.ts';
+import { withoutFields } from '#core/exceptions/secret_fields.ts';
+import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+export type ServiceRules = ReadonlyMap<Id<'service'>, ExceptionSettings>;
+
+interface LeftOut {
+  readonly serviceId: Id<'service'>;
+  /** Such as `filter:bots`. */
+  readonly reason: string;
+}
+
+/** What the services of these events leave out. */
+export async function findServiceRules(db: Database, events: readonly ArrivedEvent[]): Promise<ServiceRules> {
+  if (events.length === 0) return new Map();
+  const serviceIds = [...new Set(events.map(({ serviceId }) => serviceId))];
+  return await storesOf(db.session()).exceptionSettings.find(serviceIds);
+}
+
+/** Without the events that their services filter, and without the fields that these call secret. */
+export function applyServiceRules(
+  rules: ServiceRules,
+  arrived: readonly ArrivedEvent[],
+): { readonly events: readonly ArrivedEvent[]; readonly filtered: readonly LeftOut[] } {
+  if (rules.size === 0) return { events: arrived, filtered: [] };
+  const filtered: LeftOut[] = [];
+  const events = arrived.flatMap((one): ArrivedEvent[] => {
+    const settings = rules.get(one.serviceId) ?? NO_SETTINGS;
+    const filter = filterOf(one.event, settings);
+    if (filter === null) return [{ ...one, event: withoutFields(one.event, settings.secretNames) }];
+    filtered.push({ serviceId: one.serviceId, reason: `filter:${filter}` });
+    return [];
+  });
+  return { events, filtered };
+}
+
+/** The ingest status shows how many events were left out, and why. */
+export async function recordLeftOut({ stores, now }: UnitOfWork, leftOut: readonly LeftOut[]): Promise<void> {
+  const hour = refusalHour(now);
+  const counts = Map.groupBy(leftOut, ({ serviceId, reason }) => `${serviceId} ${reason}`);
+  await stores.sentItems.add(
+    [...counts.values()].flatMap((alike) =>
+      alike
+        .slice(0, 1)
+        .map(({ serviceId, reason }) => ({ serviceId, kind: 'event', reason, hour, count: alike.length, lastAt: now })),
+    ),
+  );
+}
+
+/**
+ * The groups of events that are stored: of a service that has had enough of them within this hour, only those that are new
+ * or have come back. The others still count as seen, so no group is missed.
+ */
+export async function withoutSpike(
+  unit: UnitOfWork,
+  rules: ServiceRules,
+  groups: readonly (SeenGroup | null)[],
+): Promise<readonly (SeenGroup | null)[]> {
+  const kept = [...groups];
+  for (const [serviceId, { eventsPerHour }] of rules) {
+    if (eventsPerHour === null) continue;
+    const own = groups.flatMap((group, index) => (group?.serviceId === serviceId ? [{ group, index }] : []));
+    if (own.length === 0) continue;
+    const total = await unit.stores.exceptionSettings.countHour(serviceId, refusalHour(unit.now), own.length);
+    const known = own.filter(({ group }) => group.outcome === 'known');
+    const dropped = known.slice(Math.max(0, known.length - Math.max(0, total - eventsPerHour)));
+    for (const { index } of dropped) kept[index] = null;
+    await recordLeftOut(
+      unit,
+      dropped.map(() => ({ serviceId, reason: 'spike' })),
+    );
+  }
+  return kept;
+}
