@@ -22,6 +22,7 @@ export interface PortOptions {
   readonly settings: ValuesOf<typeof CORE_SETTINGS>;
   /** The sender with this ingestion key; throws as over HTTP, and counts bad keys by the address. */
   open(key: string, address: string): Promise<PortSender>;
+  now(): Temporal.Instant;
   readonly log: Log;
 }
 

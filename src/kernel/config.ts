@@ -166,6 +166,21 @@ export const CORE_SETTINGS = {
     'a path such as /reports, not below /api',
     'a further address for browsers (option `tunnel` of a Sentry SDK), under a name that no ad blocker knows; `/api/ingest/envelope` is always one',
   ),
+  statsdPort: setting({
+    variable: 'STATSD_PORT',
+    purpose:
+      'UDP port on which API processes take metrics by StatsD (8125 by custom): only for networks that you trust; 0 for none',
+    allowed: 'a port, 0 to 65535',
+    schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
+    fallback: '0',
+  }),
+  statsdIngestionKey: optionalText(
+    'STATSD_INGESTION_KEY',
+    '^\\S+$',
+    'an ingestion key',
+    'ingestion key of the service that lines without the tag `ingestion_key` belong to',
+    { unset: 'such lines are dropped', isSecret: true },
+  ),
   ingestSeriesPerDay: amount(
     'INGEST_SERIES_PER_DAY',
     '1000000',

@@ -12,7 +12,7 @@ import { waitForAll } from '#kernel/wait_for_all.ts';
 /** Opens the ports of the protocols that are configured, once the app is ready; the caller closes them. */
 export function openIngestPorts(
   app: FastifyInstance,
-  { config, log }: AppContext,
+  { config, clock, log }: AppContext,
   context: IngestContext,
 ): { close(): Promise<void> } {
   const ports: OpenPort[] = [];
@@ -21,7 +21,8 @@ export function openIngestPorts(
       const [host, port] = [config.host, protocol.portOf(config)];
       if (port === 0) continue;
       try {
-        ports.push(await protocol.listen({ host, port, settings: config, open: portSenders(context), log }));
+        const open = portSenders(context);
+        ports.push(await protocol.listen({ host, port, settings: config, open, now: () => clock.now(), log }));
       } catch (error) {
         const fault = toListenFault(error, host, port);
         throw fault === null ? error : new ConfigError([fault.sentence]);
