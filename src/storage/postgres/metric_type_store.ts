@@ -10,7 +10,7 @@ type MetricTypeRow = Row<typeof MetricTypeEntity>;
 export type ToldType = Pick<MetricTypeRow, 'serviceId' | 'name' | 'type' | 'unit'>;
 
 /** A metric that has another type than before. */
-export type ChangedType = Pick<MetricTypeRow, 'name' | 'type' | 'changes'> & {
+type ChangedType = Pick<MetricTypeRow, 'name' | 'type' | 'changes'> & {
   readonly before: number;
   readonly changedAt: Temporal.Instant;
 };
