@@ -5,6 +5,7 @@ import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
 import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
+import { fairness } from './fairness.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { grouping } from './grouping.ts';
@@ -30,6 +31,7 @@ const BENCHES: readonly Bench[] = [
   escalation,
   exceptionLists,
   exceptions,
+  fairness,
   faults,
   footprint,
   grouping,
