@@ -1,13 +1,17 @@
 import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
+import { listAuditLog } from '#actions/audit/list_audit_log.ts';
 import { answerProposal } from '#actions/responder/answer_proposal.ts';
 import { getAgentWork } from '#actions/responder/get_agent_work.ts';
+import { getAgents } from '#actions/responder/get_agents.ts';
 import { setAgentLimits } from '#actions/responder/set_agent_limits.ts';
 import { setResponder } from '#actions/responder/set_responder.ts';
 import { stopAgents } from '#actions/responder/stop_agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
+import { newId } from '#kernel/ids.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
 
@@ -168,7 +172,7 @@ test('escalation waits for no lease, unless the organization lets it hold the fi
 });
 
 test('a proposal happens once a person approves it, in their name, audited with the agent', async () => {
-  const { w, anna, agentId, tool, enable, asAnna, incidentId } = await night();
+  const { w, anna, agentId, tool, enable, asAnna, asOwner, incidentId } = await night();
   await enable();
   const proposed = await tool('propose_action', acknowledging(incidentId));
   expect(proposed.result).toMatchObject({ number: 1, state: 'proposed', peopleAsked: 1 });
@@ -190,6 +194,8 @@ test('a proposal happens once a person approves it, in their name, audited with 
   expect(audited.map(({ actor }) => actor)).toMatchObject([
     { userId: anna.userId, proposal: { proposalId, agentId, agentName: 'test' } },
   ]);
+  const { entries } = await runOperation(w, listAuditLog, asOwner, { action: 'acknowledge_incident' });
+  expect(entries).toMatchObject([{ actor: { name: 'Anna' }, proposal: { proposalId, agentId, agentName: 'test' } }]);
   expect((await tool('get_proposal', { proposalId })).result).toMatchObject({
     state: 'carried_out',
     decidedBy: 'Anna by the console',
@@ -284,4 +290,34 @@ test('an agent makes no more changes an hour than its organization allows', asyn
     payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
   });
   expect(response.statusCode).toBe(403);
+});
+
+test('a connected app is enabled like a key, and the permission ends with the connection', async () => {
+  const { w, owner, asOwner } = await night();
+  const stores = storesOf(w.context.db.session());
+  const connectionId = newId('connection');
+  await stores.connections.insert({
+    connectionId,
+    orgId: w.orgId,
+    userId: owner.userId,
+    clientId: 'client',
+    clientName: 'Night app',
+    clientUri: null,
+    access: 'read_only',
+    createdAt: w.clock.now(),
+    lastUsedAt: null,
+  });
+  await runOperation(w, setResponder, asOwner, { agentId: connectionId, enabled: true });
+  const { agents } = await runOperation(w, getAgents, asOwner, {});
+  expect(agents).toContainEqual(
+    expect.objectContaining({ agentId: connectionId, name: 'Night app', isResponder: true }),
+  );
+  const other = await w.given.organization('Other');
+  const theirOwner = memberCaller(other.orgId, owner.userId, 'owner');
+  await stores.people.setMembership(other.orgId, owner.userId, 'owner', w.clock.now());
+  await expect(
+    runOperation(w, setResponder, theirOwner, { agentId: connectionId, enabled: true }),
+  ).rejects.toMatchObject({ code: 'not_found' });
+  await stores.connections.remove(connectionId);
+  expect(await stores.responders.isResponder(w.orgId, connectionId)).toBe(false);
 });

@@ -33,6 +33,12 @@ export const AuditEntryView = Type.Object({
   ),
   via: Type.String(),
   connection: nullable(Type.Object({ connectionId: IdText, clientName: Type.String() })),
+  proposal: nullable(
+    Type.Object(
+      { proposalId: IdText, agentId: Type.String(), agentName: Type.String() },
+      { description: 'what an agent proposed and this person approved' },
+    ),
+  ),
   action: Type.String(),
   target: nullable(Type.String()),
   before: Fields,
@@ -61,6 +67,7 @@ export function toAuditEntryView({ actor, actorName, apiKeyName, at, ...line }: 
     apiKey: apiKeyOf(actor, apiKeyName),
     via: line.via,
     connection: (actor.kind === 'user' && actor.connection) || null,
+    proposal: (actor.kind === 'user' && actor.proposal) || null,
     action: line.action,
     target: line.target,
     before: line.before,

@@ -93,6 +93,7 @@ test('an entry tells who, through what, when, what and from where', async () => 
       via: 'mcp',
       apiKey: null,
       connection: { connectionId: 'connection_1', clientName: 'Some agent' },
+      proposal: null,
       action: 'update_team',
       target: 'team_1',
       before: { name: 'a' },
