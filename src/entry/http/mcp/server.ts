@@ -2,7 +2,9 @@ import { type RequestId, Server } from '@modelcontextprotocol/server';
 
 import { callTool } from '#entry/http/mcp/call_tool.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { INSTRUCTIONS } from '#entry/http/mcp/instructions.ts';
+import { complete } from '#entry/http/mcp/complete.ts';
+import { instructionsFor } from '#entry/http/mcp/instructions.ts';
+import { getPrompt, PROMPTS } from '#entry/http/mcp/prompts.ts';
 import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/resources.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
@@ -12,11 +14,11 @@ type Era = 'modern' | 'legacy';
 
 const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };
 
-/** Tools change with a role at any moment, so no client may keep them; what the server says of itself is fixed. */
+/** Tools change with a role at any moment, so no client may keep them; what the server says of itself names the time. */
 const CACHE_HINTS = {
   'tools/list': { ttlMs: 0, cacheScope: 'private' },
   'resources/read': { ttlMs: 0, cacheScope: 'private' },
-  'server/discover': { ttlMs: 3_600_000, cacheScope: 'private' },
+  'server/discover': { ttlMs: 0, cacheScope: 'private' },
 } as const;
 
 /**
@@ -25,8 +27,8 @@ const CACHE_HINTS = {
  */
 export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: Era): Server {
   const server = new Server(INFO, {
-    capabilities: { tools: era === 'modern' ? { listChanged: true } : {}, resources: {} },
-    instructions: INSTRUCTIONS,
+    capabilities: { tools: era === 'modern' ? { listChanged: true } : {}, resources: {}, prompts: {}, completions: {} },
+    instructions: instructionsFor(exchange.caller, exchange.runtime.clock.now()),
     cacheHints: CACHE_HINTS,
   });
   server.setRequestHandler('tools/list', () => ({ tools: toolsOf(exchange.caller) }));
@@ -36,5 +38,8 @@ export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unk
   server.setRequestHandler('resources/list', () => ({ resources: [...RESOURCES] }));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...RESOURCE_TEMPLATES] }));
   server.setRequestHandler('resources/read', ({ params }) => readResource(exchange, params.uri));
+  server.setRequestHandler('prompts/list', () => ({ prompts: PROMPTS }));
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments));
+  server.setRequestHandler('completion/complete', ({ params }) => complete(exchange, params));
   return server;
 }
