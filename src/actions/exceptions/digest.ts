@@ -52,7 +52,7 @@ export function mostUrgentGroups(groups: readonly Group[]) {
 }
 
 /** The newest event whole but for the frames of libraries; of every other one a line that sets it apart. */
-export function digestOfGroup<Result extends GroupWithEvents>({ recentEvents, dailyCounts, ...group }: Result): object {
+export function digestOfGroup({ recentEvents, dailyCounts, ...group }: GroupWithEvents): object {
   const [newest, ...others] = recentEvents;
   return {
     ...group,

@@ -9,7 +9,7 @@ type Incident = Static<typeof IncidentView> & { readonly ruleName?: string | nul
 const LOG_SHOWN = 30;
 
 /** Unanswered ones first, then acknowledged ones; the newest of each first. */
-export function mostUrgentIncidents<One extends Incident>(incidents: readonly One[]) {
+export function mostUrgentIncidents(incidents: readonly Incident[]) {
   return INCIDENT_STATUSES.flatMap((status) => incidents.filter((incident) => incident.status === status)).map(
     ({ incidentId, number, status, severity, title, serviceId, ruleName, occurrences, triggeredAt, escalation }) => ({
       incidentId,

@@ -72,9 +72,9 @@ async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promi
   const policy =
     rule.escalationPolicyId === null ? null : await stores.policies.get(caller.orgId, rule.escalationPolicyId);
   const since = runtime.clock.now().subtract({ hours: 24 * DAYS });
-  const [counted] = (
+  const counted = (
     await stores.incidentSearch.countByRule(caller.orgId, { serviceId: rule.serviceId, since }, RULES_MAX)
-  ).filter((one) => one.ruleId === rule.id);
+  ).find((one) => one.ruleId === rule.id);
   return [
     `Runbook of the rule ${JSON.stringify(rule.name)} (${rule.id})`,
     renderDigest({

@@ -72,9 +72,7 @@ function isRight(action: AnyAction, value: unknown): boolean {
 
 /** The call of a tool that does not exist, as the nearest one that this caller may use and that does no more. */
 export async function adviseOnUnknown(exchange: Exchange, name: string, input: unknown): Promise<Suggestion | null> {
-  const [nearest] = nearestActions(name, ACTIONS).filter(({ permission }) =>
-    exchange.caller.permissions.has(permission),
-  );
+  const nearest = nearestActions(name, ACTIONS).find(({ permission }) => exchange.caller.permissions.has(permission));
   if (nearest === undefined) return null;
   if (isRight(nearest, input) && (await withIds(exchange, nearest, input)) === input)
     return { name: nearest.name, arguments: input };
