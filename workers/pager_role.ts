@@ -3,6 +3,7 @@ import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import { type Connections, type Foundation, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { resumeAfterRestore } from '#incidents/resume_after_restore.ts';
+import { repageStale } from '#incidents/repage_stale.ts';
 import { restartTimers } from '#incidents/restart_timers.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
@@ -71,6 +72,7 @@ export function pagerRole(foundation: Foundation, runtime = pagerRuntime(foundat
     shared: [],
     periodic: [
       { name: restartTimersName, everySeconds: 10, run: () => restartTimers(runtime) },
+      { name: 'repage_stale', everySeconds: 10, run: () => repageStale(runtime) },
       ...(heartbeatUrl === undefined
         ? []
         : [{ name: 'send_heartbeat', everySeconds: 60, run: () => sendHeartbeat(runtime, heartbeatUrl) }]),

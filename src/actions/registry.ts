@@ -108,14 +108,9 @@ import { searchEscalationPolicies } from '#actions/policies/search_escalation_po
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#actions/responder/operations.ts';
-import { addAlertRule } from '#actions/rules/add_alert_rule.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
-import { readRuleHistory } from '#actions/rules/read_rule_history.ts';
-import { replayRule } from '#actions/rules/replay_rule.ts';
-import { replaceAlertRule } from '#actions/rules/replace_alert_rule.ts';
-import { searchRules } from '#actions/rules/search_rules.ts';
-import { suggestRules } from '#actions/rules/suggest_rules.ts';
+import { RULE_OPERATIONS } from '#actions/rules/operations.ts';
 import { updateAlertRule } from '#actions/rules/update_alert_rule.ts';
 import { changeSchedule } from '#actions/schedules/change_schedule.ts';
 import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
@@ -267,12 +262,7 @@ const WITHIN_ORGANIZATIONS = [
   setSecondFactorPolicy,
   renameOrganization,
   countIncidentsByService,
-  searchRules,
-  suggestRules,
-  readRuleHistory,
-  replayRule,
-  replaceAlertRule,
-  addAlertRule,
+  ...RULE_OPERATIONS,
   searchServices,
   getServiceHealth,
   getServiceActivity,

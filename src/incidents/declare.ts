@@ -64,6 +64,8 @@ export async function declare(
       severity,
       details: {},
       steps,
+      quietUntil: null,
+      leadId: null,
     },
     timers,
     now,

@@ -1,6 +1,7 @@
 import { type IncidentLimit, stormTitle, worseSeverity } from '#core/incidents/incident_limit.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { type Cause, dedupKeyOf, type Firing, openIncident } from '#incidents/open_incident.ts';
+import { isQuiet, isWaitingForMaintenance, movePaging } from '#incidents/paging_start.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -36,6 +37,7 @@ export async function joinStorm(
     title: firing.cause.title,
     severity: firing.cause.severity,
   }));
+  if (current !== null) await releaseStorm(unit, current.id, firings);
   await stores.storms.addMembers(stormId, source, members, now);
   const count = await stores.storms.count(stormId);
   const { name } = await stores.services.get(rule.orgId, rule.serviceId);
@@ -50,6 +52,18 @@ export async function joinStorm(
     now.add({ minutes: limit.minutes }),
     now,
   );
+}
+
+/** A storm that waits for the end of a maintenance pages at once when something joins that is not in maintenance. */
+async function releaseStorm(unit: UnitOfWork, stormId: Id<'incident'>, firings: readonly Firing[]): Promise<void> {
+  const storm = await unit.stores.incidents.lock(stormId);
+  if (storm === null || !isWaitingForMaintenance(storm, unit.now)) return;
+  for (const firing of firings) {
+    if (await isQuiet(unit, firing)) continue;
+    await movePaging(unit, storm, null);
+    await unit.stores.timeline.record(stormId, 'maintenance_ended', {}, unit.now);
+    return;
+  }
 }
 
 function stormCause(rule: ActiveRule, cause: Cause, { incidents, minutes }: IncidentLimit, nowMs: number): Cause {

@@ -1,7 +1,9 @@
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
+import { decidePagingStart, type PagingStart, startsAt } from '#incidents/paging_start.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
+import { toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
@@ -48,7 +50,10 @@ export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Ca
 
 async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
   const { stores, now } = unit;
-  const timers = planSteps(rule.steps, now);
+  const start = await decidePagingStart(unit, { rule, cause });
+  const from = startsAt(start);
+  const steps = from === null ? rule.steps : rule.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
+  const timers = planSteps(steps, now);
   const incidentId = await stores.incidents.open(
     {
       orgId: rule.orgId,
@@ -62,7 +67,9 @@ async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<I
       title: cause.title,
       severity: cause.severity,
       details: cause.details,
-      steps: rule.steps,
+      steps,
+      quietUntil: start.kind === 'quiet' ? start.until : null,
+      leadId: start.kind === 'with_lead' ? start.leadId : null,
     },
     timers,
     now,
@@ -73,6 +80,7 @@ async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<I
     const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
     await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
   }
+  await recordStart(unit, incidentId, start, cause.title);
   await recordSystemChange(unit, {
     orgId: rule.orgId,
     action: 'open_incident',
@@ -83,4 +91,27 @@ async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<I
   });
   startTimers(unit, incidentId, timers);
   return incidentId;
+}
+
+/** Says in the timelines why it does not page at once. */
+async function recordStart(
+  { stores, now }: UnitOfWork,
+  incidentId: Id<'incident'>,
+  start: PagingStart,
+  title: string,
+): Promise<void> {
+  if (start.kind === 'at_once') return;
+  if (start.kind === 'quiet') {
+    const { until, maintenance } = start;
+    await stores.timeline.record(incidentId, 'quiet', { until: toTimestamp(until), maintenance }, now);
+    return;
+  }
+  const { leadId } = start;
+  await stores.timeline.recordAll(
+    [
+      { incidentId, event: 'grouped', data: { leadId, title: start.title } },
+      { incidentId: leadId, event: 'group_joined', data: { incidentId, title } },
+    ],
+    now,
+  );
 }

@@ -1,4 +1,5 @@
 import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#core/incidents/incident.ts';
+import { pageWithoutLead } from '#incidents/paging_start.ts';
 import { resumeEscalation, withdrawNews } from '#incidents/resume_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -23,6 +24,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
   }
   const resumedMessages =
     decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
+  if (decision.to === 'triggered') await pageWithoutLead(unit, incident.id);
   const told = await withdrawNews(unit, incident, 'resolved', by);
   const data = { by, status: decision.to, resumedMessages, told };
   await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);

@@ -1,4 +1,5 @@
 import { decideResolve, type IncidentActor } from '#core/incidents/incident.ts';
+import { releaseFollowers } from '#incidents/paging_start.ts';
 import { stopEscalation, type TimelineDetails } from '#incidents/stop_escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -15,6 +16,7 @@ export async function resolve(
   await unit.stores.incidents.resolve(incident.id, by, unit.now);
   await unit.stores.storms.endMembers(incident.id, {}, unit.now);
   await stopEscalation(unit, incident, 'resolved', by, details);
+  await releaseFollowers(unit, incident);
   return true;
 }
 

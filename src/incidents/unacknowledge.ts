@@ -1,4 +1,5 @@
 import { decideUnacknowledge, type IncidentActor } from '#core/incidents/incident.ts';
+import { pageWithoutLead } from '#incidents/paging_start.ts';
 import { resumeEscalation, withdrawNews } from '#incidents/resume_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -16,6 +17,7 @@ export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by:
   }
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   const resumedMessages = await resumeEscalation(unit, incident, incident.acknowledgedAt ?? unit.now);
+  await pageWithoutLead(unit, incident.id);
   const told = await withdrawNews(unit, incident, 'acknowledged', by);
   await unit.stores.timeline.record(incident.id, 'unacknowledged', { by, resumedMessages, told }, unit.now);
   return true;

@@ -23,6 +23,7 @@ export const KIND_NOUNS = {
   override: 'an override of a schedule',
   policy: 'an escalation policy',
   rule: 'an alert rule',
+  maintenance: 'a maintenance window',
   incident: 'an incident',
   note: 'a note on an incident',
   proposal: 'a proposal of an agent',

@@ -5,13 +5,18 @@ import type { Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
 /** What the console sets of a rule beside its config. */
-export type RuleSettings = MetricRuleSettings;
+export interface RuleSettings extends MetricRuleSettings {
+  /** An acknowledged incident that is open for so long since pages again; null: it never does. */
+  readonly repageMinutes: number | null;
+  /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
+  readonly groupMinutes: number;
+}
 
 /** As they are stored: what nobody has set is absent. */
 export type StoredSettings = Partial<RuleSettings>;
 
 /** With these a rule behaves as its config alone says. */
-export const RULE_DEFAULTS: RuleSettings = { ...METRIC_RULE_DEFAULTS };
+export const RULE_DEFAULTS: RuleSettings = { ...METRIC_RULE_DEFAULTS, repageMinutes: null, groupMinutes: 0 };
 
 /** A day: a longer one would be another window. */
 const MINUTES_MAX = 1_440;
@@ -47,6 +52,18 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
       'from so many incidents within flapMinutes on, the last one stays open until the condition has been false for flapMinutes; null: never',
   }),
   flapMinutes: minutes(1),
+  repageMinutes: orNull({
+    ...minutes(5),
+    description:
+      'an acknowledged incident that is still open after so long pages again from its first step; null: never',
+  }),
+  groupMinutes: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 15,
+    description:
+      'an incident that opens within so many minutes after another one of the service, by the same policy, is linked to it and pages only if that one ends first; 0: it pages by itself',
+  },
 };
 
 export function settingsOf(stored: StoredSettings | null): RuleSettings {

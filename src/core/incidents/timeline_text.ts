@@ -56,6 +56,18 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `Acknowledged by ${actor(data, nameOf)}; escalation is paused.${consequences(data, nameOf)}`;
     case 'resolved':
       return `Resolved by ${actor(data, nameOf)}${noDataFor(data)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
+    case 'quiet':
+      return `In maintenance (${textOf(data['maintenance'])}): if it is still open at ${shownTime(data['until'])}, it pages then.`;
+    case 'maintenance_ended':
+      return 'It is not in maintenance any more: it pages now.';
+    case 'grouped':
+      return `Opened together with "${textOf(data['title'])}", which pages for both. It pages by itself if that one ends first.`;
+    case 'group_joined':
+      return `It pages for "${textOf(data['title'])}" as well, which opened shortly after.`;
+    case 'pages_itself':
+      return 'The incident that paged for this one has ended: it pages by itself now.';
+    case 'repaged':
+      return `Acknowledged ${plural(Number(data['minutes'] ?? 0), 'minute', 'minutes')} ago and still open: it pages again, from the first step.`;
     case 'flapping':
       return `The rule flaps: it has opened ${Number(data['incidents'] ?? 0)} or more incidents within ${plural(Number(data['flapMinutes'] ?? 0), 'minute', 'minutes')}. This one stays open until the condition has been false for as long.`;
     case 'reopened':
@@ -154,6 +166,11 @@ function consequences(data: Data, nameOf: NameOf): string {
       : ` ${plural(cancelled, 'message that had not left is', 'messages that had not left are')} cancelled.`,
     told.length === 0 ? '' : ` ${namesOf(told, nameOf)} ${told.length === 1 ? 'hears' : 'hear'} of it by SMS.`,
   ].join('');
+}
+
+/** RFC 3339, to the minute. */
+function shownTime(at: unknown): string {
+  return `${textOf(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 /** What never arrived again cannot be judged. */

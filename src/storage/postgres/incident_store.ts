@@ -44,6 +44,8 @@ export type NewIncident = Pick<
   | 'title'
   | 'severity'
   | 'steps'
+  | 'quietUntil'
+  | 'leadId'
 > & { readonly details: object };
 
 /** What changes in the memory of a metric rule's incident. */

@@ -23,6 +23,7 @@ import { InboundMessageStore } from '#storage/postgres/inbound_message_store.ts'
 import { IncidentContextReader } from '#storage/postgres/incident_context_reader.ts';
 import { IncidentLeaseStore } from '#storage/postgres/incident_lease_store.ts';
 import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
+import { IncidentPagingStore } from '#storage/postgres/incident_paging_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
@@ -33,6 +34,7 @@ import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
+import { MaintenanceStore } from '#storage/postgres/maintenance_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
@@ -101,7 +103,9 @@ export interface Stores {
   readonly alertRules: AlertRuleStore;
   readonly activeRules: ActiveRuleStore;
   readonly ruleSearch: RuleSearch;
+  readonly maintenance: MaintenanceStore;
   readonly incidents: IncidentStore;
+  readonly incidentPaging: IncidentPagingStore;
   readonly timeline: IncidentTimelineStore;
   readonly incidentSearch: IncidentSearch;
   readonly incidentNotes: IncidentNoteStore;
@@ -172,7 +176,9 @@ export function storesOf(session: Session): Stores {
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),
     ruleSearch: new RuleSearch(session),
+    maintenance: new MaintenanceStore(session),
     incidents: new IncidentStore(session),
+    incidentPaging: new IncidentPagingStore(session),
     timeline: new IncidentTimelineStore(session),
     incidentSearch: new IncidentSearch(session),
     incidentNotes: new IncidentNoteStore(session),

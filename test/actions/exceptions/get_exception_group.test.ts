@@ -269,6 +269,8 @@ test('a group names its open incident', async () => {
         severity: 'error',
         details: {},
         steps: [],
+        quietUntil: null,
+        leadId: null,
       },
       [],
       w.clock.now(),

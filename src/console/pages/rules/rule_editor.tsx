@@ -21,7 +21,6 @@ import {
   type SettingValues,
 } from '#console/pages/rules/setting_values.ts';
 import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
-import { hasSetting } from '#core/incidents/rule_settings.ts';
 import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS, type RuleConfig } from '#core/incidents/rule_kinds.ts';
 
 interface RuleEditorProps {
@@ -100,16 +99,15 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={setConfig}
             errorOf={(field) => errorOf(`config.${field}`)}
           />
-          {hasSetting(values.kind, 'forMinutes') && (
-            <SettingFields
-              values={values.settings}
-              onChange={(change) => {
-                form.setFieldValue('settings', { ...form.getValues().settings, ...change });
-                for (const field of Object.keys(change)) form.clearFieldError(`settings.${field}`);
-              }}
-              errorOf={(field) => errorOf(`settings.${field}`)}
-            />
-          )}
+          <SettingFields
+            kind={values.kind}
+            values={values.settings}
+            onChange={(change) => {
+              form.setFieldValue('settings', { ...form.getValues().settings, ...change });
+              for (const field of Object.keys(change)) form.clearFieldError(`settings.${field}`);
+            }}
+            errorOf={(field) => errorOf(`settings.${field}`)}
+          />
           <PolicyPicker
             value={values.escalationPolicyId}
             onChange={(policyId) => form.setFieldValue('escalationPolicyId', policyId)}

@@ -15,6 +15,7 @@ import { ServiceFilter } from '#console/components/service_filter.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
+import { Maintenance } from '#console/pages/rules/maintenance.tsx';
 import { NoRules } from '#console/pages/rules/no_rules.tsx';
 import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
 import { RuleRows } from '#console/pages/rules/rule_rows.tsx';
@@ -48,6 +49,7 @@ export function RuleList() {
   });
   const switching = useSwitchRule();
   const [deleted, setDeleted] = useState<Rule | null>(null);
+  const [isMaintained, setIsMaintained] = useState(false);
   const mayEdit = may('oncall:edit');
   useShortcut('n', () => {
     if (mayEdit) void navigate({ to: '/rules/new' });
@@ -68,7 +70,20 @@ export function RuleList() {
   );
   const isNew = data !== undefined && !list.isPlaceholderData && total === 0 && !isNarrowed;
   return (
-    <Page title="Rules" lead="What turns data into incidents, and whom it pages." actions={isNew ? undefined : create}>
+    <Page
+      title="Rules"
+      lead="What turns data into incidents, and whom it pages."
+      actions={
+        isNew ? undefined : (
+          <>
+            <Button variant="default" onClick={() => setIsMaintained(true)}>
+              Maintenance
+            </Button>
+            {create}
+          </>
+        )
+      }
+    >
       {!isNew && (
         <div className={bar.bar}>
           <nav className={bar.tabs} aria-label="Rules by state">
@@ -130,6 +145,7 @@ export function RuleList() {
           hasFailed={list.isFetchNextPageError}
         />
       )}
+      {isMaintained && <Maintenance onClose={() => setIsMaintained(false)} />}
       {deleted !== null && <DeleteRule rule={deleted} onClose={() => setDeleted(null)} />}
     </Page>
   );

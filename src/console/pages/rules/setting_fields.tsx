@@ -2,6 +2,8 @@ import { NativeSelect, NumberInput, Stack } from '@mantine/core';
 
 import classes from '#console/pages/rules/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import { hasSetting } from '#core/incidents/rule_settings.ts';
 import type { NoDataChoice } from '#core/metrics/rule_settings.ts';
 
 const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
@@ -11,14 +13,15 @@ const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
 };
 
 interface SettingFieldsProps {
+  readonly kind: RuleKind;
   readonly values: SettingValues;
   onChange(change: Partial<SettingValues>): void;
   /** What is wrong with a field, if anything. */
   errorOf(field: keyof SettingValues): string | undefined;
 }
 
-/** What makes a metric rule quieter; closed until it is wanted. */
-export function SettingFields({ values, onChange, errorOf }: SettingFieldsProps) {
+/** What makes a rule quieter; closed until it is wanted. */
+export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
   const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
     <NumberInput
       label={label}
@@ -37,6 +40,24 @@ export function SettingFields({ values, onChange, errorOf }: SettingFieldsProps)
     <details className={classes.settings}>
       <summary>Fewer pages</summary>
       <Stack gap="sm">
+        {hasSetting(kind, 'forMinutes') && metricFields()}
+        <div className={classes.pair}>
+          {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
+          {minutes('groupMinutes', 'Opened with another within')}
+        </div>
+        {values.groupMinutes !== '' && Number(values.groupMinutes) > 0 && (
+          <p className={classes.note}>
+            An incident that opens within {values.groupMinutes} min after another one of the service, by the same
+            policy, is linked to it: one page for both. It pages by itself if that one ends first.
+          </p>
+        )}
+      </Stack>
+    </details>
+  );
+
+  function metricFields() {
+    return (
+      <>
         <div className={classes.pair}>
           {minutes('forMinutes', 'Opens after a breach of')}
           {minutes('recoveryMinutes', 'Is over after', 'a whole window')}
@@ -80,7 +101,7 @@ export function SettingFields({ values, onChange, errorOf }: SettingFieldsProps)
             min: one page instead of many.
           </p>
         )}
-      </Stack>
-    </details>
-  );
+      </>
+    );
+  }
 }

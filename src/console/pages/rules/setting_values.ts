@@ -11,12 +11,13 @@ import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;
 
 export function valuesOfSettings(settings: StoredSettings): SettingValues {
-  const { recoveryThreshold, recoveryMinutes, flapIncidents, ...others } = settingsOf(settings);
+  const { recoveryThreshold, recoveryMinutes, flapIncidents, repageMinutes, ...others } = settingsOf(settings);
   return {
     ...others,
     recoveryThreshold: recoveryThreshold ?? '',
     recoveryMinutes: recoveryMinutes ?? '',
     flapIncidents: flapIncidents ?? '',
+    repageMinutes: repageMinutes ?? '',
   };
 }
 
@@ -41,8 +42,22 @@ export function replayedSettings(values: SettingValues): RuleSettings {
 
 /** What is set beside the condition, a sentence each. */
 export function settingSentences(kind: RuleKind, stored: StoredSettings): string[] {
-  if (!hasSetting(kind, 'forMinutes')) return [];
   const settings = settingsOf(stored);
+  return [...(hasSetting(kind, 'forMinutes') ? metricSentences(settings) : []), ...pagingSentences(settings)];
+}
+
+function pagingSentences({ repageMinutes, groupMinutes }: RuleSettings): string[] {
+  return [
+    ...(repageMinutes === null ? [] : [`Acknowledged and still open after ${repageMinutes} min, it pages again.`]),
+    ...(groupMinutes === 0
+      ? []
+      : [
+          `Within ${groupMinutes} min after another incident of the service it is linked to that one: one page for both.`,
+        ]),
+  ];
+}
+
+function metricSentences(settings: RuleSettings): string[] {
   const { forMinutes, recoveryThreshold, recoveryMinutes, noData, noDataMinutes, flapIncidents, flapMinutes } =
     settings;
   const sentences: string[] = [];

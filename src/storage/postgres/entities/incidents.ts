@@ -44,6 +44,10 @@ export const IncidentEntity = defineEntity({
     updatedAt: instant(),
     /** Until when a storm accepts members; null for an incident that is no storm. */
     stormUntil: instant().strictNullable(),
+    /** Until when its pages wait for the end of a maintenance; null for not at all. */
+    quietUntil: instant().strictNullable(),
+    /** The incident that pages for this one as well; null when it pages itself. */
+    leadId: id<'incident'>().strictNullable(),
     /** The span that opened it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
   },

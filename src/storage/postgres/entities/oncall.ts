@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { Recurrence } from '#core/incidents/maintenance.ts';
 import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { StoredSettings } from '#core/incidents/rule_settings.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
@@ -135,6 +136,27 @@ export const AlertRuleEntity = defineEntity({
     settings: jsonColumn<StoredSettings>().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
+  },
+});
+
+/** A time in which incidents page nobody: of a service, a rule or a label. */
+export const MaintenanceEntity = defineEntity({
+  name: 'MaintenanceWindow',
+  tableName: 'maintenance_windows',
+  properties: {
+    id: id<'maintenance'>().primary(),
+    orgId: id<'org'>(),
+    name: p.text(),
+    serviceId: id<'service'>().strictNullable(),
+    ruleId: id<'rule'>().strictNullable(),
+    labelName: p.text().strictNullable(),
+    labelValue: p.text().strictNullable(),
+    startsAt: instant(),
+    /** Null for a recurring one without an end. */
+    endsAt: instant().strictNullable(),
+    recurrence: jsonColumn<Recurrence>().strictNullable(),
+    timezone: p.text(),
+    createdAt: instant(),
   },
 });
 

@@ -1,0 +1,144 @@
+import { findLead } from '#core/incidents/group.ts';
+import { isFor, labelsOf, type MaintenanceSubject, quietUntil } from '#core/incidents/maintenance.ts';
+import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { planSteps } from '#core/oncall/escalation.ts';
+import { startTimers } from '#incidents/start_timers.ts';
+import type { Id } from '#kernel/ids.ts';
+import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** A rule that fires. */
+interface Fired {
+  readonly rule: ActiveRule;
+  readonly cause: { readonly kind: RuleKind; readonly severity: string; readonly dedupKey?: string };
+}
+
+/** What keeps a new incident from paging at once. */
+export type PagingStart =
+  | { readonly kind: 'at_once' }
+  | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
+  | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
+
+/** When an incident of this firing begins to page. */
+export async function decidePagingStart(unit: UnitOfWork, firing: Fired): Promise<PagingStart> {
+  const { rule, cause } = firing;
+  const { stores, now } = unit;
+  let quiet = await findQuiet(unit, rule.orgId, subjectOf(firing));
+  if (quiet !== null) {
+    // Whoever ends a maintenance releases the incidents that wait for it: this one must be among them.
+    await stores.maintenance.hold(rule.orgId);
+    quiet = await findQuiet(unit, rule.orgId, subjectOf(firing));
+  }
+  if (quiet !== null) return { kind: 'quiet', ...quiet };
+  const { groupMinutes } = settingsOf(rule.settings);
+  // A storm stands for many and pages by itself.
+  if (groupMinutes === 0 || cause.dedupKey !== undefined) return { kind: 'at_once' };
+  const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }));
+  const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
+  const lead = findLead(open, opening, now);
+  return lead === null ? { kind: 'at_once' } : { kind: 'with_lead', leadId: lead.id, title: lead.title };
+}
+
+/** From when on the steps count; null for from the trigger on. */
+export function startsAt(start: PagingStart): Temporal.Instant | null {
+  return { at_once: null, quiet: start.kind === 'quiet' ? start.until : null, with_lead: FAR_FUTURE }[start.kind];
+}
+
+/** Whether this firing would page at once if it opened an incident of its own. */
+export async function isQuiet(unit: UnitOfWork, firing: Fired): Promise<boolean> {
+  return (await findQuiet(unit, firing.rule.orgId, subjectOf(firing))) !== null;
+}
+
+/** Until when pages about it wait, and the maintenance that says so. */
+async function findQuiet(
+  { stores, now }: UnitOfWork,
+  orgId: Id<'org'>,
+  subject: MaintenanceSubject,
+): Promise<{ readonly until: Temporal.Instant; readonly maintenance: string } | null> {
+  const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
+  const until = quietUntil(windows, now);
+  if (until === null) return null;
+  return { until, maintenance: windows.find((window) => quietUntil([window], now) !== null)?.name ?? '' };
+}
+
+function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
+  const { serviceId, ruleId, config } = rule;
+  return { serviceId, ruleId, labels: labelsOf({ kind: cause.kind, config }) };
+}
+
+/** After a maintenance was added or taken away: incidents that wait begin to page when they would by now. */
+export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
+  const { stores, now } = unit;
+  for (const incidentId of await stores.incidentPaging.listQuiet(orgId, now, QUIET_MAX)) {
+    const incident = await stores.incidents.lock(incidentId);
+    if (incident?.status !== 'triggered' || incident.quietUntil === null) continue;
+    const { serviceId, ruleId } = incident;
+    const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
+    const labels = rule === undefined ? {} : labelsOf(rule);
+    const quiet = await findQuiet(unit, orgId, { serviceId, ruleId, labels });
+    if (quiet?.until.epochMilliseconds === incident.quietUntil.epochMilliseconds) continue;
+    await movePaging(unit, incident, quiet?.until ?? null);
+    if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
+    else await stores.timeline.record(incident.id, 'quiet', { ...quiet, until: toTimestamp(quiet.until) }, now);
+  }
+}
+
+const QUIET_MAX = 10_000;
+
+/** Lets a locked incident, whose pages wait, begin to page then, or now. Steps that a person has asked for stay. */
+export async function movePaging(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  until: Temporal.Instant | null,
+): Promise<void> {
+  const { stores, now } = unit;
+  const waited = toTimestamp(incident.quietUntil ?? FAR_FUTURE);
+  const countsFrom = toTimestamp(until ?? now);
+  const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
+  await stores.incidentPaging.setPaging(incident.id, { steps, quietUntil: until, leadId: null }, now);
+  const timers = await stores.stepTimers.listSteps([incident.id]);
+  const planned = planSteps(steps, now).filter(({ stepIndex }) => incident.steps[stepIndex]?.countsFrom === waited);
+  for (const { stepIndex, dueAt } of planned) {
+    const timer = timers.find((one) => one.stepIndex === stepIndex);
+    if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);
+  }
+  startTimers(unit, incident.id, planned);
+}
+
+/**
+ * When an incident that pages for others ends while they are open, the oldest that nobody has answered begins to page,
+ * for the rest as well.
+ */
+export async function releaseFollowers(unit: UnitOfWork, lead: Pick<IncidentRow, 'id'>): Promise<void> {
+  const { stores, now } = unit;
+  const ids = await stores.incidentPaging.listFollowers(lead.id);
+  if (ids.length === 0) return;
+  const followers = [...(await stores.incidents.lockAll(ids)).values()].filter(({ status }) => status !== 'resolved');
+  const next = followers.find(({ status }) => status === 'triggered');
+  if (next === undefined) return;
+  await movePaging(unit, next, null);
+  await stores.timeline.record(next.id, 'pages_itself', {}, now);
+  await stores.incidentPaging.follow(
+    followers.map(({ id }) => id).filter((id) => id !== next.id),
+    next.id,
+  );
+}
+
+/** An incident that waits for somebody again pages by itself if the one that paged for it is over. */
+export async function pageWithoutLead(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
+  const { stores, now } = unit;
+  const incident = await stores.incidents.lock(incidentId);
+  if (incident?.leadId == null) return;
+  const lead = await stores.incidents.find(incident.orgId, incident.leadId);
+  if (lead !== null && lead.status !== 'resolved') return;
+  await movePaging(unit, incident, null);
+  await stores.timeline.record(incident.id, 'pages_itself', {}, now);
+}
+
+/** Whether pages of the incident wait for the end of a maintenance. */
+export function isWaitingForMaintenance({ quietUntil: until }: IncidentRow, now: Temporal.Instant): boolean {
+  return until !== null && !isAtOrBefore(until, now);
+}

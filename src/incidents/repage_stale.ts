@@ -1,0 +1,38 @@
+import { INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
+import { withdrawNews } from '#incidents/resume_escalation.ts';
+import { startTimers } from '#incidents/start_timers.ts';
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+const BATCH = 500;
+
+/** Pages again about incidents that somebody acknowledged so long ago that their rule asks for it. */
+export async function repageStale(runtime: UnitOfWorkRuntime): Promise<void> {
+  const { incidentPaging } = storesOf(runtime.db.session());
+  for (const incidentId of await incidentPaging.listStale(runtime.clock.now(), BATCH)) {
+    await inUnitOfWork(runtime, (unit) => repage(unit, incidentId));
+  }
+}
+
+/** Its steps begin again now, as if it had just been triggered. */
+async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
+  const { stores, now } = unit;
+  const incident = await stores.incidents.lock(incidentId);
+  if (incident?.status !== 'acknowledged' || incident.acknowledgedAt === null) return;
+  const last = incident.steps.at(-1)?.countsFrom;
+  const latest = incident.steps.filter(({ countsFrom }) => countsFrom === last);
+  const timers = await stores.stepTimers.listSteps([incidentId]);
+  const plan = planReassignment({ ...incident, timers }, { kind: 'policy', steps: latest }, now);
+  if (incident.steps.length + plan.steps.length > INCIDENT_STEPS_MAX) return;
+  await stores.stepTimers.supersedeSteps(incidentId, now);
+  await stores.notifications.supersedeCancelled(incidentId, now);
+  await stores.incidents.reopen(incidentId, 'triggered', now);
+  await withdrawNews(unit, incident, 'acknowledged', { system: true, via: 'rule' });
+  const { escalationPolicyId, teamId } = incident;
+  const steps = [...incident.steps, ...plan.steps];
+  await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId }, plan.timers, now);
+  const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
+  await stores.timeline.record(incidentId, 'repaged', { minutes }, now);
+  startTimers(unit, incidentId, plan.timers);
+}

@@ -1,0 +1,110 @@
+import { type Expression, sql } from 'kysely';
+
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
+
+const LEAD = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
+
+type Lead = Pick<Row<typeof IncidentEntity>, (typeof LEAD)[number]> & {
+  readonly steps: number;
+  readonly isBound: boolean;
+};
+
+type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'quietUntil' | 'leadId'>;
+
+/** Which incidents wait before they page: for the end of a maintenance, or for another incident that pages for them. */
+export class IncidentPagingStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Incidents of the organization that nobody has answered and whose pages wait, oldest first; their ids. */
+  async listQuiet(orgId: Id<'org'>, now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
+    const quiet = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('org_id', '=', orgId)
+      .where('quiet_until', '>', now)
+      .where('status', '=', 'triggered')
+      .orderBy('id')
+      .limit(limit)
+      .execute();
+    return quiet.map(({ id }) => id);
+  }
+
+  /** From when on its steps count, which pages for it, and until when its pages wait. */
+  async setPaging(incidentId: Id<'incident'>, paging: Paging, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('incidents')
+      .set(toColumns(IncidentEntity, { ...paging, updatedAt: now }))
+      .where('id', '=', incidentId)
+      .execute();
+  }
+
+  /** Open incidents of the service that began after this, locked until the transaction ends: none of them ends meanwhile. */
+  async lockLeads(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Lead[]> {
+    const rows = await this.#session.db
+      .selectFrom('incidents as i')
+      .select(columns(IncidentEntity, 'i', [...LEAD, 'steps', 'quietUntil', 'leadId', 'stormUntil']))
+      .where('i.service_id', '=', serviceId)
+      .where('i.triggered_at', '>=', since)
+      .where('i.status', '<>', 'resolved')
+      .orderBy('i.id')
+      .limit(LEADS_MAX)
+      .forUpdate()
+      .execute();
+    return rows.map(({ steps, quietUntil, leadId, stormUntil, ...lead }) => ({
+      ...lead,
+      steps: steps.length,
+      isBound: quietUntil !== null || leadId !== null || stormUntil !== null,
+    }));
+  }
+
+  /** Those that are open and for which the incident pages, oldest first; their ids. */
+  async listFollowers(leadId: Id<'incident'>): Promise<Id<'incident'>[]> {
+    const followers = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('lead_id', '=', leadId)
+      .where('status', '<>', 'resolved')
+      .orderBy('id')
+      .execute();
+    return followers.map(({ id }) => id);
+  }
+
+  async follow(incidentIds: readonly Id<'incident'>[], leadId: Id<'incident'>): Promise<void> {
+    if (incidentIds.length === 0) return;
+    await this.#session.db
+      .updateTable('incidents')
+      .set({ lead_id: leadId })
+      .where('id', '=', anyOf(incidentIds))
+      .execute();
+  }
+
+  /** Acknowledged incidents that pages were sent about, whose rule pages again by now; oldest first. */
+  async listStale(now: Temporal.Instant, limit: number): Promise<Id<'incident'>[]> {
+    const stale = await this.#session.db
+      .selectFrom('incidents as i')
+      .innerJoin('alert_rules as r', 'r.id', 'i.rule_id')
+      .select('i.id')
+      .where('i.status', '=', 'acknowledged')
+      .where((eb) => isStale(eb.ref('r.settings'), eb.ref('i.acknowledged_at'), now))
+      .where((eb) => sql<boolean>`json_array_length(${eb.ref('i.steps')}) > 0`)
+      .orderBy('i.acknowledged_at')
+      .limit(limit)
+      .execute();
+    return stale.map(({ id }) => id);
+  }
+}
+
+const LEADS_MAX = 100;
+
+function isStale(settings: Expression<object | null>, acknowledgedAt: Expression<unknown>, now: Temporal.Instant) {
+  const minutes = sql<number>`(${field(settings, 'repageMinutes')})::int`;
+  return sql<boolean>`${acknowledgedAt} + make_interval(mins => ${minutes}) <= ${now}::timestamptz`;
+}

@@ -1,0 +1,184 @@
+import fc from '#test/kit/properties.ts';
+import { expect, test } from 'vitest';
+
+import { isFor, labelsOf, type MaintenanceTimes, nextMaintenance, quietUntil } from '#core/incidents/maintenance.ts';
+import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
+
+const MINUTE = 60_000;
+const DAY = 1_440 * MINUTE;
+/** Half hours, quarter hours, changes of 30 minutes, at midnight, by a whole day, and none. */
+const ZONES = [
+  'UTC',
+  'Europe/Amsterdam',
+  'America/New_York',
+  'America/Sao_Paulo',
+  'America/Santiago',
+  'Asia/Kathmandu',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+  'Africa/Cairo',
+  'Asia/Beirut',
+  'Pacific/Chatham',
+];
+
+const FORMATS = new Map(
+  ZONES.map((timeZone) => [
+    timeZone,
+    new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    }),
+  ]),
+);
+
+/** What the wall clock of a zone shows, as if it were UTC. */
+function wallOf(ms: number, zone: string): number {
+  const parts = new Map(
+    FORMATS.get(zone)!
+      .formatToParts(ms)
+      .map(({ type, value }) => [type, Number(value)]),
+  );
+  const of = (type: Intl.DateTimeFormatPartTypes): number => parts.get(type) ?? 0;
+  return Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+}
+
+/** When the wall clock shows this first; in a gap, as long behind it as the gap is. */
+function instantOf(wall: number, zone: string): number {
+  const offset = (ms: number) => wallOf(ms, zone) - ms;
+  const [before, after] = [wall - offset(wall - DAY), wall - offset(wall + DAY)];
+  const shown = [before, after].filter((ms) => wallOf(ms, zone) === wall).toSorted((a, b) => a - b);
+  return shown[0] ?? before;
+}
+
+/** Every occurrence around an instant, by walking over the days of the zone. */
+function occurrences({ startsAt, endsAt, recurrence, timezone }: MaintenanceTimes, around: number): [number, number][] {
+  const [first, last] = [startsAt.epochMilliseconds, endsAt?.epochMilliseconds ?? Infinity];
+  if (recurrence === null) return [[first, last]];
+  const [hour = 0, minute = 0] = recurrence.startTime.split(':').map(Number);
+  const midnight = Math.floor(wallOf(around, timezone) / DAY) * DAY;
+  return Array.from({ length: 25 }, (_, index) => midnight + (index - 12) * DAY).flatMap((day): [number, number][] => {
+    const weekday = new Date(day).getUTCDay() || 7;
+    if (!recurrence.weekdays.includes(weekday)) return [];
+    const wall = day + (hour * 60 + minute) * MINUTE;
+    const from = Math.max(first, instantOf(wall, timezone));
+    const to = Math.min(last, instantOf(wall + recurrence.minutes * MINUTE, timezone));
+    return from < to ? [[from, to]] : [];
+  });
+}
+
+/** Around the changes of clocks of two years, and at any other time. */
+const instant = fc.oneof(
+  fc.integer({ min: Date.UTC(2025, 0, 1) / MINUTE, max: Date.UTC(2027, 0, 1) / MINUTE }),
+  fc
+    .tuple(
+      fc.constantFrom('2026-03-29', '2026-10-25', '2026-03-08', '2026-11-01', '2026-04-05', '2026-10-04', '2026-04-24'),
+      fc.integer({ min: -2_000, max: 2_000 }),
+    )
+    .map(([day, minutes]) => Date.parse(`${day}T01:00:00Z`) / MINUTE + minutes),
+);
+
+const recurring: fc.Arbitrary<MaintenanceTimes> = fc
+  .record({
+    at: instant,
+    zone: fc.constantFrom(...ZONES),
+    weekdays: fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 7 }),
+    start: fc.integer({ min: 0, max: 1_439 }),
+    minutes: fc.integer({ min: 5, max: 720 }),
+    lasts: fc.option(fc.integer({ min: 60, max: 40_000 })),
+  })
+  .map(({ at, zone, weekdays, start, minutes, lasts }) => ({
+    startsAt: fromEpochMilliseconds((at - 15_000) * MINUTE),
+    endsAt: lasts === null ? null : fromEpochMilliseconds((at - 15_000 + lasts) * MINUTE),
+    recurrence: {
+      weekdays,
+      startTime: `${String(Math.floor(start / 60)).padStart(2, '0')}:${String(start % 60).padStart(2, '0')}`,
+      minutes,
+    },
+    timezone: zone,
+  }));
+
+const once: fc.Arbitrary<MaintenanceTimes> = fc
+  .tuple(instant, fc.integer({ min: 1, max: 6_000 }))
+  .map(([at, minutes]) => ({
+    startsAt: fromEpochMilliseconds(at * MINUTE),
+    endsAt: fromEpochMilliseconds((at + minutes) * MINUTE),
+    recurrence: null,
+    timezone: 'UTC',
+  }));
+
+const window = fc.oneof({ weight: 4, arbitrary: recurring }, { weight: 1, arbitrary: once });
+
+test('pages wait exactly as long as walking over the days of the zone says, in any zone and over changes of clocks', () => {
+  let quiet = 0;
+  fc.assert(
+    fc.property(fc.array(window, { minLength: 1, maxLength: 3 }), instant, (windows, minute) => {
+      const at = minute * MINUTE;
+      const latest = at + 31 * DAY;
+      let until = at;
+      for (let changed = true; changed && until < latest;) {
+        const ends = windows
+          .flatMap((one) => occurrences(one, until))
+          .filter(([from, to]) => from <= until && until < to)
+          .map(([, to]) => to);
+        changed = ends.length > 0;
+        until = Math.min(latest, Math.max(until, ...ends));
+      }
+      const found = quietUntil(windows, fromEpochMilliseconds(at));
+      expect(found?.epochMilliseconds ?? at).toBe(until);
+      if (found !== null) quiet += 1;
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(quiet).toBeGreaterThan(100);
+}, 60_000);
+
+test('the next maintenance is in effect when it begins, and none is in effect before', () => {
+  fc.assert(
+    fc.property(window, instant, (one, minute) => {
+      const from = fromEpochMilliseconds(minute * MINUTE);
+      const next = nextMaintenance(one, from);
+      if (next === null) {
+        expect(quietUntil([one], from)).toBe(null);
+        return;
+      }
+      expect(quietUntil([one], next.startsAt)).not.toBe(null);
+      if (Temporal.Instant.compare(next.startsAt, from) > 0) {
+        const before = next.startsAt.subtract({ minutes: 1 });
+        if (Temporal.Instant.compare(before, from) >= 0) expect(quietUntil([one], from)).toBe(null);
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+test('maintenance without an end or a gap still lets pages go after 31 days', () => {
+  const always = { startsAt: Temporal.Instant.from('2026-01-01T00:00:00Z'), endsAt: null, timezone: 'UTC' };
+  const halves = ['00:00', '12:00'].map((startTime) => ({
+    ...always,
+    recurrence: { weekdays: [1, 2, 3, 4, 5, 6, 7], startTime, minutes: 720 },
+  }));
+  const at = Temporal.Instant.from('2026-02-01T00:00:00Z');
+  expect(quietUntil(halves, at)?.toString()).toBe('2026-03-04T00:00:00Z');
+});
+
+test('maintenance is for a service, a rule, or what a selector demands', () => {
+  const config = { comparator: '>', threshold: 1, windowMinutes: 5, aggregation: 'avg' } as const;
+  const labels = labelsOf({
+    kind: 'metric_threshold',
+    config: { ...config, metricName: 'load{host="web-3",env!="dev",zone=~"eu.*"}' },
+  });
+  expect(labels).toEqual({ host: 'web-3' });
+  const subject = { serviceId: 'service_1', ruleId: 'rule_1', labels };
+  const none = { serviceId: null, ruleId: null, labelName: null, labelValue: null };
+  expect(isFor({ ...none, serviceId: 'service_1' }, subject)).toBe(true);
+  expect(isFor({ ...none, serviceId: 'service_2' }, subject)).toBe(false);
+  expect(isFor({ ...none, ruleId: 'rule_1' }, subject)).toBe(true);
+  expect(isFor({ ...none, labelName: 'host', labelValue: 'web-3' }, subject)).toBe(true);
+  expect(isFor({ ...none, labelName: 'zone', labelValue: 'eu.*' }, subject)).toBe(false);
+});

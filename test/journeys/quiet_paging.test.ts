@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest';
+
+import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
+import { createMaintenance } from '#actions/rules/create_maintenance.ts';
+import { deleteMaintenance } from '#actions/rules/delete_maintenance.ts';
+import { repageStale } from '#incidents/repage_stale.ts';
+import { pointsArrive } from '#test/kit/arrivals.ts';
+import { setOfRule } from '#test/kit/rule_settings.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+
+interface Setting {
+  readonly w: StaffedWorld;
+  readonly first: Alert;
+  /** A second rule of the same service and policy. */
+  readonly secondRuleId: string;
+  quiet(input: object): Promise<{ maintenanceId: string }>;
+  /** Opens the incident of the second rule. */
+  triggerSecond(): Promise<void>;
+  timelineOf(title: string): Promise<string[]>;
+}
+
+async function setting(): Promise<Setting> {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const first = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  const second = await w.expectOk('create_alert_rule', {
+    serviceId: first.serviceId,
+    name: 'Queue',
+    kind: 'metric_threshold',
+    config: { metricName: 'queue{host="web-3"}', comparator: '>', threshold: 1 },
+    escalationPolicyId: first.policyId,
+  });
+  const as = memberCaller(w.orgId, w.owner.userId, 'editor');
+  return {
+    w,
+    first,
+    secondRuleId: second.ruleId,
+    quiet: (input) =>
+      runOperation(w, createMaintenance, as, { name: 'Database upgrade', timezone: 'Europe/Amsterdam', ...input }),
+    async triggerSecond() {
+      const point = { name: 'queue', at: w.clock.now(), value: 5, labels: { host: 'web-3' } };
+      await pointsArrive(w.runtime, first.serviceId, [point]);
+      await w.evaluate();
+    },
+    async timelineOf(title) {
+      const { incidents } = await w.expectOk('list_incidents');
+      const found = incidents.find((incident: { title: string }) => incident.title.startsWith(title));
+      const { timeline } = await w.expectOk('get_incident', { incidentId: found.incidentId });
+      return timeline.map(({ text }: { text: string }) => text);
+    },
+  };
+}
+
+const isStep = (text: string): boolean => /^Step \d+ fires/.test(text);
+
+const inMinutes = ({ w }: Setting, minutes: number): string => w.clock.now().add({ minutes }).toString();
+
+describe('maintenance', () => {
+  test('that ends while the breach lasts pages then, and not before', async () => {
+    const s = await setting();
+    await s.quiet({ serviceId: s.first.serviceId, endsAt: inMinutes(s, 60) });
+    await s.first.trigger();
+    await s.w.advance({ minutes: 59 });
+    expect(s.w.phone.messages).toEqual([]);
+    await s.w.advance({ minutes: 2 });
+    expect(s.w.phone.messages).toHaveLength(1);
+    expect(await s.timelineOf('latency')).toContainEqual(expect.stringMatching(/^In maintenance \(Database upgrade\)/));
+  });
+
+  test('pages nobody about what is over before its end', async () => {
+    const s = await setting();
+    await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 60) });
+    const incidentId = await s.first.trigger();
+    await s.w.advance({ minutes: 30 });
+    await s.w.expectOk('resolve_incident', { incidentId });
+    await s.w.advance({ minutes: 60 });
+    expect(s.w.phone.messages).toEqual([]);
+  });
+
+  test('that is called off pages at once, unless another one lasts', async () => {
+    const s = await setting();
+    const as = memberCaller(s.w.orgId, s.w.owner.userId, 'editor');
+    const long = await s.quiet({ serviceId: s.first.serviceId, endsAt: inMinutes(s, 600) });
+    const short = await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 120) });
+    await s.first.trigger();
+    await runOperation(s.w, deleteMaintenance, as, { maintenanceId: long.maintenanceId });
+    await s.w.advance({ minutes: 60 });
+    expect(s.w.phone.messages).toEqual([]);
+    await runOperation(s.w, deleteMaintenance, as, { maintenanceId: short.maintenanceId });
+    await s.w.advance({ seconds: 1 });
+    expect(s.w.phone.messages).toHaveLength(1);
+  });
+
+  test('of a label keeps only the rules quiet that select it', async () => {
+    const s = await setting();
+    await s.quiet({ label: { name: 'host', value: 'web-3' }, endsAt: inMinutes(s, 60) });
+    await s.triggerSecond();
+    expect(s.w.phone.messages).toEqual([]);
+    await s.first.trigger();
+    await s.w.advance({ seconds: 1 });
+    expect(s.w.phone.messages).toHaveLength(1);
+    expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/^In maintenance/));
+  });
+
+  test.each<[string, object]>([
+    ['serviceId', { endsAt: '2200-01-01T00:00:00Z' }],
+    ['endsAt', { label: { name: 'a', value: 'b' } }],
+    ['endsAt', { label: { name: 'a', value: 'b' }, endsAt: '2020-01-01T00:00:00Z' }],
+    ['endsAt', { label: { name: 'a', value: 'b' }, endsAt: '2190-01-01T00:00:00Z' }],
+    ['timezone', { label: { name: 'a', value: 'b' }, endsAt: '2020-01-01T00:00:00Z', timezone: 'Mars' }],
+  ])('is refused for a wrong %s', async (path, input) => {
+    const s = await setting();
+    await expect(s.quiet(input)).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
+  });
+});
+
+describe('an incident that opens with another one of its service', () => {
+  test('does not page beside it, is linked, and pages by itself once that one is resolved', async () => {
+    const s = await setting();
+    await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
+    const leadId = await s.first.trigger();
+    await s.w.advance({ minutes: 1 });
+    expect(s.w.phone.messages).toHaveLength(1);
+    await s.triggerSecond();
+    await s.w.advance({ minutes: 1 });
+    expect(s.w.phone.messages).toHaveLength(1);
+    expect(await s.timelineOf('latency')).toContainEqual(expect.stringMatching(/^It pages for "Queue/));
+    expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/^Opened together with "latency/));
+
+    await s.w.expectOk('resolve_incident', { incidentId: leadId });
+    await s.w.advance({ seconds: 1 });
+    expect(s.w.phone.messages.filter(({ body }) => body.includes('Queue'))).toHaveLength(1);
+    expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/has ended: it pages by itself now\.$/));
+  });
+
+  test('pages by itself when that one waits for a maintenance, or the rule does not group', async () => {
+    const s = await setting();
+    await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 60) });
+    await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
+    await s.first.trigger();
+    await s.triggerSecond();
+    await s.w.advance({ seconds: 1 });
+    expect(s.w.phone.messages).toHaveLength(1);
+  });
+
+  test('pages by itself once its acknowledgement is taken back after that one ended', async () => {
+    const s = await setting();
+    await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
+    const leadId = await s.first.trigger();
+    await s.triggerSecond();
+    await s.w.advance({ seconds: 1 });
+    const { incidents } = await s.w.expectOk('list_incidents', { status: 'triggered' });
+    const follower = incidents.find(({ title }: { title: string }) => title.startsWith('Queue'));
+    await s.w.expectOk('acknowledge_incident', { incidentId: follower.incidentId });
+    await s.w.expectOk('resolve_incident', { incidentId: leadId });
+    const as = memberCaller(s.w.orgId, s.w.owner.userId, 'editor');
+    await runOperation(s.w, unacknowledgeIncident, as, { incidentId: follower.incidentId });
+    await s.w.advance({ seconds: 1 });
+    expect((await s.timelineOf('Queue')).filter(isStep)).toEqual(['Step 1 fires, paging Anna by SMS.']);
+  });
+});
+
+test('an acknowledgement that goes stale pages again, and again, from the first step', async () => {
+  const s = await setting();
+  await setOfRule(s.w, s.first.ruleId, { repageMinutes: 30 });
+  const incidentId = await s.first.trigger();
+  await s.w.advance({ seconds: 1 });
+  for (const pages of [2, 3]) {
+    await s.w.expectOk('acknowledge_incident', { incidentId });
+    await s.w.advance({ minutes: 29 });
+    await repageStale(s.w.runtime);
+    const { status } = await s.w.expectOk('get_incident', { incidentId });
+    expect(status).toBe('acknowledged');
+    await s.w.advance({ minutes: 1 });
+    await repageStale(s.w.runtime);
+    await repageStale(s.w.runtime);
+    await s.w.advance({ seconds: 1 });
+    expect((await s.timelineOf('latency')).filter(isStep)).toHaveLength(pages);
+  }
+  expect(await s.timelineOf('latency')).toContainEqual(
+    'Acknowledged 30 minutes ago and still open: it pages again, from the first step.',
+  );
+});
