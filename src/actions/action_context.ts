@@ -13,6 +13,7 @@ import type { OperationPermission } from '#kernel/permissions.ts';
 import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
 /** What an action changed, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
@@ -60,6 +61,7 @@ export interface ActionContext extends OperationContext {
   readonly caller: Caller;
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
+  readonly releases: ReleaseReader;
   /** Maps events that came before their source maps. */
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly cipher: Cipher;

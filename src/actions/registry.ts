@@ -1,3 +1,6 @@
+import { compareReleases } from '#actions/releases/compare_releases.ts';
+import { listReleases } from '#actions/releases/list_releases.ts';
+import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#actions/account/add_passkey.ts';
 import { beginAuthenticatorApp } from '#actions/account/begin_authenticator_app.ts';
@@ -228,6 +231,9 @@ export const ACTION_GROUPS: readonly ActionGroup[] = GROUPS;
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 const WITHIN_ORGANIZATIONS = [
+  listReleases,
+  compareReleases,
+  recordDeploy,
   ...EXCEPTION_OPERATIONS,
   getBilling,
   getHome,

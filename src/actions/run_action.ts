@@ -22,6 +22,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -29,6 +30,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
+  readonly releases: ReleaseReader;
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   readonly cipher: Cipher;
   readonly configuredChannels: ReadonlySet<Channel>;
@@ -189,13 +191,14 @@ function checkCall(name: string, input: unknown): CheckedCall {
 }
 
 function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
-  const { metrics, exceptions, sourceMaps, cipher, configuredChannels, baseUrl, installation } = runtime;
+  const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation } = runtime;
   return {
     caller,
     now,
     stores: storesOf(session),
     metrics,
     exceptions,
+    releases,
     sourceMaps,
     cipher,
     configuredChannels,

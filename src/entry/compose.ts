@@ -8,6 +8,7 @@ import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/click
 import { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 
 /** What the API and the worker run on, built once and handed on as arguments. */
 export interface AppContext extends Foundation {
@@ -31,6 +32,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
+    releases: new ReleaseReader(clickhouse),
     sourceMaps: new SourceMaps({ db, clock, log, memoryBytesMax: SOURCE_MAP_MEMORY_BYTES }),
     cipher: createCipher(config.appSecret, 'ingest-keys'),
     configuredChannels: new Set(senders.keys()),

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { Requester } from '#releases/requester.ts';
+import type { Author } from '#releases/requester.ts';
 import { saveRelease } from '#releases/save_release.ts';
 import type { DeployRow } from '#storage/postgres/release_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -24,11 +24,11 @@ const AHEAD_MAX = { minutes: 10 };
 /** One for each service. The release becomes known with it. */
 export async function recordDeploy(
   stores: Stores,
-  requester: Requester,
+  author: Author,
   { serviceIds, ...deploy }: NewDeploy,
   now: Temporal.Instant,
 ): Promise<DeployRow[]> {
-  const { orgId } = requester;
+  const { orgId } = author;
   const finishedAt = earlier(deploy.finishedAt ?? now, now.add(AHEAD_MAX));
   const recorded: DeployRow[] = [];
   for (const serviceId of serviceIds) {
@@ -43,12 +43,12 @@ export async function recordDeploy(
         retryAfterSeconds: 3_600,
       });
     }
-    await saveRelease(stores, requester, { serviceId, version: deploy.release }, {}, now);
+    await saveRelease(stores, author, { serviceId, version: deploy.release }, {}, now);
     const row = await stores.releases.addDeploy({ orgId, serviceId, ...deploy, finishedAt, createdAt: now });
     const { release, environment, name, url } = row;
     const after = { serviceId, release, environment, name, url, finishedAt: finishedAt.toString() };
-    const change = { action: 'record_deploy', target: row.id, before: null, after, result: 'done' } as const;
-    await stores.audit.append({ ...requester, ...change }, now);
+    const change = { action: 'record_deploy', target: row.id, before: null, after };
+    await author.note(change);
     recorded.push(row);
   }
   return recorded;

@@ -1,7 +1,7 @@
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Requester } from '#releases/requester.ts';
+import type { Author } from '#releases/requester.ts';
 import type { ReleaseFields, ReleaseRow } from '#storage/postgres/release_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
@@ -11,12 +11,12 @@ const RELEASES_OF_SERVICE_MAX = 20_000;
 /** Makes the release known for a service, or changes what is known of it. What stays equal is no change. */
 export async function saveRelease(
   stores: Stores,
-  requester: Requester,
+  author: Author,
   { serviceId, version }: { readonly serviceId: Id<'service'>; readonly version: string },
   fields: ReleaseFields,
   now: Temporal.Instant,
 ): Promise<ReleaseRow> {
-  const { orgId } = requester;
+  const { orgId } = author;
   const target = `${serviceId} ${version}`;
   const before = await stores.releases.lock(serviceId, version);
   if (before === null) {
@@ -24,13 +24,13 @@ export async function saveRelease(
       throw new AppError('conflict', `the service has ${RELEASES_OF_SERVICE_MAX} releases; delete some that are over`);
     }
     if (await stores.releases.insert({ orgId, serviceId, version }, fields, now)) {
-      const change = { action: 'create_release', target, before: null, after: shown(fields), result: 'done' } as const;
-      await stores.audit.append({ ...requester, ...change }, now);
+      const change = { action: 'create_release', target, before: null, after: shown(fields) };
+      await author.note(change);
     }
   } else if (hasNews(before, fields)) {
     await stores.releases.update(serviceId, version, fields, now);
-    const change = { action: 'update_release', target, before: shown(before), after: shown(fields) } as const;
-    await stores.audit.append({ ...requester, ...change, result: 'done' }, now);
+    const change = { action: 'update_release', target, before: shown(before), after: shown(fields) };
+    await author.note(change);
   }
   const saved = await stores.releases.lock(serviceId, version);
   if (saved === null) throw new Error(`release ${version} vanished while it was saved`);

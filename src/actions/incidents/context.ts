@@ -5,7 +5,7 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 import { actorName } from '#core/incidents/incident_actor.ts';
 import { durationsOf } from '#core/incidents/similar.ts';
-import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 const SIMILAR_DAYS = 90;
@@ -66,10 +66,19 @@ export const CONTEXT_FIELDS = {
       at: Timestamp,
     }),
   ),
-  releases: Type.Array(Type.Object({ release: Type.String(), at: Timestamp }), {
-    description:
-      'of the service, whose first exception came from two hours before the trigger to two hours after it; newest first',
-  }),
+  releases: Type.Array(
+    Type.Object({
+      release: Type.String(),
+      at: Timestamp,
+      environment: nullable(
+        Type.String({ description: 'where it was deployed; null when only its first exception tells of it' }),
+      ),
+    }),
+    {
+      description:
+        'of the service, deployed or first seen from two hours before the trigger to two hours after it; newest first',
+    },
+  ),
   neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
     description: 'other incidents that opened within a quarter of an hour',
   }),
@@ -108,14 +117,24 @@ export async function readStoredContext(
 /** Throws `unavailable` when the store of exceptions cannot be asked. */
 export async function readReleases(
   { serviceId, triggeredAt }: IncidentRow,
-  { exceptions }: ActionContext,
+  { caller, stores, exceptions }: ActionContext,
 ): Promise<Static<typeof ContextView>['releases']> {
   const period = {
     from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
   };
-  const releases = await exceptions.listNewReleases([serviceId], period, SHOWN);
-  return releases.map(({ release, at }) => ({ release, at: toTimestamp(at) }));
+  const [seen, deployed] = await Promise.all([
+    exceptions.listNewReleases([serviceId], period, SHOWN),
+    stores.releases.listDeploys(caller.orgId, { serviceIds: [serviceId], ...period }, SHOWN),
+  ]);
+  const told = new Set(deployed.map(({ release }) => release));
+  return [
+    ...deployed.map(({ release, environment, finishedAt }) => ({ release, environment, at: finishedAt })),
+    ...seen.filter(({ release }) => !told.has(release)).map(({ release, at }) => ({ release, environment: null, at })),
+  ]
+    .toSorted((a, b) => Temporal.Instant.compare(b.at, a.at))
+    .slice(0, SHOWN)
+    .map((release) => ({ ...release, at: toTimestamp(release.at) }));
 }
 
 async function readSimilar(

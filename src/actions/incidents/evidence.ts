@@ -57,7 +57,7 @@ export const EVIDENCE_EXAMPLE: Evidence = {
     enabled: true,
   },
   policyName: 'Wake somebody',
-  deploys: [{ release: '2027.5.1', at: '2027-02-03T01:58:12.310Z' }],
+  deploys: [{ release: '2027.5.1', at: '2027-02-03T01:58:12.310Z', environment: 'production' }],
   movedMetrics: {
     metrics: [{ metricName: 'db_pool_waiting', aggregation: 'avg', before: 0.2, after: 41 }],
     lookedAt: 12,

@@ -13,7 +13,7 @@ const MARKS_MAX = 100;
 export const listChartMarks = defineAction({
   name: 'list_chart_marks',
   consoleOnly: true,
-  summary: 'List the incidents of some services in a period, and the releases that were first seen in it.',
+  summary: 'List the incidents of some services in a period, the releases that were first seen in it, and the deploys.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
@@ -36,6 +36,10 @@ export const listChartMarks = defineAction({
     releases: Type.Array(Type.Object({ release: Type.String(), serviceId: IdText, at: Timestamp }), {
       description: `whose first exception was in the period, the newest ${MARKS_MAX}`,
     }),
+    deploys: Type.Array(
+      Type.Object({ release: Type.String(), environment: Type.String(), serviceId: IdText, at: Timestamp }),
+      { description: `the newest ${MARKS_MAX}` },
+    ),
   }),
   // Of these, those that are there are answered.
   example: {
@@ -51,10 +55,11 @@ export const listChartMarks = defineAction({
       { after: null, limit: SERVICES_MAX },
     );
     const ids = services.map(({ id }) => id);
-    if (ids.length === 0) return { incidents: [], releases: [] };
-    const [incidents, releases] = await Promise.all([
+    if (ids.length === 0) return { incidents: [], releases: [], deploys: [] };
+    const [incidents, releases, deploys] = await Promise.all([
       stores.incidentSearch.listDuring(caller.orgId, ids, period, MARKS_MAX, now),
       exceptions.listNewReleases(ids, period, MARKS_MAX),
+      stores.releases.listDeploys(caller.orgId, { serviceIds: ids, ...period }, MARKS_MAX),
     ]);
     return {
       incidents: incidents.map(({ id, triggeredAt, resolvedAt, ...incident }) => ({
@@ -64,6 +69,12 @@ export const listChartMarks = defineAction({
         resolvedAt: toTimestampOrNull(resolvedAt),
       })),
       releases: releases.map(({ at, ...release }) => ({ ...release, at: toTimestamp(at) })),
+      deploys: deploys.map(({ release, environment, serviceId, finishedAt }) => ({
+        release,
+        environment,
+        serviceId,
+        at: toTimestamp(finishedAt),
+      })),
     };
   },
 });

@@ -89,6 +89,11 @@ export function markersOf(marks: ResultOf<'list_chart_marks'> | undefined): Char
       label: `#${number} ${title}`,
       tone: status === 'resolved' ? ('gray' as const) : ('red' as const),
     })),
+    ...marks.deploys.map(({ release, environment, at }) => ({
+      at: Date.parse(at),
+      label: `${release} deployed to ${environment}`,
+      tone: 'blue' as const,
+    })),
     ...marks.releases.map(({ release, at }) => ({ at: Date.parse(at), label: release, tone: 'blue' as const })),
   ];
 }

@@ -1,27 +1,40 @@
+/** `1.4.0` and `v12` count up, `20240102` says a day: the two cannot be compared. */
 interface Version {
+  readonly kind: 'version' | 'date';
   readonly product: string | null;
   readonly numbers: readonly number[];
   readonly prerelease: readonly string[];
 }
 
 const VERSION =
-  /^(?:(.{1,150})@)?v?(\d{1,9}(?:\.\d{1,9}){1,3})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+[0-9A-Za-z.-]{1,100})?$/s;
+  /^(?:(.{1,150})@)?(v?)(\d{1,14}(?:\.\d{1,9}){0,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+[0-9A-Za-z.-]{1,100})?$/s;
+/** A day, or a minute or second of it, with or without hyphens: digits that begin with a year of our time. */
+const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?)?(?:\.|$)/;
+const DAY = /^(.{1,150}@)?(20\d\d)-([01]\d)-([0-3]\d)(?=$|\.)/s;
+/** A longer number without dot may be a commit. */
+const COUNT_DIGITS_MAX = 6;
 
 /**
- * Whether `a` is known to be the older release: both are versions (`1.4.0`, `shop@1.4.0-rc.1+build`), of the same
- * product, and semver orders them so. Commits, dates of other shapes and unknown releases are never older.
+ * Whether `a` is known to be the older release: both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates
+ * (`20240102`, `2024-01-02.3`), of the same product, and semver orders them so. Commits and unknown releases are never
+ * older.
  */
 export function isOlderRelease(a: string | null, b: string | null): boolean {
   const [older, newer] = [parseVersion(a), parseVersion(b)];
-  if (older === null || newer === null || older.product !== newer.product) return false;
+  if (older === null || newer === null || older.product !== newer.product || older.kind !== newer.kind) return false;
   return compareVersions(older, newer) < 0;
 }
 
 function parseVersion(release: string | null): Version | null {
-  const match = VERSION.exec(release?.trim() ?? '');
+  const match = VERSION.exec((release?.trim() ?? '').replace(DAY, '$1$2$3$4'));
   if (match === null) return null;
-  const [, product, numbers = '', prerelease] = match;
+  const [, product, mark, numbers = '', prerelease] = match;
+  const isDate = DATE.test(numbers);
+  const isCount =
+    mark !== '' || numbers.includes('.') || (numbers.length <= COUNT_DIGITS_MAX && prerelease === undefined);
+  if (!isDate && !isCount) return null;
   return {
+    kind: isDate ? 'date' : 'version',
     product: product ?? null,
     numbers: numbers.split('.').map(Number),
     prerelease: prerelease === undefined ? [] : prerelease.split('.'),
@@ -29,7 +42,7 @@ function parseVersion(release: string | null): Version | null {
 }
 
 function compareVersions(a: Version, b: Version): number {
-  for (let i = 0; i < 4; i += 1) {
+  for (let i = 0; i < Math.max(a.numbers.length, b.numbers.length); i += 1) {
     const difference = (a.numbers[i] ?? 0) - (b.numbers[i] ?? 0);
     if (difference !== 0) return difference;
   }

@@ -19,6 +19,7 @@ import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
@@ -49,6 +50,7 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
       onOutbox,
       metrics: new MetricReader(clickhouse),
       exceptions: new ExceptionReader(clickhouse),
+      releases: new ReleaseReader(clickhouse),
       // No operation of the command line shows events.
       sourceMaps: { mapEvents: async (events) => [...events] },
       cipher: createCipher(config.appSecret, 'ingest-keys'),

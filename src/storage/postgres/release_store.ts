@@ -97,14 +97,54 @@ export class ReleaseStore {
       .execute();
   }
 
+  /** By release: how many groups began in it, and how many were resolved when it was their last. */
+  async countGroups(serviceId: Id<'service'>): Promise<{ release: string; begun: number; resolved: number }[]> {
+    const { db } = this.#session;
+    const [begun, resolved] = await Promise.all([
+      db
+        .selectFrom('exception_groups')
+        .select(({ fn, cast }) => ['first_release as release', cast<number>(fn.countAll(), 'integer').as('count')])
+        .where('service_id', '=', serviceId)
+        .where('first_release', 'is not', null)
+        .groupBy('first_release')
+        .execute(),
+      db
+        .selectFrom('exception_groups')
+        .select(({ fn, cast }) => [
+          'resolved_in_release as release',
+          cast<number>(fn.countAll(), 'integer').as('count'),
+        ])
+        .where('service_id', '=', serviceId)
+        .where('status', '=', 'resolved')
+        .where('resolved_in_release', 'is not', null)
+        .groupBy('resolved_in_release')
+        .execute(),
+    ]);
+    const counts = new Map<string, { release: string; begun: number; resolved: number }>();
+    const of = (release: string) => {
+      const known = counts.get(release) ?? { release, begun: 0, resolved: 0 };
+      counts.set(release, known);
+      return known;
+    };
+    for (const { release, count } of begun) if (release !== null) of(release).begun = count;
+    for (const { release, count } of resolved) if (release !== null) of(release).resolved = count;
+    return [...counts.values()];
+  }
+
+  async titlesOfGroups(orgId: Id<'org'>, groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, string>> {
+    const rows = await this.#session.db
+      .selectFrom('exception_groups')
+      .select(['id', 'title'])
+      .where('org_id', '=', orgId)
+      .where('id', '=', anyOf(groupIds))
+      .execute();
+    return new Map(rows.map(({ id, title }) => [id, title]));
+  }
+
   async addDeploy(deploy: Omit<DeployRow, 'id'>): Promise<DeployRow> {
     const row: DeployRow = { id: newId('deploy'), ...deploy };
     await this.#session.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
     return row;
-  }
-
-  async removeDeploy(deployId: Id<'deploy'>): Promise<void> {
-    await this.#session.db.deleteFrom('deploys').where('id', '=', deployId).execute();
   }
 
   /** The newest first. */

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
+import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
 import { eventsArrive } from '#test/kit/arrivals.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
@@ -59,7 +60,7 @@ test('it says what was changed shortly before, and which exceptions and incident
   expect(neighbours).toMatchObject([{ title: 'no route to the index', serviceName: 'search', status: 'triggered' }]);
 });
 
-test('it names the releases whose first exception came shortly before, and links new exceptions', async () => {
+test('it names the releases that were deployed or first seen shortly before, and links new exceptions', async () => {
   const { w, alert } = await anAlert();
   const event = (release: string) => exceptionEvent(w.clock.now(), { exceptions: [], message: 'declined', release });
   const arrive = (release: string) =>
@@ -71,7 +72,11 @@ test('it names the releases whose first exception came shortly before, and links
   w.clock.advance({ minutes: 20 });
   const incidentId = await alert.trigger();
   const { releases } = await contextOf(w, incidentId);
-  expect(releases).toEqual([{ release: '1.1.0', at: expect.any(String) }]);
+  expect(releases).toEqual([{ release: '1.1.0', at: expect.any(String), environment: null }]);
+  const deploy = { serviceId: alert.serviceId, release: '1.2.0', environment: 'production' };
+  await runOperation(w, recordDeploy, memberCaller(w.orgId, w.owner.userId, 'editor'), deploy);
+  const [newest] = (await contextOf(w, incidentId)).releases;
+  expect(newest).toMatchObject({ release: '1.2.0', environment: 'production' });
 });
 
 test('it lists the metrics that left their usual range when the incident opened, and no others', async () => {

@@ -106,15 +106,21 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
         </>
       ),
     })),
-    ...releases.map(({ release, at }) => ({
+    ...releases.map(({ release, environment, at }) => ({
       at,
-      key: `release ${release}`,
+      key: `release ${release} ${environment ?? ''} ${at}`,
       row: (
         <>
-          First exception of release{' '}
+          {environment === null ? 'First exception of release' : 'Deployed:'}{' '}
           <Link to="/exceptions" search={{ service: serviceId, release, status: 'all' }}>
             <Name>{release}</Name>
           </Link>
+          {environment !== null && (
+            <>
+              {' '}
+              to <Name>{environment}</Name>
+            </>
+          )}
         </>
       ),
     })),
@@ -134,7 +140,7 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
   return (
     <Card
       title="What else happened"
-      about="Changes of the service, its rules and the policy, and its new releases, from two hours before; new exceptions and other incidents within 15 minutes."
+      about="Changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes."
       rows={entries
         .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
         .map(({ key, at, row }) => (

@@ -18,6 +18,7 @@ import { ExceptionSettingsCard } from '#console/pages/services/exception_setting
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -72,6 +73,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <SessionsCard serviceId={service.serviceId} />
       <RulesCard service={service} />
       <ExceptionSettingsCard service={service} />
+      {service.capabilities.includes('exceptions') && <ReleasesCard service={service} />}
       <KeysCard service={service} />
       <CapabilitiesCard service={service} />
       <DangerCard service={service} />

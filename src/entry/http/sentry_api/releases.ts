@@ -16,6 +16,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { deleteRelease } from '#releases/delete_release.ts';
 import { findServices } from '#releases/find_services.ts';
 import { recordDeploy } from '#releases/record_deploy.ts';
+import { authorOf } from '#releases/requester.ts';
 import { saveRelease } from '#releases/save_release.ts';
 import type { ReleaseFields, ReleaseRow } from '#storage/postgres/release_store.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -35,7 +36,9 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       const rows: ReleaseRow[] = [];
       for (const serviceId of services) {
         const fields = fieldsOf(body, now);
-        rows.push(await saveRelease(stores, call.requester, { serviceId, version }, fields, now));
+        rows.push(
+          await saveRelease(stores, authorOf(stores, call.requester, now), { serviceId, version }, fields, now),
+        );
       }
       return rows;
     });
@@ -107,7 +110,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
       handle: async (call) => {
         const rows = await known(call);
         await inUnitOfWork(runtime, async ({ stores, now }) => {
-          for (const row of rows) await deleteRelease(stores, call.requester, row, now);
+          for (const row of rows) await deleteRelease(stores, authorOf(stores, call.requester, now), row);
         });
       },
     });
@@ -140,7 +143,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
         const [deploy] = await inUnitOfWork(runtime, async ({ stores, now }) =>
           recordDeploy(
             stores,
-            call.requester,
+            authorOf(stores, call.requester, now),
             {
               serviceIds,
               release,

@@ -1,0 +1,106 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { crashFreePercent } from '#core/exceptions/sessions.ts';
+import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+
+/** More releases than a service has within its retention; `total` says so when it has more. */
+const RELEASES_MAX = 1_000;
+const PAGE_MAX = 50;
+
+/** What was seen of each release, and what builds said of it. */
+export const listReleases = defineAction({
+  name: 'list_releases',
+  consoleOnly: true,
+  summary:
+    'List the releases of a service, the last seen or created first: when each was seen, its events, users and groups ' +
+    'within the retention, how many groups began in it and were resolved in it, and its newest deploy.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      search: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: RELEASES_MAX })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    releases: Type.Array(
+      Type.Object({
+        release: Type.String(),
+        events: Type.Integer(),
+        users: Type.Integer(),
+        groups: Type.Integer(),
+        newGroups: Type.Integer({ description: 'whose first event was of this release' }),
+        resolvedGroups: Type.Integer({ description: 'that were resolved when this was their last release' }),
+        firstSeenAt: nullable(Timestamp),
+        lastSeenAt: nullable(Timestamp),
+        createdAt: nullable(Timestamp),
+        releasedAt: nullable(Timestamp),
+        commitCount: Type.Integer(),
+        crashFreePercent: nullable(Type.Number({ description: 'of its sessions; null without sessions' })),
+        deploy: nullable(Type.Object({ environment: Type.String(), at: Timestamp })),
+      }),
+    ),
+    total: Type.Integer(),
+  }),
+  example: { serviceId: EXAMPLE_IDS.serviceId, limit: 10 },
+  async handle({ serviceId, search = '', offset = 0, limit = 10 }, { caller, stores, releases: reader, now }) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const since = now.subtract({ hours: 24 * service.retentionExceptions });
+    const [seen, told, groups, deploys, health] = await Promise.all([
+      reader.list(service.id, since, RELEASES_MAX),
+      stores.releases.list(caller.orgId, [service.id], { limit: RELEASES_MAX, offset: 0 }),
+      stores.releases.countGroups(service.id),
+      stores.releases.listDeploys(caller.orgId, { serviceIds: [service.id] }, RELEASES_MAX),
+      stores.sentItems.listReleases(service.id, since, RELEASES_MAX),
+    ]);
+    const [seenBy, toldBy, groupsBy] = [
+      new Map(seen.map((row) => [row.release, row])),
+      new Map(told.map((row) => [row.version, row])),
+      new Map(groups.map((row) => [row.release, row])),
+    ];
+    const healthBy = new Map(health.map((row) => [row.release, row]));
+    // Of several deploys of a release the newest: it comes first.
+    const deployBy = new Map(deploys.toReversed().map((row) => [row.release, row]));
+    const newestAt = (release: string): Temporal.Instant => {
+      const times = [seenBy.get(release)?.lastSeenAt, toldBy.get(release)?.createdAt].filter((at) => at !== undefined);
+      return times.toSorted(Temporal.Instant.compare).at(-1) ?? now;
+    };
+    const names = [...new Set([...seenBy.keys(), ...toldBy.keys()])]
+      .filter((release) => release.toLowerCase().includes(search.toLowerCase()))
+      .map((release) => [release, newestAt(release)] as const)
+      .toSorted(([a, atA], [b, atB]) => Temporal.Instant.compare(atB, atA) || (a < b ? -1 : 1));
+    return {
+      releases: names.slice(offset, offset + limit).map(([release]) => {
+        const sessions = healthBy.get(release);
+        const [tally, row, counts, deploy] = [
+          seenBy.get(release),
+          toldBy.get(release),
+          groupsBy.get(release),
+          deployBy.get(release),
+        ];
+        return {
+          release,
+          events: tally?.events ?? 0,
+          users: tally?.users ?? 0,
+          groups: tally?.groups ?? 0,
+          newGroups: counts?.begun ?? 0,
+          resolvedGroups: counts?.resolved ?? 0,
+          firstSeenAt: toTimestampOrNull(tally?.firstSeenAt ?? null),
+          lastSeenAt: toTimestampOrNull(tally?.lastSeenAt ?? null),
+          createdAt: toTimestampOrNull(row?.createdAt ?? null),
+          releasedAt: toTimestampOrNull(row?.releasedAt ?? null),
+          commitCount: row?.commitCount ?? 0,
+          crashFreePercent: sessions === undefined ? null : crashFreePercent(sessions),
+          deploy: deploy === undefined ? null : { environment: deploy.environment, at: toTimestamp(deploy.finishedAt) },
+        };
+      }),
+      total: names.length,
+    };
+  },
+});

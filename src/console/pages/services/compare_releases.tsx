@@ -1,0 +1,109 @@
+import { Group, Select, Stack, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface CompareReleasesProps {
+  readonly serviceId: string;
+  /** The newest release and the one before, which are compared first. */
+  readonly newest: readonly [string | null, string | null];
+  readonly onClose: () => void;
+}
+
+/** The events of each exception in two releases. */
+export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesProps) {
+  const { orgId } = useOrganization().org;
+  const [[after, before], setChosen] = useState(newest);
+  const { data, error } = useQuery({
+    ...actionQuery(orgId, 'services', 'compare_releases', { serviceId, before: before ?? '', after: after ?? '' }),
+    enabled: before !== null && after !== null,
+    placeholderData: keepPreviousData,
+  });
+  const { groups = [], groupsTotal = 0 } = data ?? {};
+  return (
+    <Dialog onClose={onClose} title="Compare two releases">
+      <Stack>
+        <Group grow align="start">
+          <ReleaseSelect
+            label="Before"
+            serviceId={serviceId}
+            value={before}
+            onChange={(release) => setChosen([after, release])}
+          />
+          <ReleaseSelect
+            label="After"
+            serviceId={serviceId}
+            value={after}
+            onChange={(release) => setChosen([release, before])}
+          />
+        </Group>
+        {error !== null && <ErrorAlert error={error} />}
+        {data !== undefined && groupsTotal === 0 && <Text size="sm">Neither release has events that are kept.</Text>}
+        {groups.length > 0 && (
+          <Card
+            rows={groups.map((group) => (
+              <Row
+                key={group.groupId}
+                title={
+                  <Link to="/exceptions/$groupId" params={{ groupId: group.groupId }}>
+                    <Name>{group.title}</Name>
+                  </Link>
+                }
+                sub={changeText(group)}
+              />
+            ))}
+          />
+        )}
+        {groupsTotal > groups.length && (
+          <Text size="sm" c="dimmed">
+            The first {groups.length} of {groupsTotal} exceptions are shown.
+          </Text>
+        )}
+      </Stack>
+    </Dialog>
+  );
+}
+
+function changeText({ before, after }: { readonly before: number; readonly after: number }): string {
+  if (before === 0) return `Not before, ${after} after`;
+  if (after === 0) return `${before} before, not any more`;
+  return `${before} before, ${after} after`;
+}
+
+interface ReleaseSelectProps {
+  readonly label: string;
+  readonly serviceId: string;
+  readonly value: string | null;
+  readonly onChange: (release: string | null) => void;
+}
+
+/** One of any number of releases: the server searches for what is typed. */
+function ReleaseSelect({ label, serviceId, value, onChange }: ReleaseSelectProps) {
+  const { orgId } = useOrganization().org;
+  const [text, setText] = useState('');
+  const search = text === value ? '' : text;
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'list_releases', { serviceId, search, limit: 50 }),
+    placeholderData: keepPreviousData,
+  });
+  const names = new Set(data?.releases.map(({ release }) => release) ?? []);
+  if (value !== null) names.add(value);
+  return (
+    <Select
+      label={label}
+      data={[...names]}
+      value={value}
+      searchable
+      onSearchChange={setText}
+      filter={({ options }) => options}
+      onChange={onChange}
+    />
+  );
+}

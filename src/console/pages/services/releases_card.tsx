@@ -1,0 +1,139 @@
+import { Button, Group, Text, TextInput } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { CompareReleases } from '#console/pages/services/compare_releases.tsx';
+import { RecordDeploy } from '#console/pages/services/record_deploy.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Release = ResultOf<'list_releases'>['releases'][number];
+
+const PAGE = 10;
+
+/** What each release brought, and when it was deployed. */
+export function ReleasesCard({ service }: { readonly service: ServiceWithKeys }) {
+  const { org, may } = useOrganization();
+  const { serviceId } = service;
+  const [search, setSearch] = useState('');
+  const [offset, setOffset] = useState(0);
+  const [dialog, setDialog] = useState<'deploy' | 'compare' | null>(null);
+  const { data, error, refetch } = useQuery({
+    ...actionQuery(org.orgId, 'services', 'list_releases', { serviceId, search, offset, limit: PAGE }),
+    placeholderData: keepPreviousData,
+  });
+  const { releases = [], total = 0 } = data ?? {};
+  return (
+    <Card
+      title="Releases"
+      about="What was seen of each release, and what builds say of it by sentry-cli."
+      action={
+        <Group gap="xs">
+          {total > 1 && (
+            <Button variant="default" onClick={() => setDialog('compare')}>
+              Compare
+            </Button>
+          )}
+          {may('exceptions:edit') && (
+            <Button variant="default" onClick={() => setDialog('deploy')}>
+              Record a deploy
+            </Button>
+          )}
+        </Group>
+      }
+      rows={releases.map((release) => (
+        <ReleaseRow key={release.release} serviceId={serviceId} release={release} />
+      ))}
+    >
+      {(total > PAGE || search !== '') && (
+        <TextInput
+          aria-label="Search releases"
+          placeholder="Search releases"
+          value={search}
+          maxLength={200}
+          onChange={(event) => {
+            setSearch(event.currentTarget.value);
+            setOffset(0);
+          }}
+        />
+      )}
+      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {data !== undefined && total === 0 && (
+        <Text size="sm" c="dimmed">
+          {search === ''
+            ? 'No event named a release yet, and no build has told of one.'
+            : 'No release has this in its name.'}
+        </Text>
+      )}
+      {total > PAGE && (
+        <Group justify="space-between" mt="sm">
+          <Text size="sm" c="dimmed">
+            {offset + 1} to {Math.min(offset + PAGE, total)} of {total}
+          </Text>
+          <Group gap="xs">
+            <Button variant="default" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
+              Newer
+            </Button>
+            <Button variant="default" disabled={offset + PAGE >= total} onClick={() => setOffset(offset + PAGE)}>
+              Older
+            </Button>
+          </Group>
+        </Group>
+      )}
+      {dialog === 'deploy' && (
+        <RecordDeploy serviceId={serviceId} newest={releases[0]?.release ?? ''} onClose={() => setDialog(null)} />
+      )}
+      {dialog === 'compare' && (
+        <CompareReleases
+          serviceId={serviceId}
+          newest={[releases[0]?.release ?? null, releases[1]?.release ?? null]}
+          onClose={() => setDialog(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+function ReleaseRow({ serviceId, release: row }: { readonly serviceId: string; readonly release: Release }) {
+  const { release, events, users, newGroups, resolvedGroups, firstSeenAt, commitCount, crashFreePercent, deploy } = row;
+  const counts = [
+    events === 0 ? 'No event yet' : countText(events, 'event'),
+    ...(users > 0 ? [countText(users, 'user')] : []),
+    ...(newGroups > 0 ? [countText(newGroups, 'new exception')] : []),
+    ...(resolvedGroups > 0 ? [`${resolvedGroups} resolved`] : []),
+    ...(crashFreePercent === null ? [] : [`${crashFreePercent} % of sessions without crash`]),
+    ...(commitCount > 0 ? [countText(commitCount, 'commit')] : []),
+  ];
+  return (
+    <Row
+      title={
+        <Link to="/exceptions" search={{ service: serviceId, release, status: 'all' }}>
+          <Name>{release}</Name>
+        </Link>
+      }
+      sub={
+        <>
+          <div>{counts.join(', ')}</div>
+          {deploy !== null && (
+            <div>
+              Deployed to <Name>{deploy.environment}</Name> <Timestamp at={deploy.at} />
+            </div>
+          )}
+        </>
+      }
+    >
+      {firstSeenAt !== null && (
+        <span>
+          first seen <Timestamp at={firstSeenAt} />
+        </span>
+      )}
+    </Row>
+  );
+}

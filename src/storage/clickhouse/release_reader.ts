@@ -1,0 +1,81 @@
+import { idOfUuid, type Id, uuidOf } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { EVENTS, USERS } from '#storage/clickhouse/exception_counter.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+
+/** What was seen of a service in one release. */
+export interface ReleaseTally {
+  readonly release: string;
+  readonly events: number;
+  readonly users: number;
+  readonly groups: number;
+  readonly firstSeenAt: Temporal.Instant;
+  readonly lastSeenAt: Temporal.Instant;
+}
+
+/** Events of one group in two releases. */
+export interface GroupInReleases {
+  readonly groupId: Id<'group'>;
+  readonly before: number;
+  readonly after: number;
+}
+
+const OF_SERVICE = `service_id = {service:UUID} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
+
+/** Counts over the events of one service by their release; an event that was sent twice counts once. */
+export class ReleaseReader {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Those seen last first. */
+  async list(serviceId: Id<'service'>, since: Temporal.Instant, limit: number): Promise<ReleaseTally[]> {
+    const rows = await this.#rows(
+      `SELECT release, ${EVENTS}, ${USERS}, uniqExact(group_id), toUnixTimestamp64Milli(min(at)),
+         toUnixTimestamp64Milli(max(at)) AS last
+       FROM exception_events PREWHERE ${OF_SERVICE} WHERE release != ''
+       GROUP BY release ORDER BY last DESC, release LIMIT {limit:UInt32}`,
+      { service: uuidOf(serviceId), since: since.epochMilliseconds, limit },
+    );
+    return rows.map(([release = '', events, users, groups, first, last]) => ({
+      release,
+      events: Number(events),
+      users: Number(users),
+      groups: Number(groups),
+      firstSeenAt: fromEpochMilliseconds(Number(first)),
+      lastSeenAt: fromEpochMilliseconds(Number(last)),
+    }));
+  }
+
+  /** Every group that has events of either release, those with most events of the later one first. */
+  async compare(
+    serviceId: Id<'service'>,
+    since: Temporal.Instant,
+    releases: { readonly before: string; readonly after: string },
+    limit: number,
+  ): Promise<{ readonly groups: readonly GroupInReleases[]; readonly groupsTotal: number }> {
+    const rows = await this.#rows(
+      `SELECT group_id, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
+         uniqExactIf(cityHash64(event_id), release = {after:String}) AS newer, count() OVER ()
+       FROM exception_events PREWHERE ${OF_SERVICE} AND release IN ({before:String}, {after:String})
+       GROUP BY group_id ORDER BY newer DESC, older DESC, group_id LIMIT {limit:UInt32}`,
+      { service: uuidOf(serviceId), since: since.epochMilliseconds, ...releases, limit },
+    );
+    const groups = rows.map(([group = '', before, after]) => ({
+      groupId: idOfUuid('group', group),
+      before: Number(before),
+      after: Number(after),
+    }));
+    return { groups, groupsTotal: Number(rows[0]?.[3] ?? 0) };
+  }
+
+  async #rows(query: string, parameters: Record<string, unknown>): Promise<string[][]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
+      return await result.json<string[]>();
+    });
+  }
+}
