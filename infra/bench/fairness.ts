@@ -122,16 +122,17 @@ async function lateness(phase: Phase, services: readonly Service[], { baseUrl, s
   const [first] = services;
   const reporting = Array.from({ length: phase.exceptionsPerSecond === 0 ? 0 : 20 }, async (_, connection) => {
     await delay(connection * 50);
-    while (performance.now() < endsAt && first !== undefined) {
+    if (first === undefined) return;
+    while (performance.now() < endsAt) {
       const began = performance.now();
       await sendException(first.dsn, `flood ${connection}`, newEventId());
       await delay(Math.max(0, (20 * 1_000) / phase.exceptionsPerSecond - (performance.now() - began)));
     }
   });
-  let isSending = true;
+  const state = { isSending: true };
   const looking = (async () => {
     const giveUpAt = endsAt + 60_000;
-    while ((isSending || answered.size > 0) && performance.now() < giveUpAt) {
+    while ((state.isSending || answered.size > 0) && performance.now() < giveUpAt) {
       const seen = await marksIn(store);
       const now = performance.now();
       for (const mark of seen) {
@@ -144,7 +145,7 @@ async function lateness(phase: Phase, services: readonly Service[], { baseUrl, s
     }
   })();
   await Promise.all([...sending, ...reporting]);
-  isSending = false;
+  state.isSending = false;
   await looking;
   if (answered.size > 0) throw new Error(`${answered.size} accepted requests were not stored within a minute`);
   return { others, one, refused };

@@ -30,5 +30,5 @@ export function openIngestPorts(
       log.info({ host, port, protocol: protocol.name }, 'metrics are taken here');
     }
   });
-  return { close: async () => void (await waitForAll(ports.map((port) => port.close()))) };
+  return { close: () => waitForAll(ports.map((port) => port.close())) };
 }

@@ -49,6 +49,7 @@ async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort>
     if (retryAfterSeconds !== undefined) {
       metadata.set('grpc-status-details-bin', retryDetails(STATUS_CODES[code], message, retryAfterSeconds));
     }
+    // eslint-disable-next-line typescript/no-unsafe-enum-assignment -- both are the numbers of google.rpc.Code
     return { code: STATUS_CODES[code], details: message, metadata };
   };
 
@@ -120,17 +121,17 @@ async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort>
   const asIs = (bytes: Buffer): Buffer => bytes;
   server.register(
     EXPORT,
-    (call: { readonly metadata: Metadata; readonly request: Buffer }, callback: Answer) => {
+    (call: { readonly metadata: Metadata; readonly request: Buffer }, respond: Answer) => {
       const sender = admitted.get(call.metadata)?.sender;
       if (sender === undefined) {
-        callback(statusOf(new Error('the call was not authenticated')));
+        respond(statusOf(new Error('the call was not authenticated')));
         return;
       }
       sender
         .take((now, limits) => decodeOtlpMetrics(call.request, PROTOBUF_TYPE, now, limits))
         .then(
-          (decoded) => callback(null, encodeOtlpAnswer(decoded, PROTOBUF_TYPE).body),
-          (error: unknown) => callback(statusOf(error)),
+          (decoded) => respond(null, encodeOtlpAnswer(decoded, PROTOBUF_TYPE).body),
+          (error: unknown) => respond(statusOf(error)),
         );
     },
     asIs,

@@ -354,7 +354,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
       });
       sending.refused = 0;
     }
-    await Promise.all([...sendings.values()].map(({ storing }) => storing));
+    await Promise.all([...sendings.values()].flatMap(({ storing }) => (storing === null ? [] : [storing])));
     if (lost > 0) {
       const why = 'too many, without a good ingestion key, or refused for long';
       log.warn({ lines: lost }, `StatsD: lines were dropped: ${why}`);

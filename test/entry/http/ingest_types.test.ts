@@ -140,11 +140,11 @@ test('units are remembered with the types that senders say', async () => {
     'wait',
     'disk',
   ]);
-  expect([...told.values()].map(({ name, type, unit }) => [name, type, unit]).sort()).toEqual([
-    ['disk', GAUGE, 'bytes'],
-    ['heap', GAUGE, 'By'],
-    ['wait', HISTOGRAM, 's'],
-  ]);
+  expect(Object.fromEntries([...told.values()].map(({ name, type, unit }) => [name, [type, unit]]))).toEqual({
+    disk: [GAUGE, 'bytes'],
+    heap: [GAUGE, 'By'],
+    wait: [HISTOGRAM, 's'],
+  });
 });
 
 /** A request of remote write 2.0: its symbols, which begin with the empty one, and its series. */
