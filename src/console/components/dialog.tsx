@@ -1,17 +1,7 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, Suspense } from 'react';
 
+import type { DialogProps } from '#console/components/modal_dialog.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
-
-export interface DialogProps {
-  readonly title: ReactNode;
-  readonly onClose: () => void;
-  readonly isWide?: boolean;
-  /** A width of its own. */
-  readonly size?: string;
-  /** It shows something only once, so Escape and a click outside do not close it. */
-  readonly isShownOnce?: boolean;
-  readonly children: ReactNode;
-}
 
 const loadModal = () => import('#console/components/modal_dialog.tsx');
 const ModalDialog = lazy(() => loadModal().then((m) => ({ default: m.ModalDialog })));

@@ -1,14 +1,10 @@
 import { lazy, Suspense, useState } from 'react';
 
 import { NoteButton } from '#console/pages/incidents/note_button.tsx';
+import type { NoteMenuProps } from '#console/pages/incidents/note_menu_panel.tsx';
 
 const loadPanel = () => import('#console/pages/incidents/note_menu_panel.tsx');
 const NoteMenuPanel = lazy(() => loadPanel().then((m) => ({ default: m.NoteMenuPanel })));
-
-export interface NoteMenuProps {
-  readonly onEdit: () => void;
-  readonly onDelete: () => void;
-}
 
 /** Loaded when its button is near. */
 export function NoteMenu(props: NoteMenuProps) {

@@ -1,8 +1,12 @@
 import { Menu } from '@mantine/core';
 
 import { NoteButton } from '#console/pages/incidents/note_button.tsx';
-import type { NoteMenuProps } from '#console/pages/incidents/note_menu.tsx';
 import { useOpenedMenu } from '#console/shell/opened_menu.ts';
+
+export interface NoteMenuProps {
+  readonly onEdit: () => void;
+  readonly onDelete: () => void;
+}
 
 /** The menu with its button, once somebody has pressed it. */
 export function NoteMenuPanel({ onEdit, onDelete }: NoteMenuProps) {
