@@ -37,7 +37,7 @@ test('local variables are kept without secrets, those of the raising call first'
 test('of more variables than an event may have, the outer frames lose theirs', () => {
   const vars = Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`v${i}`, 'x'.repeat(900)]));
   const { frames } = read(raised(Array.from({ length: 40 }, () => ({ function: 'f', vars })))).exceptions[0]!;
-  expect(Object.values(frames.at(-1)!.variables!).join('').length).toBeGreaterThan(60_000);
+  expect(JSON.stringify(frames.at(-1)!.variables).length).toBeGreaterThan(60_000);
   expect(frames[0]!.variables).toBeUndefined();
   expect(JSON.stringify(frames).length).toBeLessThan(100_000);
 });
