@@ -92,7 +92,7 @@ const THROWN: Readonly<Record<string, Thrown>> = {
     chrome: 'Maximum call stack size exceeded',
     firefox: 'too much recursion',
     safari: 'Maximum call stack size exceeded.',
-    calls: [...Array.from({ length: 30 }, () => named('visit'))],
+    calls: Array.from({ length: 30 }, () => named('visit')),
   },
   'own error in a constructor': {
     type: 'ValidationError',

@@ -1,4 +1,4 @@
-import { seeded } from '../seeded.ts';
+import { seeded } from '#infra/bench/seeded.ts';
 
 /** One line of a log, with the template that it was made from. */
 export interface LogLine {

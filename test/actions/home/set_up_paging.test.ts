@@ -28,7 +28,7 @@ test('one operation makes all that a first page needs, and the caller is paged b
 
   const { services } = await w.expectOk('list_services', {});
   expect(services).toMatchObject([{ serviceId, name: 'checkout' }]);
-  expect([...services[0].capabilities].sort()).toEqual(['exceptions', 'metrics', 'oncall']);
+  expect(new Set(services[0].capabilities)).toEqual(new Set(['exceptions', 'metrics', 'oncall']));
   const { teams } = await w.expectOk('list_teams', {});
   expect(teams).toMatchObject([{ teamId, name: 'Shop', escalationPolicies: [{ policyId }] }]);
   const { alertRules } = await w.expectOk('get_service', { serviceId });
@@ -48,7 +48,7 @@ test('a service that is there keeps what it has, and gets what it lacks', async 
   expect((await browser.invoke(w.orgId, 'set_up_paging', asked)).body.result).toMatchObject({ serviceId });
   const { services } = await w.expectOk('list_services', {});
   expect(services).toMatchObject([{ serviceId, name: 'search' }]);
-  expect([...services[0].capabilities].sort()).toEqual(['exceptions', 'oncall']);
+  expect(new Set(services[0].capabilities)).toEqual(new Set(['exceptions', 'oncall']));
 });
 
 test('what cannot be finished leaves nothing behind', async () => {
