@@ -73,6 +73,7 @@ function comparable([text = '', ...others]: readonly string[]): string[] {
   return [...shown, ...others].map((line) =>
     line
       .replaceAll(/(?<![a-z])([a-z]+)_[0-9a-hjkmnp-tv-z]{26}/g, '<$1>')
+      .replaceAll(/(?<![a-z])([a-z]+)_0[0-9a-hjkmnp-tv-z]*…/g, '<$1>…')
       .replaceAll(/\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?/g, '<time>')
       .replaceAll(/\.[0-9a-f]{8}@/g, '@')
       .replaceAll(/tocsin_ing_\w+/g, '<ingestion key>')

@@ -34,7 +34,9 @@ function digestOfTeams({ teams, people }: Static<typeof ListedTeamsView>): objec
       name,
       warnings: warnings.map(({ message }) => message),
       schedules: schedules.map(({ scheduleId, name: called, timezone, rotationType, rotationConfig }) => {
-        return { scheduleId, name: called, timezone, rotationType, userIds: idsText(rotationConfig.userIds) };
+        const { userIds } = rotationConfig;
+        const people = { userCount: userIds.length, userIds: userIds.slice(0, IDS_TOLD) };
+        return { scheduleId, name: called, timezone, rotationType, ...people };
       }),
       escalationPolicies: escalationPolicies.map(({ policyId, name: called, steps }) => ({
         policyId,
