@@ -125,7 +125,7 @@ async function lateness(phase: Phase, services: readonly Service[], { baseUrl, s
     if (first === undefined) return;
     while (performance.now() < endsAt) {
       const began = performance.now();
-      await sendException(dsn, `flood ${connection}`, newEventId());
+      await sendException(first.dsn, `flood ${connection}`, newEventId());
       await delay(Math.max(0, (20 * 1_000) / phase.exceptionsPerSecond - (performance.now() - began)));
     }
   });

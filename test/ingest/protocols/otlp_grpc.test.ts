@@ -77,7 +77,7 @@ test('a sender over its limit is told when to come back', async () => {
   const good = { authorization: `Bearer ${service.ingestionKey}` };
   const answers = [];
   for (let i = 0; i < 20; i += 1) answers.push(await call(`127.0.0.1:${otlpGrpcPort}`, Buffer.alloc(0), good));
-  const refused = answers.find(({ code }) => code !== Number(status.OK));
+  const refused = answers.find(({ code }) => code > 0);
   expect(refused).toMatchObject({ code: status.RESOURCE_EXHAUSTED });
   expect(String(refused!.metadata!.get('grpc-status-details-bin')[0])).toContain('google.rpc.RetryInfo');
 });
