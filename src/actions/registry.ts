@@ -46,9 +46,6 @@ import { EXCEPTION_OPERATIONS } from '#actions/exceptions/console_operations.ts'
 import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
 import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
 import { setExceptionStatus } from '#actions/exceptions/set_exception_status.ts';
-import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
-import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
-import { undoExceptionStatuses } from '#actions/exceptions/undo_exception_statuses.ts';
 import { getHome } from '#actions/home/get_home.ts';
 import { setUpPaging } from '#actions/home/set_up_paging.ts';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
@@ -298,9 +295,6 @@ const WITHIN_ORGANIZATIONS = [
   revokeCalendarFeed,
   getDeliveryHealth,
   getIngestStatus,
-  setExceptionStatuses,
-  setMatchingStatuses,
-  undoExceptionStatuses,
   getMe,
   getContactCard,
   getOwnCalendar,

@@ -31,9 +31,11 @@ export async function countExceptions(runtime: CountingRuntime): Promise<void> {
 
 async function countGroups({ db, clock, exceptions }: CountingRuntime, groups: readonly TakenGroup[]): Promise<void> {
   const now = clock.now();
-  const scopes = groups.map(({ id, serviceId, retentionDays }) => ({
+  const whole = await storesOf(db.session()).groupMerges.withMerged(groups);
+  const scopes = whole.map(({ id, serviceId, retentionDays, mergedIds }) => ({
     serviceId,
     groupId: id,
+    mergedIds,
     keptSince: now.subtract({ hours: 24 * retentionDays }),
   }));
   const startedAt = performance.now();

@@ -8,6 +8,7 @@ import { recordRefused } from '#exceptions/record_refused.ts';
 import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
 import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
@@ -31,10 +32,19 @@ async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[],
   const rules = await findServiceRules(runtime.db, arrived);
   const { events: kept, filtered } = applyServiceRules(rules, arrived);
   const events = await runtime.sourceMaps.mapEvents(kept, 'worker');
-  const seen = groupEvents(readingOf(runtime), events);
+  const seen = groupEvents(readingOf(runtime), events, kept);
+  /** The groups whose own the events are: those of merged groups can be split off with them. */
+  let ownIds: readonly (Id<'group'> | null)[] = [];
   const groups = await inUnitOfWork(runtime, async (unit) => {
     await recordLeftOut(unit, filtered);
-    const found = await unit.stores.exceptionGroups.upsertSeen(seen, unit.now, runtime.newGroupsPerMinute);
+    const { exceptionGroups, groupKeys } = unit.stores;
+    const placed = await groupKeys.place(seen, unit.now);
+    const found = await exceptionGroups.upsertSeen(
+      placed.map(({ event }) => event),
+      unit.now,
+      runtime.newGroupsPerMinute,
+    );
+    await groupKeys.remember(placed, unit.now);
     const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
     await recordRefused(
       unit.stores,
@@ -44,18 +54,19 @@ async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[],
     );
     const changed = newOrRegressed(events, seen, found);
     if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
+    ownIds = placed.map(({ ownGroupId }) => ownGroupId);
     return await withoutSpike(unit, rules, found);
   });
   const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
     const group = groups[index];
-    return group == null ? [] : [{ serviceId, groupId: group.groupId, event }];
+    return group == null ? [] : [{ serviceId, groupId: ownIds[index] ?? group.groupId, event }];
   });
   await exceptionWriter.insert(grouped, token);
   const storedMs = runtime.clock.now().epochMilliseconds;
   for (const { event } of grouped) {
     runtime.latencies?.observe('group', (storedMs - event.receivedAt.epochMilliseconds) / 1_000);
   }
-  const groupIds = [...new Set(grouped.map(({ groupId }) => groupId))];
+  const groupIds = [...new Set(groups.flatMap((group) => group?.groupId ?? []))];
   await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
   const serviceIds = events.map(({ serviceId }) => serviceId);
   await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));

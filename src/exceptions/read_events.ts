@@ -1,4 +1,4 @@
-import { groupEvent } from '#core/exceptions/grouping.ts';
+import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
@@ -22,9 +22,13 @@ export function readEvents(reading: Reading, unread: readonly UnreadEvent[]): (A
   return runWithTimeLimit(reading.jobMs, () => unread.map(readEvent));
 }
 
-/** Finds the groups of all of them within the time limit of a job. */
-export function groupEvents(reading: Reading, events: readonly ArrivedEvent[]): SeenEvent[] {
-  return runWithTimeLimit(reading.jobMs, () => events.map((event) => toSeen(reading, event)));
+/** Finds the groups of all of them within the time limit of a job; `asSent` are the same before their frames were mapped. */
+export function groupEvents(
+  reading: Reading,
+  events: readonly ArrivedEvent[],
+  asSent: readonly ArrivedEvent[],
+): SeenEvent[] {
+  return runWithTimeLimit(reading.jobMs, () => events.map((event, index) => toSeen(reading, event, asSent[index])));
 }
 
 export function readEvent({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
@@ -52,9 +56,14 @@ export function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
   return true;
 }
 
-function toSeen({ group }: Reading, { orgId, serviceId, event }: ArrivedEvent): SeenEvent {
+function toSeen(
+  { group, eventMs }: Reading,
+  { orgId, serviceId, event }: ArrivedEvent,
+  asSent?: ArrivedEvent,
+): SeenEvent {
   try {
-    return { orgId, serviceId, grouping: group(event), occurrence: toOccurrence(event) };
+    const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(asSent?.event ?? event));
+    return { orgId, serviceId, grouping: group(event), occurrence: toOccurrence(event), earlierKeys };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }

@@ -23,7 +23,13 @@ export async function changeGroupStatus(
   const { caller, stores, now, record } = context;
   const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, status, now);
   const isDealtWith = after.status !== 'unresolved' && after.status !== before.status;
-  const resolvedIncidentIds = isDealtWith ? await resolveIncidentsOf(after.id, status, context) : [];
+  const resolvedIncidentIds: Id<'incident'>[] = [];
+  if (isDealtWith) {
+    const merged = await stores.groupMerges.list([after.id]);
+    for (const id of [after.id, ...merged.map((part) => part.groupId)]) {
+      resolvedIncidentIds.push(...(await resolveIncidentsOf(id, status, context)));
+    }
+  }
   record({ target: after.id, before: toGroupFields(before), after: toGroupFields(after) });
   return { before, after, resolvedIncidentIds };
 }

@@ -3,9 +3,14 @@ import { getExceptionOverview } from '#actions/exceptions/get_exception_overview
 import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
 import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
+import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
 import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
 import { getExceptionSettings } from '#actions/exceptions/get_exception_settings.ts';
 import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
+import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
+import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
+import { splitExceptionGroups } from '#actions/exceptions/split_exception_groups.ts';
+import { undoExceptionStatuses } from '#actions/exceptions/undo_exception_statuses.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
 
 /** What the console shows and does of exceptions beyond the actions. */
@@ -19,4 +24,9 @@ export const EXCEPTION_OPERATIONS = [
   listReleaseHealth,
   getExceptionSettings,
   setExceptionSettings,
+  setExceptionStatuses,
+  setMatchingStatuses,
+  undoExceptionStatuses,
+  mergeExceptionGroups,
+  splitExceptionGroups,
 ] as const;

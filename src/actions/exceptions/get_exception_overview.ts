@@ -63,6 +63,10 @@ export const getExceptionOverview = defineAction({
     tags: Type.Array(Type.Object({ key: Type.String(), values: Type.Array(ValueCountView) })),
     taggedEvents: Type.Integer({ description: 'over how many of its newest events tags were counted' }),
     grouping: TriageView.properties.grouping,
+    mergedInto: nullable(Type.Object({ groupId: IdText, title: Type.String() })),
+    merged: Type.Array(Type.Object({ groupId: IdText, title: Type.String(), mergedAt: Timestamp }), {
+      description: 'other groups that are part of it: their events are its own',
+    }),
     similar: Type.Array(
       Type.Object({
         groupId: IdText,
@@ -90,12 +94,14 @@ export const getExceptionOverview = defineAction({
   async handle({ groupId }, context) {
     const { caller, stores, exceptions, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
-    const [service, tallyOf, tags, akin, incidents] = await Promise.all([
+    const [service, tallyOf, tags, akin, incidents, merged, taker] = await Promise.all([
       stores.services.get(caller.orgId, group.serviceId),
       readTallies(context, [group]),
       exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
       stores.exceptionSearch.listAkin(group, AKIN_MAX),
       stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
+      stores.groupMerges.list([group.id]),
+      group.mergedIntoId === null ? null : stores.exceptionGroups.get(caller.orgId, group.mergedIntoId, now),
     ]);
     const tally = tallyOf(group);
     const days = lastDays(now, Math.min(DAYS_MAX, group.retentionDays));
@@ -119,6 +125,12 @@ export const getExceptionOverview = defineAction({
         version: group.groupingVersion,
         parts: group.groupingParts.map((part) => ({ ...part, lines: [...part.lines] })),
       },
+      mergedInto: taker === null ? null : { groupId: taker.id, title: taker.title },
+      merged: merged.map(({ groupId: partId, title, mergedAt }) => ({
+        groupId: partId,
+        title,
+        mergedAt: toTimestamp(mergedAt),
+      })),
       similar: similarTo(group, akin, SIMILAR_MAX).map(({ group: other, because }) => ({
         groupId: other.id,
         title: other.title,

@@ -29,5 +29,6 @@ export async function toGroupFilter(
   const filter = { serviceId: service?.id, severity, text: text?.trim() === '' ? undefined : text?.trim() };
   if (environment === undefined && release === undefined) return { ...filter, groupIds: undefined };
   const services = await stores.exceptionSearch.listServices(caller.orgId, service?.id ?? null, now);
-  return { ...filter, groupIds: await exceptions.counter.listGroups(services, { environment, release }) };
+  const found = await exceptions.counter.listGroups(services, { environment, release });
+  return { ...filter, groupIds: [...found, ...(await stores.groupMerges.listTakers(found))] };
 }

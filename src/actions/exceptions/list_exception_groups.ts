@@ -34,7 +34,7 @@ export const listExceptionGroups = defineAction({
     const { places, total } = await stores.exceptionGroups.listPlaces(caller.orgId, filter, now, LIST_LIMIT);
     // Counting takes longest: the rows are read meanwhile.
     const [counts, groups] = await Promise.all([
-      exceptions.countByGroup(scopesOf(places, now)),
+      exceptions.countByGroup(scopesOf(await stores.groupMerges.withMerged(places), now)),
       stores.exceptionGroups.findListed(places.map(({ id }) => id)),
     ]);
     const views = places.flatMap(({ id }) => {

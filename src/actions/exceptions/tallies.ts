@@ -28,7 +28,7 @@ export async function readTallies(
   });
   const counted: ReadonlyMap<Id<'group'>, GroupTally> = uncounted.length === 0
     ? new Map()
-    : await exceptions.counter.count(scopesOf(uncounted, now));
+    : await exceptions.counter.count(scopesOf(await stores.groupMerges.withMerged(uncounted), now));
   return ({ id }) => counted.get(id) ?? stored.get(id) ?? EMPTY_TALLY;
 
   /** Events have come since, and it is due as soon as it has rested. */

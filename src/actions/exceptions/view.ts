@@ -97,15 +97,16 @@ export function scopeOf(group: GroupPlace, now: Temporal.Instant): GroupScope {
     serviceId: group.serviceId,
     groupId: group.id,
     keptSince: now.subtract({ hours: 24 * group.retentionDays }),
+    mergedIds: group.mergedIds ?? [],
   };
 }
 
 /** The same for many groups; those of services that keep events equally long share the moment. */
 export function scopesOf(groups: readonly GroupPlace[], now: Temporal.Instant): GroupScope[] {
   const since = new Map<number, Temporal.Instant>();
-  return groups.map(({ id, serviceId, retentionDays }) => {
+  return groups.map(({ id, serviceId, retentionDays, mergedIds = [] }) => {
     const keptSince = since.get(retentionDays) ?? now.subtract({ hours: 24 * retentionDays });
     since.set(retentionDays, keptSince);
-    return { serviceId, groupId: id, keptSince };
+    return { serviceId, groupId: id, keptSince, mergedIds };
   });
 }

@@ -43,11 +43,11 @@ export function learnableMessage({ parts }: Grouping): string | null {
 }
 
 /**
- * The keys by which earlier releases knew the event, and by which this one knew it before its frames were mapped (`asSent`):
- * a group that has one of them keeps its events. The nearest first.
+ * The keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its events. They
+ * knew it as it was sent, its frames not mapped.
  */
-export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
-  return asSent === event ? [keyOfVersion2(event)] : [groupEvent(asSent).key, keyOfVersion2(asSent)];
+export function earlierKeysOf(asSent: ExceptionEvent): readonly string[] {
+  return [keyOfVersion2(asSent)];
 }
 
 function toGrouping(parts: readonly GroupingPart[]): Grouping {

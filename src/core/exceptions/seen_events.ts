@@ -12,6 +12,8 @@ export interface SeenEvent {
   readonly serviceId: Id<'service'>;
   readonly grouping: Grouping;
   readonly occurrence: Occurrence;
+  /** The keys by which earlier versions knew it, the nearest first; computed only where there are such groups. */
+  readonly earlierKeys?: () => readonly string[];
 }
 
 /** All events of a batch that belong to one group, oldest first; at least one. */

@@ -9,6 +9,18 @@ export interface GroupScope {
   readonly serviceId: Id<'service'>;
   readonly groupId: Id<'group'>;
   readonly keptSince: Temporal.Instant;
+  /** Groups that are part of it: their events are its own. */
+  readonly mergedIds?: readonly Id<'group'>[];
+}
+
+/** The condition that an event is of the group, or of one that is part of it. */
+export function isOfGroup({ mergedIds = [] }: GroupScope): string {
+  return mergedIds.length === 0 ? 'group_id = {group:UUID}' : 'group_id IN {groups:Array(UUID)}';
+}
+
+/** What `isOfGroup` is given. */
+export function groupParameters({ groupId, mergedIds = [] }: GroupScope): Record<string, unknown> {
+  return mergedIds.length === 0 ? { group: uuidOf(groupId) } : { groups: [groupId, ...mergedIds].map(uuidOf) };
 }
 
 /** Sets of 64 bits are much faster than those of ids or texts; our counts are far too small for collisions. */
@@ -16,6 +28,24 @@ export const EVENTS = 'uniqExact(cityHash64(event_id))';
 export const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
 
 const OF_GROUPS = `service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${since()}`;
+
+/** Merged groups, each with the one that takes its events, for `takerOf`. */
+interface Merged {
+  readonly ids: readonly string[];
+  readonly takers: readonly string[];
+}
+
+export function mergedOf(scopes: readonly GroupScope[]): Merged {
+  const pairs = scopes.flatMap(({ groupId, mergedIds = [] }) => mergedIds.map((id) => [id, groupId] as const));
+  return { ids: pairs.map(([id]) => uuidOf(id)), takers: pairs.map(([, id]) => uuidOf(id)) };
+}
+
+/** The group that takes an event. */
+export function takerOf({ ids }: Merged): string {
+  if (ids.length === 0) return 'group_id';
+  const place = 'indexOf({merged:Array(UUID)}, group_id)';
+  return `if(${place} = 0, group_id, arrayElement({takers:Array(UUID)}, ${place}))`;
+}
 
 const ENVIRONMENTS_MAX = 20;
 const RELEASES_MAX = 100;
@@ -60,33 +90,37 @@ export class ExceptionCounter {
   }
 
   async #countAlike(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupTally])[]> {
+    const merged = mergedOf(scopes);
+    const group = takerOf(merged);
     const parameters = {
       services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
-      groups: scopes.map(({ groupId }) => uuidOf(groupId)),
+      groups: [...scopes.map(({ groupId }) => uuidOf(groupId)), ...merged.ids],
+      merged: merged.ids,
+      takers: merged.takers,
       since: scopes[0]?.keptSince.epochMilliseconds ?? 0,
     };
     const [totals, days, environments, releases] = await Promise.all([
       this.#rows<[group: string, events: string, users: string, unhandled: string, handled: string]>(
-        `SELECT group_id, ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled')
-         FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY group_id`,
+        `SELECT ${group} AS taker, ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled')
+         FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY taker`,
         parameters,
       ),
       this.#rows<[group: string, day: string, events: string]>(
-        `SELECT group_id, toDate(at) AS day, ${EVENTS} FROM exception_events PREWHERE ${OF_GROUPS}
-         GROUP BY group_id, day ORDER BY day`,
+        `SELECT ${group} AS taker, toDate(at) AS day, ${EVENTS} FROM exception_events PREWHERE ${OF_GROUPS}
+         GROUP BY taker, day ORDER BY day`,
         parameters,
       ),
       this.#rows<[group: string, environment: string, events: string]>(
-        `SELECT group_id, environment, ${EVENTS} AS events FROM exception_events PREWHERE ${OF_GROUPS}
-         WHERE environment != '' GROUP BY group_id, environment
-         ORDER BY events DESC, environment LIMIT ${ENVIRONMENTS_MAX} BY group_id`,
+        `SELECT ${group} AS taker, environment, ${EVENTS} AS events FROM exception_events PREWHERE ${OF_GROUPS}
+         WHERE environment != '' GROUP BY taker, environment
+         ORDER BY events DESC, environment LIMIT ${ENVIRONMENTS_MAX} BY taker`,
         parameters,
       ),
       this.#rows<[group: string, release: string, events: string, users: string, ...times: string[]]>(
-        `SELECT group_id, release, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
-           toUnixTimestamp64Milli(max(at)) AS last, count() OVER (PARTITION BY group_id)
-         FROM exception_events PREWHERE ${OF_GROUPS} WHERE release != '' GROUP BY group_id, release
-         ORDER BY last DESC, release LIMIT ${RELEASES_MAX} BY group_id`,
+        `SELECT ${group} AS taker, release, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
+           toUnixTimestamp64Milli(max(at)) AS last, count() OVER (PARTITION BY taker)
+         FROM exception_events PREWHERE ${OF_GROUPS} WHERE release != '' GROUP BY taker, release
+         ORDER BY last DESC, release LIMIT ${RELEASES_MAX} BY taker`,
         parameters,
       ),
     ]);

@@ -2,7 +2,7 @@ import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import type { GroupScope } from '#storage/clickhouse/exception_counter.ts';
+import { groupParameters, type GroupScope, isOfGroup } from '#storage/clickhouse/exception_counter.ts';
 
 /** Where an event stands among those of its group, which are ordered by time. */
 export interface EventPlace {
@@ -34,7 +34,7 @@ interface PageOptions {
 /** So many rows are looked at for an event that is shown: it may have been sent more than once. */
 const COPIES = 10;
 
-const IN_GROUP = `service_id = {service:UUID} AND group_id = {group:UUID}
+const inGroup = (scope: GroupScope): string => `service_id = {service:UUID} AND ${isOfGroup(scope)}
   AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND at < fromUnixTimestamp64Milli({until:Int64}, 'UTC')`;
 const PLACE = "(at, event_id) {order} (fromUnixTimestamp64Milli({at:Int64}, 'UTC'), {event:UUID})";
 
@@ -52,20 +52,23 @@ export class ExceptionEventPages {
   async list(scope: GroupScope, { from, within, limit }: PageOptions): Promise<EventPage> {
     const parameters = {
       service: uuidOf(scope.serviceId),
-      group: uuidOf(scope.groupId),
+      ...groupParameters(scope),
       since: Math.min(FOREVER_MS, Math.max(scope.keptSince.epochMilliseconds, within?.fromMs ?? 0)),
       until: Math.max(0, Math.min(FOREVER_MS, within?.untilMs ?? FOREVER_MS)),
       rows: COPIES * (limit + 1),
     };
     const at = from === null ? {} : { at: from.atMs, event: from.eventId };
     const [places, newer] = await Promise.all([
-      this.#places(from === null ? '' : `AND ${PLACE.replace('{order}', '<=')}`, 'DESC', { ...parameters, ...at }),
+      this.#places(scope, from === null ? '' : `AND ${PLACE.replace('{order}', '<=')}`, 'DESC', {
+        ...parameters,
+        ...at,
+      }),
       from === null
         ? []
-        : this.#places(`AND ${PLACE.replace('{order}', '>')}`, 'ASC', { ...parameters, ...at, rows: 1 }),
+        : this.#places(scope, `AND ${PLACE.replace('{order}', '>')}`, 'ASC', { ...parameters, ...at, rows: 1 }),
     ]);
     const shown = places.slice(0, limit);
-    const events = await this.#read(shown, parameters);
+    const events = await this.#read(scope, shown, parameters);
     return {
       events: shown.flatMap((place) => {
         const event = events.get(place.eventId);
@@ -77,11 +80,16 @@ export class ExceptionEventPages {
   }
 
   /** By narrow columns, so that the wide ones are read of events that are shown alone. */
-  async #places(condition: string, order: 'ASC' | 'DESC', parameters: Record<string, unknown>): Promise<EventPlace[]> {
+  async #places(
+    scope: GroupScope,
+    condition: string,
+    order: 'ASC' | 'DESC',
+    parameters: Record<string, unknown>,
+  ): Promise<EventPlace[]> {
     const rows = await this.#rows<[at: string, eventId: string]>(
       `SELECT at_ms, id FROM (
          SELECT toUnixTimestamp64Milli(at) AS at_ms, event_id AS id FROM exception_events
-         PREWHERE ${IN_GROUP} ${condition} ORDER BY at ${order}, event_id ${order} LIMIT {rows:UInt32})
+         PREWHERE ${inGroup(scope)} ${condition} ORDER BY at ${order}, event_id ${order} LIMIT {rows:UInt32})
        ORDER BY at_ms ${order}, id ${order} LIMIT 1 BY id`,
       parameters,
     );
@@ -89,13 +97,14 @@ export class ExceptionEventPages {
   }
 
   async #read(
+    scope: GroupScope,
     places: readonly EventPlace[],
     parameters: Record<string, unknown>,
   ): Promise<Map<string, ExceptionEvent>> {
     const [first, last] = [places[0], places.at(-1)];
     if (first === undefined || last === undefined) return new Map();
     const rows = await this.#rows<[payload: string]>(
-      `SELECT payload FROM exception_events PREWHERE ${IN_GROUP} AND event_id IN {events:Array(UUID)}
+      `SELECT payload FROM exception_events PREWHERE ${inGroup(scope)} AND event_id IN {events:Array(UUID)}
        LIMIT 1 BY event_id`,
       { ...parameters, since: last.atMs, until: first.atMs + 1, events: places.map(({ eventId }) => eventId) },
     );

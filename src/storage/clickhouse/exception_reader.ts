@@ -7,7 +7,16 @@ import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import { EVENTS, ExceptionCounter, type GroupScope, USERS } from '#storage/clickhouse/exception_counter.ts';
+import {
+  EVENTS,
+  ExceptionCounter,
+  groupParameters,
+  type GroupScope,
+  isOfGroup,
+  mergedOf,
+  takerOf,
+  USERS,
+} from '#storage/clickhouse/exception_counter.ts';
 import { ExceptionEventPages } from '#storage/clickhouse/exception_event_pages.ts';
 
 export interface GroupCounts {
@@ -30,7 +39,8 @@ export interface NewRelease {
   readonly serviceId: Id<'service'>;
 }
 
-const IN_GROUP = `service_id = {service:UUID} AND group_id = {group:UUID} AND at >= ${instant('since')}`;
+const inGroup = (scope: GroupScope): string =>
+  `service_id = {service:UUID} AND ${isOfGroup(scope)} AND at >= ${instant('since')}`;
 
 /** Reads of exception events, one sent twice counted once. The caller has checked that groups are the organization's. */
 export class ExceptionReader {
@@ -104,13 +114,16 @@ export class ExceptionReader {
 
   async #countSince(since: number, scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
     const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
+    const merged = mergedOf(scopes);
     const rows = await this.#rows<[group: string, events: string, users: string]>(
-      `SELECT group_id, ${EVENTS}, ${USERS} FROM exception_events
+      `SELECT ${takerOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
        PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
-       GROUP BY group_id`,
+       GROUP BY taker`,
       {
         services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
-        groups: [...groups.keys()],
+        groups: [...groups.keys(), ...merged.ids],
+        merged: merged.ids,
+        takers: merged.takers,
         since,
       },
     );
@@ -125,7 +138,7 @@ export class ExceptionReader {
       `SELECT ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled'),
          uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
          uniqExactIf(cityHash64(event_id), at >= ${instant('week_before')} AND at < ${instant('week')})
-       FROM exception_events PREWHERE ${IN_GROUP}`,
+       FROM exception_events PREWHERE ${inGroup(scope)}`,
       {
         ...parametersOf(scope),
         week: periods.weekStart.epochMilliseconds,
@@ -141,7 +154,7 @@ export class ExceptionReader {
   async countByDay(scope: GroupScope, periods: GroupPeriods): Promise<Map<string, number>> {
     const rows = await this.#rows<[day: string, events: string]>(
       `SELECT toDate(at) AS day, ${EVENTS} FROM exception_events
-       PREWHERE ${IN_GROUP} AND at >= ${instant('days')} GROUP BY day`,
+       PREWHERE ${inGroup(scope)} AND at >= ${instant('days')} GROUP BY day`,
       { ...parametersOf(scope), days: periods.daysStart.epochMilliseconds },
     );
     return new Map(rows.map(([day, events]) => [day, Number(events)]));
@@ -150,7 +163,7 @@ export class ExceptionReader {
   /** Most frequent first; events that named none are not counted. */
   async countByEnvironment(scope: GroupScope, limit: number): Promise<ValueCount[]> {
     const rows = await this.#rows<[value: string, events: string]>(
-      `SELECT environment, ${EVENTS} AS events FROM exception_events PREWHERE ${IN_GROUP}
+      `SELECT environment, ${EVENTS} AS events FROM exception_events PREWHERE ${inGroup(scope)}
        WHERE environment != '' GROUP BY environment ORDER BY events DESC, environment LIMIT {limit:UInt32}`,
       { ...parametersOf(scope), limit },
     );
@@ -163,8 +176,8 @@ export class ExceptionReader {
     { sample, tags, values }: { sample: number; tags: number; values: number },
   ): Promise<Map<string, ValueCount[]>> {
     const rows = await this.#rows<[tag: string, value: string, events: string]>(
-      `${newest('sample')},
-       found AS (SELECT tags FROM exception_events PREWHERE ${IN_GROUP} AND at >= (SELECT min(at) FROM newest)
+      `${newest(scope, 'sample')},
+       found AS (SELECT tags FROM exception_events PREWHERE ${inGroup(scope)} AND at >= (SELECT min(at) FROM newest)
          WHERE (at, event_id) IN (SELECT at, event_id FROM newest) LIMIT 1 BY at, event_id)
        SELECT tag, value, count() AS events FROM found ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
        GROUP BY tag, value ORDER BY sum(events) OVER (PARTITION BY tag) DESC, tag, events DESC, value
@@ -182,8 +195,8 @@ export class ExceptionReader {
   /** Newest first. */
   async listNewest(scope: GroupScope, limit: number): Promise<ExceptionEvent[]> {
     const rows = await this.#rows<[payload: string]>(
-      `${newest('limit')}
-       SELECT payload FROM exception_events PREWHERE ${IN_GROUP} AND at >= (SELECT min(at) FROM newest)
+      `${newest(scope, 'limit')}
+       SELECT payload FROM exception_events PREWHERE ${inGroup(scope)} AND at >= (SELECT min(at) FROM newest)
        WHERE (at, event_id) IN (SELECT at, event_id FROM newest)
        ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
       { ...parametersOf(scope), limit },
@@ -199,8 +212,9 @@ export class ExceptionReader {
   }
 }
 
-function parametersOf({ serviceId, groupId, keptSince }: GroupScope): Record<string, unknown> {
-  return { service: uuidOf(serviceId), group: uuidOf(groupId), since: keptSince.epochMilliseconds };
+function parametersOf(scope: GroupScope): Record<string, unknown> {
+  const { serviceId, keptSince } = scope;
+  return { service: uuidOf(serviceId), ...groupParameters(scope), since: keptSince.epochMilliseconds };
 }
 
 function instant(parameter: 'since' | 'week' | 'week_before' | 'days'): string {
@@ -211,9 +225,9 @@ function instant(parameter: 'since' | 'week' | 'week_before' | 'days'): string {
 const COPIES = 10;
 
 /** Finds the newest events by narrow columns, so that the wide ones are read of these alone. */
-function newest(limit: 'limit' | 'sample'): string {
+function newest(scope: GroupScope, limit: 'limit' | 'sample'): string {
   return `WITH newest AS (SELECT at, event_id FROM (
-      SELECT at, event_id FROM exception_events PREWHERE ${IN_GROUP}
+      SELECT at, event_id FROM exception_events PREWHERE ${inGroup(scope)}
       ORDER BY at DESC, event_id DESC LIMIT ${COPIES} * {${limit}:UInt32})
     ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {${limit}:UInt32})`;
 }

@@ -130,6 +130,7 @@ export class ExceptionGroupSearch {
       .select('g.last_seen_at as lastSeenAt')
       .where('g.service_id', '=', serviceId)
       .where('g.id', '<>', id)
+      .where('g.merged_into_id', 'is', null)
       .where(({ eb, or }) => or([eb('g.type', '=', type), eb('g.culprit', '=', culprit)]))
       .orderBy('g.last_seen_at', 'desc')
       .limit(limit)
@@ -155,7 +156,8 @@ export class ExceptionGroupSearch {
         join.onRef('s.id', '=', 'g.service_id').onRef('g.last_seen_at', '>=', 's.since'),
       )
       .leftJoin('exception_group_counts as c', 'c.group_id', 'g.id')
-      .where('g.org_id', '=', orgId);
+      .where('g.org_id', '=', orgId)
+      .where('g.merged_into_id', 'is', null);
     if (serviceId !== undefined) found = found.where('g.service_id', '=', serviceId);
     if (status !== undefined) found = found.where('g.status', '=', status);
     if (statuses !== undefined) found = found.where('g.status', '=', anyOf(statuses));

@@ -20,8 +20,12 @@ const GROUP = columns(ExceptionGroupEntity, 'g', allBut(ExceptionGroupEntity, 'k
 /** A group as people see it. */
 export type ExceptionGroupRow = Omit<Row<typeof ExceptionGroupEntity>, 'key'> & Retention;
 
+/** A group with what is part of it. */
+export type WholeGroup = ExceptionGroupRow & { readonly mergedIds: readonly Id<'group'>[] };
+
 /** What says which events of a group are still kept. */
-export type GroupPlace = Pick<ExceptionGroupRow, 'id' | 'serviceId'> & Retention;
+export type GroupPlace = Pick<ExceptionGroupRow, 'id' | 'serviceId'> &
+  Retention & { readonly mergedIds?: readonly Id<'group'>[] };
 
 const LISTED = ['id', 'serviceId', 'title', 'type', 'culprit', 'level', 'status', 'resolvedInRelease'] as const;
 
@@ -95,8 +99,15 @@ export class ExceptionGroupStore {
   }
 
   /** Throws `not_found`. */
-  async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<ExceptionGroupRow> {
-    return found(await this.#visible(orgId, groupId, now).executeTakeFirst());
+  async get(orgId: Id<'org'>, groupId: string, now: Temporal.Instant): Promise<WholeGroup> {
+    const group = found(await this.#visible(orgId, groupId, now).executeTakeFirst());
+    const merged = await this.#session.db
+      .selectFrom('exception_groups')
+      .select('id')
+      .where('merged_into_id', '=', group.id)
+      .orderBy('id')
+      .execute();
+    return { ...group, mergedIds: merged.map(({ id }) => id) };
   }
 
   /**
@@ -293,7 +304,8 @@ export class ExceptionGroupStore {
       .innerJoin('kept as s', (join) =>
         join.onRef('s.id', '=', 'g.service_id').onRef('g.last_seen_at', '>=', 's.since'),
       )
-      .where('g.org_id', '=', orgId);
+      .where('g.org_id', '=', orgId)
+      .where('g.merged_into_id', 'is', null);
     if (serviceId !== null) listed = listed.where('g.service_id', '=', serviceId);
     if (status !== null) listed = listed.where('g.status', '=', status);
     return listed;

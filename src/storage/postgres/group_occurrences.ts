@@ -42,7 +42,15 @@ type Group = Row<typeof ExceptionGroupEntity>;
 type FoundGroup = Pick<Group, 'id' | 'serviceId' | 'key'>;
 
 /** What is read of a group that events come to. */
-const KNOWN = allBut(ExceptionGroupEntity, 'orgId', 'groupingVersion', 'groupingParts', 'createdAt');
+const KNOWN = allBut(
+  ExceptionGroupEntity,
+  'orgId',
+  'groupingVersion',
+  'groupingParts',
+  'createdAt',
+  'mergedIntoId',
+  'mergedAt',
+);
 type KnownGroup = Pick<Group, (typeof KNOWN)[number]>;
 
 interface KeyColumns {
@@ -219,6 +227,8 @@ export class GroupOccurrences {
         ...onOccurrences(null, events).state,
         createdAt: now,
         updatedAt: now,
+        mergedIntoId: null,
+        mergedAt: null,
       };
     });
     return await INSERT_UNKNOWN.rows(this.#session, { groups: toRecords(groups) });

@@ -25,6 +25,8 @@ import { IncidentLeaseStore } from '#storage/postgres/incident_lease_store.ts';
 import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentPagingStore } from '#storage/postgres/incident_paging_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
+import { GroupKeyStore } from '#storage/postgres/group_key_store.ts';
+import { GroupMergeStore } from '#storage/postgres/group_merge_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
 import { IngestKeyStore } from '#storage/postgres/ingest_key_store.ts';
@@ -36,6 +38,7 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
 import { MaintenanceStore } from '#storage/postgres/maintenance_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
+import { MessageTemplateStore } from '#storage/postgres/message_template_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OwnCalendarStore } from '#storage/postgres/own_calendar_store.ts';
@@ -94,6 +97,9 @@ export interface Stores {
   readonly releases: ReleaseStore;
   readonly artifacts: ArtifactStore;
   readonly sourceMaps: SourceMapStore;
+  readonly groupKeys: GroupKeyStore;
+  readonly groupMerges: GroupMergeStore;
+  readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
   readonly calendarFeeds: CalendarFeedStore;
@@ -167,6 +173,9 @@ export function storesOf(session: Session): Stores {
     releases: new ReleaseStore(session),
     artifacts: new ArtifactStore(session),
     sourceMaps: new SourceMapStore(session),
+    groupKeys: new GroupKeyStore(session),
+    groupMerges: new GroupMergeStore(session),
+    messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,
     calendarFeeds: new CalendarFeedStore(session),

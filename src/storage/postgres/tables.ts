@@ -10,10 +10,12 @@ import {
 } from '#storage/postgres/entities/credentials.ts';
 import {
   ExceptionGroupCountsEntity,
+  ExceptionGroupKeyEntity,
   ExceptionGroupEntity,
   ExceptionHourEntity,
   ExceptionSettingsEntity,
   GroupDecisionEntity,
+  MessageTemplateEntity,
   SetAsideEventsEntity,
 } from '#storage/postgres/entities/exceptions.ts';
 import {
@@ -127,7 +129,9 @@ export const ENTITIES = [
   SeriesDayEntity,
   ExceptionGroupEntity,
   ExceptionGroupCountsEntity,
+  ExceptionGroupKeyEntity,
   GroupDecisionEntity,
+  MessageTemplateEntity,
   SetAsideEventsEntity,
   SentItemEntity,
   ReleaseSessionsEntity,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
 import type { ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
-import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
+import { groupEvent } from '#core/exceptions/grouping.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/core/exceptions/sample_events.ts';
 
 const keyOf = (event: ExceptionEvent): string => groupEvent(event).key;
@@ -199,10 +199,4 @@ describe('a group of exceptions', () => {
 test('numbers of every kind are one, with or without a sign', () => {
   const logged = (message: string) => keyOf(eventOf({ message }));
   expect(new Set(['offset 5', 'offset -5', 'offset +1.5', 'offset 1,234', 'offset 2e-7'].map(logged)).size).toBe(1);
-});
-
-test('an event is also known by the key that it had before its frames were mapped, and by that of version 2', () => {
-  const sent = thrown([inPage('t')]);
-  const mapped = thrown([frameOf({ function: 'checkout', filename: 'src/shop.ts' })]);
-  expect(earlierKeysOf(mapped, sent)).toEqual([keyOf(sent), ...earlierKeysOf(sent)]);
 });

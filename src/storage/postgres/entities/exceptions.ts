@@ -34,6 +34,37 @@ export const ExceptionGroupEntity = defineEntity({
     createdAt: instant(),
     /** When its status, title or level last changed, not when an event came. */
     updatedAt: instant(),
+    /** The group that takes its events, since then; null for one of its own. */
+    mergedIntoId: id<'group'>().strictNullable(),
+    mergedAt: instant().strictNullable(),
+  },
+});
+
+/** A further key of a group: a later version of the grouping knows its events by it. */
+export const ExceptionGroupKeyEntity = defineEntity({
+  name: 'ExceptionGroupKey',
+  tableName: 'exception_group_keys',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    key: p.text().primary(),
+    groupId: id<'group'>(),
+    createdAt: instant(),
+  },
+});
+
+/** What messages of a service have in common; see core/exceptions/message_templates.ts. */
+export const MessageTemplateEntity = defineEntity({
+  name: 'MessageTemplate',
+  tableName: 'message_templates',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    key: p.text().primary(),
+    bucket: p.text(),
+    tokens: jsonColumn<readonly string[]>(),
+    isPinned: p.boolean().default(false),
+    /** In the order in which they were learnt. */
+    number: bigint().autoincrement(),
+    createdAt: instant(),
   },
 });
 

@@ -1,0 +1,155 @@
+import { sql } from 'kysely';
+
+import { GROUPING_VERSION } from '#core/exceptions/grouping.ts';
+import { groupKeyOf, type SeenEvent } from '#core/exceptions/seen_events.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { ExceptionGroupKeyEntity } from '#storage/postgres/entities/exceptions.ts';
+import { MessageTemplateStore } from '#storage/postgres/message_template_store.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+
+/** An event with the key of the group that takes it. */
+export interface PlacedEvent {
+  readonly event: SeenEvent;
+  /** The group whose own the event is, merged or not: its events are stored under this id. Null for a group to be. */
+  readonly ownGroupId: Id<'group'> | null;
+  /** A key that the group does not have yet, found by an earlier one. */
+  readonly newKey: string | null;
+}
+
+interface KnownKey {
+  readonly serviceId: Id<'service'>;
+  readonly key: string;
+  readonly groupId: Id<'group'>;
+  /** Of the group that takes its events. */
+  readonly takerKey: string;
+}
+
+const FIND = prepared(
+  (db, { serviceIds, keys }: Values<{ serviceIds: readonly Id<'service'>[]; keys: readonly string[] }>) =>
+    db
+      .with('wanted', (cte) =>
+        cte
+          .selectFrom(rowsOf('w', { service_id: ['text', serviceIds], key: ['text', keys] }))
+          .leftJoin('exception_groups as g', (join) =>
+            join.onRef('g.service_id', '=', 'w.service_id').onRef('g.key', '=', 'w.key'),
+          )
+          .leftJoin('exception_group_keys as k', (join) =>
+            join.onRef('k.service_id', '=', 'w.service_id').onRef('k.key', '=', 'w.key'),
+          )
+          .select((eb) => [
+            eb.ref('w.service_id').as('service_id'),
+            eb.ref('w.key').as('key'),
+            eb.fn.coalesce('g.id', 'k.group_id').as('group_id'),
+          ]),
+      )
+      .selectFrom('wanted')
+      .innerJoin('exception_groups as g', 'g.id', 'wanted.group_id')
+      .leftJoin('exception_groups as taker', 'taker.id', 'g.merged_into_id')
+      .select((eb) => [
+        'wanted.service_id as serviceId',
+        'wanted.key',
+        'g.id as groupId',
+        eb.fn.coalesce('taker.key', 'g.key').as('takerKey'),
+      ]),
+);
+
+/** Services that have groups of an earlier version. */
+const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly Id<'service'>[] }>) =>
+  db
+    .selectFrom('exception_groups')
+    .select('service_id as serviceId')
+    .distinct()
+    .where('service_id', '=', anyOf(serviceIds))
+    .where('grouping_version', '<', sql.lit(GROUPING_VERSION)),
+);
+
+/** Which group an event belongs to where that is more than its own key: earlier versions, merged groups, templates. */
+export class GroupKeyStore {
+  readonly #session: Session;
+  readonly #templates: MessageTemplateStore;
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#templates = new MessageTemplateStore(session);
+  }
+
+  /** The events in the order given. Must run in the transaction that brings them to their groups. */
+  async place(events: readonly SeenEvent[], now: Temporal.Instant): Promise<PlacedEvent[]> {
+    if (events.length === 0) return [];
+    const learnt = await this.#templates.learn(events, now);
+    const earlier = await this.#earlierKeys(events);
+    const known = await this.#find(
+      learnt.flatMap((event, index) => [
+        { serviceId: event.serviceId, key: event.grouping.key },
+        ...(earlier[index] ?? []).map((key) => ({ serviceId: event.serviceId, key })),
+      ]),
+    );
+    return learnt.map((event, index): PlacedEvent => {
+      const { serviceId, grouping } = event;
+      const own = known.get(groupKeyOf(serviceId, grouping.key));
+      const before = earlier[index]
+        ?.map((key) => known.get(groupKeyOf(serviceId, key)))
+        .find((found) => found !== undefined);
+      const found = before ?? own;
+      if (found === undefined) return { event, ownGroupId: null, newKey: null };
+      return {
+        event: { ...event, grouping: { ...grouping, key: found.takerKey } },
+        ownGroupId: found.groupId,
+        newKey: own === undefined ? grouping.key : null,
+      };
+    });
+  }
+
+  /** Call it once the groups of placed events are locked. Groups that were merged are kept as long as events come. */
+  async remember(placed: readonly PlacedEvent[], now: Temporal.Instant): Promise<void> {
+    const added = new Map(
+      placed.flatMap(({ event: { serviceId }, ownGroupId, newKey }) =>
+        newKey === null || ownGroupId === null
+          ? []
+          : [[groupKeyOf(serviceId, newKey), { serviceId, key: newKey, groupId: ownGroupId, createdAt: now }] as const],
+      ),
+    );
+    if (added.size > 0) {
+      await this.#session.db
+        .insertInto('exception_group_keys')
+        .values([...added.values()].map((row) => toColumns(ExceptionGroupKeyEntity, row)))
+        .onConflict((conflict) => conflict.columns(['service_id', 'key']).doNothing())
+        .execute();
+    }
+    const ownIds = [...new Set(placed.flatMap(({ ownGroupId }) => ownGroupId ?? []))].toSorted();
+    if (ownIds.length === 0) return;
+    await TOUCH_MERGED.rows(this.#session, { groupIds: ownIds });
+  }
+
+  async #earlierKeys(events: readonly SeenEvent[]): Promise<readonly (readonly string[])[]> {
+    const serviceIds = [...new Set(events.map(({ serviceId }) => serviceId))];
+    const withEarlier = new Set(
+      (await FIND_EARLIER.rows(this.#session, { serviceIds })).map(({ serviceId }) => serviceId),
+    );
+    return events.map(({ serviceId, earlierKeys }) => (withEarlier.has(serviceId) ? (earlierKeys?.() ?? []) : []));
+  }
+
+  async #find(
+    wanted: readonly { readonly serviceId: Id<'service'>; readonly key: string }[],
+  ): Promise<Map<string, KnownKey>> {
+    const distinct = [...new Map(wanted.map((one) => [groupKeyOf(one.serviceId, one.key), one])).values()];
+    const found = await FIND.rows(this.#session, {
+      serviceIds: distinct.map(({ serviceId }) => serviceId),
+      keys: distinct.map(({ key }) => key),
+    });
+    return new Map(found.map((row) => [groupKeyOf(row.serviceId, row.key), row]));
+  }
+}
+
+/** A merged group was last seen when the one that takes its events was. */
+const TOUCH_MERGED = prepared((db, { groupIds }: Values<{ groupIds: readonly Id<'group'>[] }>) =>
+  db
+    .updateTable('exception_groups as g')
+    .from('exception_groups as taker')
+    .set((eb) => ({ last_seen_at: eb.ref('taker.last_seen_at') }))
+    .whereRef('taker.id', '=', 'g.merged_into_id')
+    .where('g.id', '=', anyOf(groupIds)),
+);

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import type { AnyOperation } from '#actions/action_context.ts';
+import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
+import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
+import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
+import { splitExceptionGroups } from '#actions/exceptions/split_exception_groups.ts';
+import { createCipher } from '#auth/cipher.ts';
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
+import { toOccurrence } from '#core/exceptions/occurrence.ts';
+import { groupAndStore } from '#exceptions/group_and_store.ts';
+import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+let serviceId: Id<'service'>;
+let opened: string[];
+let runtime: GroupingRuntime;
+beforeEach(async () => {
+  ({ serviceId } = await w.given.service());
+  opened = [];
+  runtime = {
+    db: w.context.db,
+    eventCipher: createCipher('a secret that is long enough'),
+    clock: w.clock,
+    sourceMaps: w.context.actions.sourceMaps,
+    onOutbox: () => {},
+    exceptionWriter: new ExceptionWriter(w.context.clickhouse),
+    newGroupsPerMinute: Infinity,
+    onNewOrRegressed: async (_unit, groups) => void opened.push(...groups.map(({ title }) => title)),
+  };
+});
+
+const arrive = (...events: readonly ExceptionEvent[]) =>
+  groupAndStore(
+    runtime,
+    events.map((event) => ({ orgId: w.orgId, serviceId, event })),
+    newId('job'),
+  );
+const event = (given: Partial<ExceptionEvent> = {}) => exceptionEvent(w.clock.now(), given);
+const logged = (message: string) => event({ exceptions: [], message });
+
+interface Group {
+  readonly id: Id<'group'>;
+  readonly title: string;
+  readonly into: Id<'group'> | null;
+}
+
+async function groups(): Promise<Group[]> {
+  const sql =
+    'select id, title, merged_into_id as into from exception_groups where service_id = $1 order by created_at, title';
+  return await w.context.db.sql.rows<Group>(sql, [serviceId]);
+}
+
+/** A group as the release before made it. */
+async function groupOfVersion2(of: ExceptionEvent): Promise<Id<'group'>> {
+  const grouping = { version: 2, key: earlierKeysOf(of)[0]!, parts: groupEvent(of).parts };
+  const [made] = await w.context.db.transaction((session) =>
+    storesOf(session).exceptionGroups.upsertSeen(
+      [{ orgId: w.orgId, serviceId, grouping, occurrence: toOccurrence(of) }],
+      w.clock.now(),
+      Infinity,
+    ),
+  );
+  return made!.groupId;
+}
+
+async function eventsOf(groupId: Id<'group'>): Promise<number> {
+  const group = await w.expectOk('get_exception_group', { groupId });
+  return group.eventCount;
+}
+
+describe('a later version of the grouping', () => {
+  test('opens no group for events whose group is there already, and keeps them in it by its own key too', async () => {
+    const groupId = await groupOfVersion2(event());
+    await arrive(event(), event());
+    expect(await groups()).toMatchObject([{ id: groupId }]);
+    expect(opened).toEqual([]);
+    expect(await eventsOf(groupId)).toBe(2);
+    const keys = 'select key from exception_group_keys where group_id = $1';
+    expect(await w.context.db.sql.rows(keys, [groupId])).toEqual([{ key: groupEvent(event()).key }]);
+  });
+
+  test('brings what the version before would have split off to the group that it knows', async () => {
+    const page = (name: string, hash: string) => {
+      const frame = {
+        ...FRAME,
+        module: null,
+        contextLine: null,
+        function: name,
+        filename: `https://shop.example/app-${hash}.js`,
+      };
+      const exceptions = event().exceptions.map((one) => ({ ...one, frames: [{ ...frame, absPath: frame.filename }] }));
+      return event({ platform: 'javascript', exceptions });
+    };
+    const groupId = await groupOfVersion2(page('t', 'DWx9cN3q'));
+    await arrive(page('t', 'DWx9cN3q'));
+    await arrive(page('n', 'B0kPz_1f'));
+    expect(await groups()).toMatchObject([{ id: groupId }]);
+    expect(opened).toEqual([]);
+  });
+});
+
+describe('messages without a stack', () => {
+  test('are grouped by what was learnt from those before, by whatever worker', async () => {
+    await arrive(logged('login of user ann failed'), logged('disk is full'));
+    await arrive(logged('login of user bob failed'));
+    expect((await groups()).map(({ title }) => title)).toEqual(['disk is full', 'login of user <*> failed']);
+    expect(opened).toHaveLength(2);
+  });
+
+  test('become one group once a word has turned out to be a variable, with the events of all', async () => {
+    for (const name of ['auth', 'cart', 'mailer', 'router']) {
+      await arrive(logged(`cannot reach service ${name} any more`));
+      w.clock.advance({ seconds: 1 });
+    }
+    const [first, ...others] = await groups();
+    expect(others.map(({ into }) => into)).toEqual([first!.id, first!.id]);
+    expect(await eventsOf(first!.id)).toBe(4);
+  });
+});
+
+describe('merged by a person', () => {
+  const call = (operation: AnyOperation, input: object) =>
+    runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'editor'), input);
+
+  test('groups are read as one, take what comes as one, and are what they were when they are split', async () => {
+    const [one, other] = ['payment refused by bank', 'no stock left'];
+    await arrive(logged(one), logged(other));
+    const [a, b] = await groups();
+    await call(mergeExceptionGroups, { intoGroupId: a!.id, groupIds: [b!.id] });
+    await arrive(logged(one), logged(other));
+    expect(opened).toHaveLength(2);
+    expect(await eventsOf(a!.id)).toBe(4);
+    const listed = await w.expectOk('list_exception_groups', { serviceId });
+    expect(listed.groups).toMatchObject([{ groupId: a!.id, eventCount: 4 }]);
+    expect(await call(getExceptionOverview, { groupId: a!.id })).toMatchObject({
+      eventCount: 4,
+      environments: [{ value: 'production', count: 4 }],
+      merged: [{ groupId: b!.id, title: one }],
+    });
+    const newest = await call(listExceptionEvents, { groupId: a!.id, limit: 10 });
+    expect(newest.events).toHaveLength(4);
+    await call(splitExceptionGroups, { groupIds: [b!.id] });
+    expect([await eventsOf(a!.id), await eventsOf(b!.id)]).toEqual([2, 2]);
+    const lines = 'select before, after from audit_log where target = $1 order by at, id';
+    expect(await w.context.db.sql.rows(lines, [b!.id])).toMatchObject([
+      { before: { mergedInto: null }, after: { mergedInto: a!.id } },
+      { before: { mergedInto: a!.id }, after: { mergedInto: null } },
+    ]);
+  });
+});
