@@ -60,7 +60,7 @@ const inMinutes = ({ w }: Setting, minutes: number): string => w.clock.now().add
 describe('maintenance', () => {
   test('that ends while the breach lasts pages then, and not before', async () => {
     const s = await setting();
-    await s.quiet({ serviceId: s.first.serviceId, endsAt: inMinutes(s, 60) });
+    await s.quiet({ target: { serviceId: s.first.serviceId }, endsAt: inMinutes(s, 60) });
     await s.first.trigger();
     await s.w.advance({ minutes: 59 });
     expect(s.w.phone.messages).toEqual([]);
@@ -71,7 +71,7 @@ describe('maintenance', () => {
 
   test('pages nobody about what is over before its end', async () => {
     const s = await setting();
-    await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 60) });
+    await s.quiet({ target: { ruleId: s.first.ruleId }, endsAt: inMinutes(s, 60) });
     const incidentId = await s.first.trigger();
     await s.w.advance({ minutes: 30 });
     await s.w.expectOk('resolve_incident', { incidentId });
@@ -82,8 +82,8 @@ describe('maintenance', () => {
   test('that is called off pages at once, unless another one lasts', async () => {
     const s = await setting();
     const as = memberCaller(s.w.orgId, s.w.owner.userId, 'editor');
-    const long = await s.quiet({ serviceId: s.first.serviceId, endsAt: inMinutes(s, 600) });
-    const short = await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 120) });
+    const long = await s.quiet({ target: { serviceId: s.first.serviceId }, endsAt: inMinutes(s, 600) });
+    const short = await s.quiet({ target: { ruleId: s.first.ruleId }, endsAt: inMinutes(s, 120) });
     await s.first.trigger();
     await runOperation(s.w, deleteMaintenance, as, { maintenanceId: long.maintenanceId });
     await s.w.advance({ minutes: 60 });
@@ -95,7 +95,7 @@ describe('maintenance', () => {
 
   test('of a label keeps only the rules quiet that select it', async () => {
     const s = await setting();
-    await s.quiet({ label: { name: 'host', value: 'web-3' }, endsAt: inMinutes(s, 60) });
+    await s.quiet({ target: { label: { name: 'host', value: 'web-3' } }, endsAt: inMinutes(s, 60) });
     await s.triggerSecond();
     expect(s.w.phone.messages).toEqual([]);
     await s.first.trigger();
@@ -105,11 +105,11 @@ describe('maintenance', () => {
   });
 
   test.each<[string, object]>([
-    ['serviceId', { endsAt: '2200-01-01T00:00:00Z' }],
-    ['endsAt', { label: { name: 'a', value: 'b' } }],
-    ['endsAt', { label: { name: 'a', value: 'b' }, endsAt: '2020-01-01T00:00:00Z' }],
-    ['endsAt', { label: { name: 'a', value: 'b' }, endsAt: '2190-01-01T00:00:00Z' }],
-    ['timezone', { label: { name: 'a', value: 'b' }, endsAt: '2020-01-01T00:00:00Z', timezone: 'Mars' }],
+    ['target', { target: {}, endsAt: '2200-01-01T00:00:00Z' }],
+    ['endsAt', { target: { label: { name: 'a', value: 'b' } } }],
+    ['endsAt', { target: { label: { name: 'a', value: 'b' } }, endsAt: '2020-01-01T00:00:00Z' }],
+    ['endsAt', { target: { label: { name: 'a', value: 'b' } }, endsAt: '2190-01-01T00:00:00Z' }],
+    ['timezone', { target: { label: { name: 'a', value: 'b' } }, endsAt: '2020-01-01T00:00:00Z', timezone: 'Mars' }],
   ])('is refused for a wrong %s', async (path, input) => {
     const s = await setting();
     await expect(s.quiet(input)).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
@@ -137,7 +137,7 @@ describe('an incident that opens with another one of its service', () => {
 
   test('pages by itself when that one waits for a maintenance, or the rule does not group', async () => {
     const s = await setting();
-    await s.quiet({ ruleId: s.first.ruleId, endsAt: inMinutes(s, 60) });
+    await s.quiet({ target: { ruleId: s.first.ruleId }, endsAt: inMinutes(s, 60) });
     await setOfRule(s.w, s.secondRuleId, { groupMinutes: 2 });
     await s.first.trigger();
     await s.triggerSecond();

@@ -13,6 +13,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { MAINTENANCE_MAX } from '#storage/postgres/maintenance_store.ts';
 
 const When = Type.String({ maxLength: 40, description: 'RFC 3339, or a local time in the zone' });
+const LabelText = Type.String({ minLength: 1, maxLength: 1_000 });
 const KEPT_HOURS = 24 * 30;
 
 export const createMaintenance = defineAction({
@@ -25,16 +26,13 @@ export const createMaintenance = defineAction({
   input: Type.Object(
     {
       name: Name,
-      serviceId: Type.Optional(IdText),
-      ruleId: Type.Optional(IdText),
-      label: Type.Optional(
-        Type.Object(
-          {
-            name: Type.String({ minLength: 1, maxLength: 200 }),
-            value: Type.String({ minLength: 1, maxLength: 1_000 }),
-          },
-          CLOSED,
-        ),
+      target: Type.Object(
+        {
+          serviceId: Type.Optional(IdText),
+          ruleId: Type.Optional(IdText),
+          label: Type.Optional(Type.Object({ name: LabelText, value: LabelText }, CLOSED)),
+        },
+        { ...CLOSED, description: 'one of the three' },
       ),
       timezone: Type.String({ maxLength: 100 }),
       startsAt: Type.Optional(When),
@@ -47,16 +45,17 @@ export const createMaintenance = defineAction({
   conflict: 'the organization has 200 maintenance windows',
   example: {
     name: 'Database upgrade',
-    serviceId: EXAMPLE_IDS.serviceId,
+    target: { serviceId: EXAMPLE_IDS.serviceId },
     timezone: 'Europe/Amsterdam',
     startsAt: '2027-02-06T02:00:00Z',
-    endsAt: '2027-02-06T04:00:00Z',
+    endsAt: '2027-05-06T04:00:00Z',
+    recurrence: { weekdays: [6, 7], startTime: '02:00', minutes: 120 },
   },
-  async handle({ name, serviceId, ruleId, label, recurrence, ...times }, context) {
+  async handle({ name, target: { serviceId, ruleId, label }, recurrence, ...times }, context) {
     const { stores, caller, now, record } = context;
     const { orgId } = caller;
     if ([serviceId, ruleId, label].filter((target) => target !== undefined).length !== 1) {
-      throw invalidInput([{ path: 'serviceId', message: 'give one of serviceId, ruleId and label' }]);
+      throw invalidInput([{ path: 'target', message: 'must have one of serviceId, ruleId and label' }]);
     }
     const timezone = orThrow(parseTimeZone(times.timezone, 'timezone'));
     const startsAt = times.startsAt === undefined ? now : orThrow(parseInstant(times.startsAt, timezone, 'startsAt'));
@@ -71,8 +70,8 @@ export const createMaintenance = defineAction({
     if (recurrence === undefined && endsAt !== null && endsAt.epochMilliseconds > longest.epochMilliseconds) {
       throw invalidInput([{ path: 'endsAt', message: `must be at most ${MAINTENANCE_DAYS_MAX} days after startsAt` }]);
     }
-    const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId);
-    const rule = ruleId === undefined ? null : await stores.alertRules.get(orgId, ruleId);
+    const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId, 'target.serviceId');
+    const rule = ruleId === undefined ? null : await stores.alertRules.get(orgId, ruleId, 'target.ruleId');
     await stores.maintenance.hold(orgId);
     await stores.maintenance.prune(orgId, now.subtract({ hours: KEPT_HOURS }));
     if ((await stores.maintenance.list(orgId)).length >= MAINTENANCE_MAX) {

@@ -107,7 +107,7 @@ function NewWindow() {
     creating.mutate({
       name: name.trim(),
       timezone,
-      ...(target === 'service' ? { serviceId: serviceId ?? '' } : { label }),
+      target: target === 'service' ? { serviceId: serviceId ?? '' } : { label },
       ...(weekdays.length > 0
         ? { recurrence: { weekdays: [...weekdays], startTime, minutes: Number(minutes) } }
         : { endsAt: new Date(Date.now() + Number(minutes) * 60_000).toISOString() }),
