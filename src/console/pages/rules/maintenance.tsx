@@ -69,7 +69,7 @@ function When({ window }: { readonly window: Window }) {
         'Over.'
       ) : isActive ? (
         <Status tone="amber">
-          Until <Timestamp at={next.endsAt} />
+          Ends <Timestamp at={next.endsAt} />
         </Status>
       ) : (
         <>
@@ -165,7 +165,7 @@ function NewWindow() {
             ))}
           </Group>
         </Checkbox.Group>
-        <Group grow align="start">
+        <Group grow align="end">
           {weekdays.length > 0 && (
             <TextInput
               type="time"

@@ -7,8 +7,8 @@ import { hasSetting } from '#core/incidents/rule_settings.ts';
 import type { NoDataChoice } from '#core/metrics/rule_settings.ts';
 
 const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
-  resolve: 'Resolve the incident',
-  keep: 'Keep the incident open',
+  resolve: 'Resolve it',
+  keep: 'Keep it open',
   page: 'Page',
 };
 
