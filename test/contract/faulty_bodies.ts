@@ -75,7 +75,7 @@ export function faultyBodies(schema: object, good: object): FaultyBody[] {
         if ((part.minLength ?? 0) > 0) wrong('an empty text', '');
         if (part.maxLength !== undefined) wrong('a text that is too long', 'x'.repeat(part.maxLength + 1));
         if (part.pattern === '\\S') wrong('nothing but white space', ' \t\n\u00A0\u3000');
-        else if (part.pattern !== undefined) wrong('a text of another form', 'no such form');
+        else if (part.pattern !== undefined) wrong('a text of another form', textUnlike(part.pattern));
         return;
       case 'integer':
       case 'number':
@@ -183,4 +183,12 @@ export function whollyWrongBody(schema: Schema): { body: Record<string, unknown>
   const properties = Object.entries(schema.properties ?? {});
   const body = Object.fromEntries(properties.map(([name, { type }]) => [name, type === 'array' ? 'text' : []]));
   return { body: { ...body, unheard_of: 1, another: 2 }, paths: [...Object.keys(body), 'unheard_of', 'another'] };
+}
+
+const FORMS = ['no such form', ' padded ', '***'];
+
+function textUnlike(pattern: string): string {
+  const found = FORMS.find((form) => !new RegExp(pattern, 'u').test(form));
+  if (found === undefined) throw new Error(`a text that ${pattern} refuses is missing here`);
+  return found;
 }

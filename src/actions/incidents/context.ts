@@ -192,10 +192,10 @@ async function readChanges(
     null,
     CHANGES_SHOWN,
   );
-  return lines.map(({ at, action, target, actorName: name }) => ({
+  return lines.map(({ at, action, target, actor, actorName, apiKeyName }) => ({
     at: toTimestamp(at),
     action,
-    by: name ?? 'Tocsin itself',
+    by: actorName ?? apiKeyName ?? (actor.kind === 'system' ? 'Tocsin itself' : 'somebody who is gone'),
     target: target ?? '',
     targetName: names.get(target ?? '') ?? null,
   }));

@@ -48,7 +48,7 @@ export const listReleases = defineAction({
     ),
     total: Type.Integer(),
   }),
-  example: { serviceId: EXAMPLE_IDS.serviceId, limit: 10 },
+  example: { serviceId: EXAMPLE_IDS.serviceId, search: '2027', offset: 0, limit: 10 },
   async handle({ serviceId, search = '', offset = 0, limit = 10 }, { caller, stores, releases: reader, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * service.retentionExceptions });

@@ -27,7 +27,12 @@ export const recordDeploy = defineAction({
     CLOSED,
   ),
   result: Type.Object({ deployId: IdText, at: Timestamp }),
-  example: { serviceId: EXAMPLE_IDS.serviceId, release: '2027.5.1', environment: 'production' },
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    release: '2027.5.1',
+    environment: 'production',
+    at: '2027-05-01T12:00:00Z',
+  },
   async handle({ serviceId, release, environment, at }, { caller, stores, now, record }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const deploy = { serviceIds: [service.id], release, environment, name: null, url: null, startedAt: null };

@@ -38,8 +38,16 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
   own('billing_periods'),
   own('alert_rules', ['service_id', 'escalation_policy_id']),
+  own('maintenance_windows', ['service_id', 'rule_id']),
+  { table: 'exception_settings', where: OF_SERVICES, orderBy: 'service_id', refersTo: ['service_id'] },
   own('releases', ['service_id'], 'service_id, version'),
   own('deploys', ['service_id']),
+  {
+    table: 'release_sessions',
+    where: OF_SERVICES,
+    orderBy: 'service_id, release, environment, hour',
+    refersTo: ['service_id'],
+  },
   own('dashboards', ['service_id']),
   { ...own('exception_groups', ['service_id', 'merged_into_id'], 'merged_into_id nulls first, id') },
   {
@@ -49,7 +57,11 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     refersTo: ['service_id', 'group_id'],
   },
   { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', without: ['number'], refersTo: ['service_id'] },
-  own('incidents', ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id']),
+  own(
+    'incidents',
+    ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'lead_id'],
+    'lead_id nulls first, id',
+  ),
   { table: 'incident_steps', where: OF_INCIDENTS, orderBy: 'incident_id, step_index', refersTo: ['incident_id'] },
   { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', without: ['id'], refersTo: ['incident_id'] },
   {
@@ -60,6 +72,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   },
   { table: 'incident_notes', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
   own('proposals', ['incident_id'], 'number'),
+  { table: 'event_feedback', where: OF_SERVICES, orderBy: 'id', refersTo: ['service_id'] },
   own('agent_settings', [], 'org_id'),
   // A digest comes before the messages in it.
   own('notifications', ['incident_id', 'digest_id', 'proposal_id'], "kind <> 'digest', id"),
@@ -102,6 +115,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   source_maps: 'uploaded again by the next build',
   source_map_places: 'uploaded again by the next build',
   set_aside_events: 'encrypted under APP_SECRET',
+  event_attachments: 'encrypted under APP_SECRET',
+  sent_items: 'of the last hours',
+  exception_hours: 'of the last hour',
+  rule_memory: 'of the last minutes: rules find it anew',
   ingest_refusals: 'of the last hours',
   series_days: 'of the last day',
   metric_types: 'senders say them again within minutes',

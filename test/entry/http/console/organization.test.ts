@@ -194,6 +194,7 @@ test('the console shows what a service has sent', async () => {
   expect(await status()).toEqual({
     metrics: { lastSeenAt: null, pointsLastHour: 0 },
     exceptions: { lastSeenAt: null, eventsLastHour: 0 },
+    notKept: [],
     refused: [],
     limited: [],
     typeChanges: { count: 0, metrics: [] },
