@@ -301,7 +301,11 @@ describe('the metrics of a service', () => {
 
 test('incidents that were open in a period are marked, those of others are not', async () => {
   const period = { from: '2027-03-10T11:00:00Z', to: '2027-03-10T12:00:00Z' };
-  expect(await run(listChartMarks, { serviceIds: [serviceId], ...period })).toEqual({ incidents: [], releases: [] });
+  expect(await run(listChartMarks, { serviceIds: [serviceId], ...period })).toEqual({
+    deploys: [],
+    incidents: [],
+    releases: [],
+  });
   await expect(run(listChartMarks, { serviceIds: [], from: 'x', to: 'y' })).rejects.toMatchObject({
     code: 'invalid_input',
   });
