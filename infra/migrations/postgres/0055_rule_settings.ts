@@ -7,7 +7,7 @@ import { Migration } from '@mikro-orm/migrations';
 export class RuleSettings extends Migration {
   override up(): void {
     this.addSql(`
-      alter table alert_rules add column settings jsonb;
+      alter table alert_rules add column settings json;
       create table rule_memory (
         rule_id text primary key references alert_rules on delete cascade,
         breached_since timestamptz(3),

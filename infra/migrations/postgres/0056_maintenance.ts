@@ -17,7 +17,7 @@ export class Maintenance extends Migration {
         label_value text,
         starts_at timestamptz(3) not null,
         ends_at timestamptz(3),
-        recurrence jsonb,
+        recurrence json,
         timezone text not null,
         created_at timestamptz(3) not null
       );
