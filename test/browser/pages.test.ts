@@ -191,7 +191,8 @@ inBrowser('every page', () => {
 
     proxy.isAway = (url) => url.includes('/api/');
     await page.reload();
-    await page.getByRole('heading', { name: 'The server cannot be reached' }).waitFor();
+    // Who is signed in came with the page.
+    await page.getByText('The server did not answer.').waitFor();
     expect(await isBack()).toBe(true);
   });
 });
