@@ -136,7 +136,12 @@ function NewWindow() {
           onChange={(event) => setTarget(event.currentTarget.value === 'label' ? 'label' : 'service')}
         />
         {target === 'service' ? (
-          <ServicePicker value={serviceId} onChange={(chosen) => setServiceId(chosen)} label="Service" />
+          <ServicePicker
+            value={serviceId}
+            onChange={(chosen) => setServiceId(chosen)}
+            label="Service"
+            placeholder="Choose a service"
+          />
         ) : (
           <Group grow align="start">
             <TextInput
