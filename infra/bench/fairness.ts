@@ -5,8 +5,9 @@ import { runningConfig } from '#entry/running_config.ts';
 import { connect } from '#infra/demo/client.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 
-import { duration, spreadOf } from './figures.ts';
+import { duration, percent, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, withInstallation } from './harness.ts';
+import { countProcessorBelow } from './paging/processes.ts';
 import { newEventId, sendException } from './paging/sender.ts';
 
 const SERVICES = 50;
@@ -78,6 +79,7 @@ export const fairness: Bench = {
             'others max': duration(Math.max(...late.others)),
             'p99 later than alike': duration(Math.max(0, others.p99 - base.p99)),
             'the one, max': duration(Math.max(...late.one)),
+            'ClickHouse, of a processor': percent(late.clickhouse),
             refused: String(late.refused),
           });
         }
@@ -102,6 +104,8 @@ async function lateness(phase: Phase, services: readonly Service[], { baseUrl, s
   const one: number[] = [];
   let refused = 0;
   const answered = new Map<number, { readonly at: number; readonly into: number[] | null }>();
+  const spentMs = countProcessorBelow(process.pid);
+  const beganAt = performance.now();
   const endsAt = performance.now() + (WARM_UP_SECONDS + SECONDS) * 1_000;
   const countsFrom = performance.now() + WARM_UP_SECONDS * 1_000;
   const sending = services.flatMap((service, index) =>
@@ -146,9 +150,10 @@ async function lateness(phase: Phase, services: readonly Service[], { baseUrl, s
   })();
   await Promise.all([...sending, ...reporting]);
   state.isSending = false;
+  const clickhouse = (spentMs().get('ClickHouse') ?? 0) / (performance.now() - beganAt);
   await looking;
   if (answered.size > 0) throw new Error(`${answered.size} accepted requests were not stored within a minute`);
-  return { others, one, refused };
+  return { others, one, refused, clickhouse };
 }
 
 async function send(baseUrl: string, { ingestionKey }: Service, connection: number, mark: number): Promise<number> {

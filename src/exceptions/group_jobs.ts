@@ -24,7 +24,7 @@ interface Batch {
  */
 const LINGER_MS = 5;
 const EVERY_MS = 400;
-const BUSY_FROM_EVENTS = 200;
+const BUSY_FROM_EVENTS = 100;
 const JOBS_MAX = 48;
 const BATCH_EVENTS_MAX = 500;
 /** At most one batch of one organization at a time, so that others only wait for the one that is running. */

@@ -9,8 +9,10 @@ interface BatcherOptions<Item> {
   readonly lingerMs: number;
   /** The minimum time between the starts of two commits, unless a batch is full. */
   readonly everyMs: number;
-  /** After a batch with a smaller count, the next commit may follow proportionally sooner. */
+  /** After a batch with a smaller count, the next commit may follow proportionally sooner, down to `everyMsMin`. */
   readonly busyFrom?: number;
+  /** The minimum time between the starts of two commits, however small they are; 0 by default. */
+  readonly everyMsMin?: number;
   /** The maximum of one batch; a single item may be larger. */
   readonly max: Weight;
   /** This many items also make a full batch, however little they weigh. */
@@ -65,8 +67,8 @@ export class Batcher<Item> {
   }
 
   #setTimer(): void {
-    const { lingerMs, everyMs, busyFrom = 0 } = this.#options;
-    const apartMs = this.#lastCount < busyFrom ? (everyMs * this.#lastCount) / busyFrom : everyMs;
+    const { lingerMs, everyMs, everyMsMin = 0, busyFrom = 0 } = this.#options;
+    const apartMs = this.#lastCount < busyFrom ? Math.max(everyMsMin, (everyMs * this.#lastCount) / busyFrom) : everyMs;
     const sinceLastMs = performance.now() - this.#lastCommitAt;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, apartMs - sinceLastMs));

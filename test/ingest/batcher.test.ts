@@ -11,7 +11,7 @@ interface Commit {
 }
 
 /** Items weigh what they are worth. */
-function gatherer(options: { busyFrom?: number; itemsMax?: number } = {}) {
+function gatherer(options: { busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {}) {
   const began = performance.now();
   const commits: Commit[] = [];
   const gatherer = new Batcher<number>({
@@ -48,6 +48,21 @@ test('commits keep their distance, unless a full one is ready', async () => {
     { at: 5, items: [1] },
     { at: 105, items: [2] },
     { at: 110, items: [1_000] },
+  ]);
+});
+
+test('small commits keep the shortest distance that is wanted, and the first goes at once', async () => {
+  const { add, commits } = gatherer({ busyFrom: 50, everyMsMin: 30 });
+  add(1);
+  await vi.advanceTimersByTimeAsync(10);
+  add(2);
+  await vi.advanceTimersByTimeAsync(60);
+  add(3);
+  await vi.advanceTimersByTimeAsync(60);
+  expect(commits).toEqual([
+    { at: 5, items: [1] },
+    { at: 35, items: [2] },
+    { at: 75, items: [3] },
   ]);
 });
 

@@ -24,7 +24,8 @@ const READY_MAX = 500;
 
 /**
  * Makes handlers of durable jobs: the job in the queue only wakes this process, which then runs jobs in a fair order for as
- * long as any is ready, and deletes each once it has run.
+ * long as any is ready, and deletes each once it has run. Of the wake-ups of one kind of job only the first waits for the
+ * end: if jobs come without end, the places of the queue are left to other kinds.
  */
 export function runDurableJobs(db: Database): (handler: DurableJobHandler) => JobHandler {
   return (handler) => {
@@ -59,17 +60,23 @@ class DurableJobRunner {
     this.#store = new DurableJobStore(db.session());
   }
 
-  /** Resolves once no job is ready, or the runner is stopped, and all jobs that were begun have ended. */
+  /**
+   * Resolves once no job is ready, or the runner is stopped, and all jobs that were begun have ended. While an earlier call
+   * has not resolved, it looks for jobs again, and this one resolves at once.
+   */
   async drain(log: Log): Promise<void> {
     this.#isRequested = true;
     this.#changed.resolve();
-    this.#draining ??= this.#drain(log).finally(() => (this.#draining = null));
+    if (this.#draining !== null) return;
+    this.#draining = this.#drain(log).finally(() => (this.#draining = null));
     await this.#draining;
   }
 
-  stop(): void {
+  /** Begins no more jobs, and resolves once all that were begun have ended. */
+  async stop(): Promise<void> {
     this.#isStopped = true;
     this.#changed.resolve();
+    await this.#draining?.catch(() => {});
   }
 
   /** Lets other workers begin at once what has not ended here. To end twice does no harm. */

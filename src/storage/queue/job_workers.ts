@@ -19,8 +19,8 @@ export interface JobRun {
 export interface JobHandler {
   readonly job: JobContract;
   run(payload: unknown, run: JobRun): Promise<void>;
-  /** Called when no more jobs may begin; those that run may end. */
-  stop?(): void;
+  /** Called when no more jobs may begin; resolves once those that run have ended. */
+  stop?(): Promise<void>;
   /** Called when those that run have not ended in time: other workers may run them at once. */
   giveBack?(): Promise<void>;
 }
@@ -91,8 +91,8 @@ export function startJobWorkers(
   });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
-    for (const handler of handlers) handler.stop?.();
-    const closed = Promise.all(workers.map((worker) => worker.close())).then(() => true);
+    const stopped = handlers.map(async (handler) => await handler.stop?.());
+    const closed = Promise.all([...stopped, ...workers.map((worker) => worker.close())]).then(() => true);
     if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
     await Promise.all(handlers.map(async (handler) => await handler.giveBack?.()));

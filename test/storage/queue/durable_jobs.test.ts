@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { groupExceptions } from '#jobs/group_exceptions.ts';
+import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
@@ -38,16 +39,18 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
       capacity = ROOMY,
       closeWithinMs = 10_000,
     ) => {
-      const handler = runDurableJobs(db)({
-        job: groupExceptions,
-        capacity,
-        async run(bytes, { attempt }) {
-          await run(bytes.toString(), attempt);
-          seen.push(bytes.toString());
-        },
-      });
+      const handlers = [groupExceptions, storePoints].map((job) =>
+        runDurableJobs(db)({
+          job,
+          capacity,
+          async run(bytes, { attempt }) {
+            await run(bytes.toString(), attempt);
+            seen.push(bytes.toString());
+          },
+        }),
+      );
       const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
-      const workers = startJobWorkers(connect, [handler], silentLog, { prefix, closeWithinMs });
+      const workers = startJobWorkers(connect, handlers, silentLog, { prefix, closeWithinMs });
       onTestFinished(() => workers.close());
       return workers;
     };
@@ -154,6 +157,20 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
       return seen.length;
     };
     await expect.poll(openGates, { interval: 1 }).toBe(402);
+  });
+
+  test('does not wait for jobs of another kind that come without end, however often these wake the worker', async () => {
+    const { queue, keep, bare, seen, consume } = await place();
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    consume(async (text) => (text === 'exceptions' ? await gate : undefined));
+    await keep('exceptions');
+    for (let i = 0; i < 20; i += 1) {
+      await bare.add([{ job: groupExceptions, payload: { keptId: `wake-up ${i}` }, delayMs: 0 }]);
+    }
+    await queue.addDurable(storePoints, [jobOf('points')]);
+    await expect.poll(() => seen).toEqual(['points']);
+    open();
+    await expect.poll(() => seen).toEqual(['points', 'exceptions']);
   });
 
   test('a running job may end before the worker stops, and others are left to other workers', async () => {
