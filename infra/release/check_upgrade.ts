@@ -61,16 +61,20 @@ async function upgrade(folder: string, before: string, queue: FleetOptions['queu
     try {
       const setting = await prepare(fleet, db);
       const load = startLoad(setting);
-      say('the release before works under load');
-      await delay(ALONE_MS);
-      await fleet.migrate(ROOT);
-      for (const role of ['api', 'worker', 'pager'] as const) await fleet.start(role, ROOT);
-      say('both work side by side on the new schema');
-      await delay(TOGETHER_MS);
-      const drainedMs = Math.max(...(await Promise.all(old.map((member) => fleet.stop(member)))));
-      say(`the release before has stopped, after ${duration(drainedMs)} at most`);
-      await delay(AFTERWARDS_MS);
-      return { queue, drainedMs, ...(await outcomeOf(setting, await load.stop())) };
+      try {
+        say('the release before works under load');
+        await delay(ALONE_MS);
+        await fleet.migrate(ROOT);
+        for (const role of ['api', 'worker', 'pager'] as const) await fleet.start(role, ROOT);
+        say('both work side by side on the new schema');
+        await delay(TOGETHER_MS);
+        const drainedMs = Math.max(...(await Promise.all(old.map((member) => fleet.stop(member)))));
+        say(`the release before has stopped, after ${duration(drainedMs)} at most`);
+        await delay(AFTERWARDS_MS);
+        return { queue, drainedMs, ...(await outcomeOf(setting, await load.stop())) };
+      } finally {
+        await load.stop();
+      }
     } finally {
       await db.close();
     }

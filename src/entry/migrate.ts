@@ -10,10 +10,12 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { findSchemaFault, isSchemaNewer, MIGRATIONS_DIR, worksWith } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
+import { retry } from '#kernel/retry.ts';
 import { type ClickHouseAddress, databaseOf, withDatabase } from '#storage/clickhouse/address.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';
 import { createDatabaseOnCluster, migrateClickHouse } from '#storage/clickhouse/migrate.ts';
+import { isLockConflict } from '#storage/postgres/faults.ts';
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
@@ -73,17 +75,26 @@ export function migrationNames(store: 'postgres' | 'clickhouse'): ReadonlySet<st
   return new Set(store === 'clickhouse' ? files : files.map((file) => path.basename(file, '.ts')));
 }
 
-/** Applies those of the named migrations that have not run yet, or all. */
+/**
+ * A migration that waits for a table makes everybody else wait behind it, who may be about to page somebody: so it gives
+ * up before PostgreSQL looks for deadlocks, which is after a second, and tries again.
+ */
+const LOCK_WAIT_MS_MAX = 700;
+const LOCK_AGAIN = { pauseMs: 300, pauseMsMax: 2_000, timeoutMs: 120_000 };
+
+/** Applies those of the named migrations that have not run yet, or all; each is a transaction of its own. */
 export async function migratePostgres(url: string, names?: readonly string[]): Promise<void> {
+  if (names?.length === 0) return;
   const db = await openDatabase({
     url,
     poolMax: 2,
+    lockWaitMsMax: LOCK_WAIT_MS_MAX,
     migrationsDir: path.join(MIGRATIONS_DIR, 'postgres'),
     extensions: [Migrator],
   });
   try {
-    if (names === undefined) await db.orm.migrator.up();
-    else if (names.length > 0) await db.orm.migrator.up({ migrations: [...names] });
+    const apply = async () => await db.orm.migrator.up(names && { migrations: [...names] });
+    await retry(apply, { ...LOCK_AGAIN, mayRetry: isLockConflict });
   } finally {
     await db.close();
   }

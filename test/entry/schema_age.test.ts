@@ -1,14 +1,19 @@
+import { randomBytes } from 'node:crypto';
+
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { migrate } from '#entry/migrate.ts';
+import { migrate, migratePostgres } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { isSchemaNewer, migrationNames, worksWith } from '#entry/schema_age.ts';
+import { withDatabase } from '#test/kit/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-async function clientOf({ context }: World): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: context.config.databaseUrl });
+const clientOf = ({ context }: World): Promise<pg.Client> => connectTo(context.config.databaseUrl);
+
+async function connectTo(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   onTestFinished(() => client.end());
   return client;
@@ -59,3 +64,32 @@ test.each(['works_with_postgres', 'works_with_clickhouse'])(
     expect(exitCodeFor(refused)).toBe(2);
   },
 );
+
+test('a migration that waits for a table lets others pass, and is tried again', async () => {
+  const w = await world();
+  const name = `empty_${randomBytes(6).toString('hex')}`;
+  await (await clientOf(w)).query(`create database ${name}`);
+  onTestFinished(async () => void (await (await clientOf(w)).query(`drop database ${name} with (force)`)));
+  const databaseUrl = withDatabase(w.context.config.databaseUrl, name);
+  const names = [...migrationNames('postgres')].toSorted();
+  await migratePostgres(
+    databaseUrl,
+    names.filter((known) => known < '0056_maintenance'),
+  );
+  const holder = await connectTo(databaseUrl);
+  const reader = await connectTo(databaseUrl);
+  await holder.query('begin; lock table organizations in row exclusive mode');
+  const migrated = migratePostgres(databaseUrl);
+  const waiting = async () =>
+    (
+      await reader.query(`select count(*)::int as n from pg_locks l join pg_database d on d.oid = l.database
+       where not granted and datname = current_database()`)
+    ).rows[0]?.n;
+  await expect.poll(waiting, { interval: 5 }).toBe(1);
+  await expect.poll(waiting, { interval: 5 }).toBe(0);
+  await expect.poll(waiting, { interval: 5 }).toBe(1);
+  await holder.query('commit');
+  await migrated;
+  const { rows } = await reader.query('select name from migrations order by name');
+  expect(rows.map((row) => row.name)).toEqual(names);
+});

@@ -101,6 +101,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
             tableName: 'migrations',
             snapshot: false,
             silent: true,
+            // All in one would hold the locks of the first until the last has ended.
+            allOrNothing: false,
             emit: 'ts' as const,
           },
         }),

@@ -52,3 +52,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   const found = error as { constraint?: unknown } | null;
   return errorCodeOf(error) === '23505' && (constraint === undefined || found?.constraint === constraint);
 }
+
+/** SQLSTATE: two wait for each other, or one has waited for a lock for as long as it may. */
+const LOCK_CONFLICTS = new Set<unknown>(['40P01', '55P03']);
+
+/** Whether the statement, or one that this error was made of, did not get a lock: the same may succeed later. */
+export function isLockConflict(error: unknown): boolean {
+  if (LOCK_CONFLICTS.has(errorCodeOf(error))) return true;
+  return error instanceof Error && error.cause !== undefined && isLockConflict(error.cause);
+}
