@@ -44,7 +44,7 @@ async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[],
       unit.now,
       runtime.newGroupsPerMinute,
     );
-    await groupKeys.remember(placed, unit.now);
+    await groupKeys.remember(placed, found, unit.now);
     const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
     await recordRefused(
       unit.stores,

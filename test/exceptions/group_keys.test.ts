@@ -81,6 +81,19 @@ async function eventsOf(groupId: Id<'group'>): Promise<number> {
   return group.eventCount;
 }
 
+/** One error in two minified builds. */
+const page = (name: string, hash: string) => {
+  const frame = {
+    ...FRAME,
+    module: null,
+    contextLine: null,
+    function: name,
+    filename: `https://shop.example/app-${hash}.js`,
+  };
+  const exceptions = event().exceptions.map((one) => ({ ...one, frames: [{ ...frame, absPath: frame.filename }] }));
+  return event({ platform: 'javascript', exceptions });
+};
+
 describe('a later version of the grouping', () => {
   test('opens no group for events whose group is there already, and keeps them in it by its own key too', async () => {
     const groupId = await groupOfVersion2(event());
@@ -93,17 +106,6 @@ describe('a later version of the grouping', () => {
   });
 
   test('brings what the version before would have split off to the group that it knows', async () => {
-    const page = (name: string, hash: string) => {
-      const frame = {
-        ...FRAME,
-        module: null,
-        contextLine: null,
-        function: name,
-        filename: `https://shop.example/app-${hash}.js`,
-      };
-      const exceptions = event().exceptions.map((one) => ({ ...one, frames: [{ ...frame, absPath: frame.filename }] }));
-      return event({ platform: 'javascript', exceptions });
-    };
     const groupId = await groupOfVersion2(page('t', 'DWx9cN3q'));
     await arrive(page('t', 'DWx9cN3q'));
     await arrive(page('n', 'B0kPz_1f'));
@@ -128,6 +130,46 @@ describe('messages without a stack', () => {
     const [first, ...others] = await groups();
     expect(others.map(({ into }) => into)).toEqual([first!.id, first!.id]);
     expect(await eventsOf(first!.id)).toBe(4);
+  });
+});
+
+describe('while the release before may run on the same stores', () => {
+  const sideBySide = async (minutes: number) => {
+    const sql = 'update migrated_by set version_2_until = $1';
+    await w.context.db.sql.run(sql, [w.clock.now().add({ minutes })]);
+  };
+  beforeEach(async () => {
+    await w.context.db.sql.run(`insert into migrated_by (release) values ('before') on conflict do nothing`);
+    await sideBySide(60);
+  });
+  afterAll(() => w.context.db.sql.run('update migrated_by set version_2_until = null'));
+
+  test('it finds the groups that this one makes, and an error that one of them has told is not told again', async () => {
+    const failed = event();
+    await arrive(failed);
+    const [made] = await groups();
+    expect(await groupOfVersion2(failed)).toBe(made!.id);
+    await sideBySide(-1);
+    await arrive(event());
+    expect(await groups()).toHaveLength(1);
+    expect(opened).toHaveLength(1);
+  });
+
+  test('events that this version knows as one error are one, although their earlier keys differ', async () => {
+    const [one, other] = [page('t', 'DWx9cN3q'), page('n', 'B0kPz_1f')];
+    expect(earlierKeysOf(one)[0]).not.toBe(earlierKeysOf(other)[0]);
+    expect(groupEvent(one).key).toBe(groupEvent(other).key);
+    await arrive(one);
+    await arrive(other);
+    expect(await groups()).toHaveLength(1);
+  });
+
+  test('too many new groups still go to the overflow, which takes no key', async () => {
+    runtime = { ...runtime, newGroupsPerMinute: 1 };
+    await arrive(event({ fingerprint: ['a'] }), event({ fingerprint: ['b'] }));
+    runtime = { ...runtime, newGroupsPerMinute: Infinity };
+    await arrive(event({ fingerprint: ['b'] }));
+    expect(await groups()).toHaveLength(3);
   });
 });
 

@@ -8,6 +8,7 @@ import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupKeyEntity } from '#storage/postgres/entities/exceptions.ts';
 import { MessageTemplateStore } from '#storage/postgres/message_template_store.ts';
+import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** An event with the key of the group that takes it. */
@@ -15,9 +16,12 @@ export interface PlacedEvent {
   readonly event: SeenEvent;
   /** The group whose own the event is, merged or not: its events are stored under this id. Null for a group to be. */
   readonly ownGroupId: Id<'group'> | null;
-  /** A key that the group does not have yet, found by an earlier one. */
+  /** A key that the group does not have yet: it has, or is to have, an earlier one. */
   readonly newKey: string | null;
 }
+
+/** The group of an event, as it was found or made. */
+type FoundGroup = Pick<SeenGroup, 'groupId' | 'isOverflow'> | null;
 
 interface KnownKey {
   readonly serviceId: Id<'service'>;
@@ -66,6 +70,12 @@ const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly
     .where('grouping_version', '<', sql.lit(GROUPING_VERSION)),
 );
 
+/** Whether a release that knows only keys of the version before may be running on the same stores. */
+const IS_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
+  db.selectFrom('migrated_by').select('is_only as isOnly').where('version_2_until', '>', now),
+);
+const EARLIER_VERSION = GROUPING_VERSION - 1;
+
 /** Which group an event belongs to where that is more than its own key: earlier versions, merged groups, templates. */
 export class GroupKeyStore {
   readonly #session: Session;
@@ -87,6 +97,8 @@ export class GroupKeyStore {
         ...(earlier[index] ?? []).map((key) => ({ serviceId: event.serviceId, key })),
       ]),
     );
+    const isNew = ({ serviceId, grouping }: SeenEvent): boolean => !known.has(groupKeyOf(serviceId, grouping.key));
+    const isSideBySide = learnt.some(isNew) && (await IS_SIDE_BY_SIDE.rows(this.#session, { now })).length > 0;
     return learnt.map((event, index): PlacedEvent => {
       const { serviceId, grouping } = event;
       const own = known.get(groupKeyOf(serviceId, grouping.key));
@@ -94,7 +106,13 @@ export class GroupKeyStore {
         ?.map((key) => known.get(groupKeyOf(serviceId, key)))
         .find((found) => found !== undefined);
       const found = before ?? own;
-      if (found === undefined) return { event, ownGroupId: null, newKey: null };
+      if (found === undefined) {
+        const [key] = isSideBySide ? (event.earlierKeys?.() ?? []) : [];
+        if (key === undefined) return { event, ownGroupId: null, newKey: null };
+        // The release before finds this group only by the key that it would have made.
+        const asBefore = { ...grouping, key, version: EARLIER_VERSION };
+        return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey: grouping.key };
+      }
       return {
         event: { ...event, grouping: { ...grouping, key: found.takerKey } },
         ownGroupId: found.groupId,
@@ -103,14 +121,18 @@ export class GroupKeyStore {
     });
   }
 
-  /** Call it once the groups of placed events are locked. Groups that were merged are kept as long as events come. */
-  async remember(placed: readonly PlacedEvent[], now: Temporal.Instant): Promise<void> {
+  /**
+   * Call it once the groups of placed events are locked; `found` are these, in the order of the events. Groups that were
+   * merged are kept as long as events come.
+   */
+  async remember(placed: readonly PlacedEvent[], found: readonly FoundGroup[], now: Temporal.Instant): Promise<void> {
     const added = new Map(
-      placed.flatMap(({ event: { serviceId }, ownGroupId, newKey }) =>
-        newKey === null || ownGroupId === null
-          ? []
-          : [[groupKeyOf(serviceId, newKey), { serviceId, key: newKey, groupId: ownGroupId, createdAt: now }] as const],
-      ),
+      placed.flatMap(({ event: { serviceId }, ownGroupId, newKey }, index) => {
+        const made = found[index];
+        const groupId = ownGroupId ?? (made?.isOverflow === false ? made.groupId : null);
+        if (newKey === null || groupId === null) return [];
+        return [[groupKeyOf(serviceId, newKey), { serviceId, key: newKey, groupId, createdAt: now }] as const];
+      }),
     );
     if (added.size > 0) {
       await this.#session.db
