@@ -1,5 +1,6 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
+import { agentJobs } from './agent_jobs.ts';
 import { backup } from './backup.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
@@ -26,6 +27,7 @@ import { scale } from './scale.ts';
 /** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
   actions,
+  agentJobs,
   backup,
   consolePages,
   escalation,

@@ -51,7 +51,7 @@ const WAYS = {
 
 export const mcp: Bench = {
   name: 'mcp',
-  about: 'tools/call of both generations against the same action over REST (goal: within 2 ×)',
+  about: 'tools/call of both generations against the same action over REST (goal: within 1.5 ×)',
   run: () =>
     withStores(async ({ context, firstRun }) => {
       printInputs({ services: SERVICES, connections: CONNECTIONS, seconds: SECONDS, rounds: ROUNDS });

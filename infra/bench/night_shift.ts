@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { connect } from '#infra/demo/client.ts';
@@ -6,8 +5,9 @@ import { connect } from '#infra/demo/client.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { McpSession } from './night_shift/mcp_session.ts';
 import { investigateWithModel, type Model } from './night_shift/model_agent.ts';
-import { type Cause, type Point, pointsOf, raisedIn, type Scene, SCENES, SIGNALS } from './night_shift/scenes.ts';
+import { type Cause, pointsOf, raisedIn, type Scene, SCENES, SIGNALS } from './night_shift/scenes.ts';
 import { investigate } from './night_shift/scripted_agent.ts';
+import { sendEvent, sendPoints } from './night_shift/senders.ts';
 import { seeded } from './seeded.ts';
 
 const SEED = Number(process.env['NIGHT_SHIFT_SEED'] ?? 24);
@@ -115,50 +115,6 @@ async function plant(installation: BenchInstallation): Promise<Night[]> {
     nights.push({ scene, incidentId });
   }
   return nights;
-}
-
-async function sendPoints(baseUrl: string, key: string, name: string, points: readonly Point[]): Promise<void> {
-  const now = Date.now();
-  const body = { points: points.map(({ minutesAgo, value }) => ({ name, value, at: now - minutesAgo * 60_000 })) };
-  await post(`${baseUrl}/api/ingest/metrics`, { authorization: `Bearer ${key}` }, body);
-}
-
-async function sendEvent(
-  baseUrl: string,
-  dsn: string,
-  { minutesAgo, type, value, where, release, tags }: ReturnType<typeof raisedIn>[number],
-): Promise<void> {
-  const { username, pathname } = new URL(dsn);
-  const event = {
-    event_id: randomUUID().replaceAll('-', ''),
-    timestamp: Date.now() / 1_000 - minutesAgo * 60,
-    platform: 'node',
-    level: 'error',
-    release,
-    environment: 'production',
-    tags,
-    exception: {
-      values: [
-        {
-          type,
-          value,
-          stacktrace: { frames: [{ filename: 'src/app.ts', function: where, lineno: 10, in_app: true }] },
-        },
-      ],
-    },
-  };
-  const headers = { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${username}, sentry_client=bench/1` };
-  await post(`${baseUrl}/api/${pathname.split('/').at(-1)}/store/`, headers, event);
-}
-
-async function post(url: string, headers: Readonly<Record<string, string>>, body: object): Promise<void> {
-  const init = {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  };
-  const response = await fetch(url, init);
-  if (!response.ok) throw new Error(`${new URL(url).pathname} answered ${response.status}: ${await response.text()}`);
 }
 
 function show(who: string, findings: readonly Finding[]): void {

@@ -364,9 +364,14 @@ export function getConsoleOperation(name: string): AnyOperation {
   return CONSOLE_OPERATIONS_BY_NAME.get(name) ?? getAction(name);
 }
 
+/** The action of exactly this name. */
+export function findAction(name: unknown): AnyAction | undefined {
+  return typeof name === 'string' ? BY_NAME.get(name) : undefined;
+}
+
 /** Throws `unknown_action`, with the names that are close to a misspelt one. */
 export function getAction(name: string): AnyAction {
-  const action = BY_NAME.get(name);
+  const action = findAction(name);
   if (action !== undefined) return action;
   const near = nearestActions(name, ACTIONS).map((one) => one.name);
   const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';

@@ -69,7 +69,13 @@ export async function authenticateApiKey(
   if (key.lastUsedAt === null || now.epochMilliseconds - key.lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
     await stores.apiKeys.touch(key.id, now);
   }
-  return { orgId: key.orgId, actor: actorOf(key), via, permissions: permissionsOf(key) };
+  return {
+    orgId: key.orgId,
+    actor: actorOf(key),
+    via,
+    permissions: permissionsOf(key),
+    ...(key.areStopped === true && { areAgentsStopped: true }),
+  };
 }
 
 function actorOf(key: LiveApiKey): Actor {

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
+import { API_PATHS } from '#kernel/api_paths.ts';
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, exampleBody, type Fixture } from '#test/contract/fixture.ts';
 import { call } from '#test/contract/mcp_call.ts';
@@ -111,4 +114,35 @@ test('the newest event is told whole but for the frames of libraries, and each o
   expect(text).not.toContain('site-packages');
   const link = body.content.find(({ type }: { type: string }) => type === 'resource_link');
   expect(link.uri).toMatch(/^tocsin:\/\/results\/get_exception_group\?groupId=/);
+});
+
+test('a responder is told of the largest incident in 25,000 characters or fewer, too', async () => {
+  const key = await w.given.apiKey({ permissions: ['oncall:view', 'exceptions:view', 'dashboards:view'] });
+  const [agent] = await w.context.db.sql.rows<{ id: Id<'apikey'> }>(
+    'select id from api_keys order by created_at desc, id desc limit 1',
+  );
+  const apiKeyId = agent!.id;
+  const responder = { agentId: apiKeyId, orgId: w.orgId, connectionId: null, apiKeyId, enabledBy: w.owner.userId };
+  await storesOf(w.context.db.session()).responders.enable({ ...responder, enabledAt: w.clock.now() });
+  const response = await w.app.inject({
+    method: 'POST',
+    url: API_PATHS.responder,
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${key}`,
+    },
+    payload: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'get_incident', arguments: { incidentId: big.incidentId } },
+    }),
+  });
+  const { content, isError } = response.json().result;
+  expect(isError).toBeUndefined();
+  const texts: string[] = content.map(({ text }: { text: string }) => text);
+  expect(texts[0]).toContain(big.incidentId);
+  expect(texts.join('').length).toBeLessThanOrEqual(CHARACTERS_MAX);
+  expect(texts.join('').length).toBeGreaterThan(1_000);
 });

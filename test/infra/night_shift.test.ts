@@ -55,7 +55,8 @@ function answering(scene: Scene, seed: number): ToolCaller {
             ?.map(({ minutesAgo, release, tags }) => ({ at: at(minutesAgo), release, tags })),
         }),
       };
-      return { text: '', result: results[name]?.() };
+      const result = results[name]?.();
+      return { text: JSON.stringify(result), result };
     },
   };
 }
@@ -107,4 +108,70 @@ test('a model calls the tools that only look, twelve times at most, and names on
   expect(await investigateWithModel(session, { url, name: 'stand-in', key: undefined }, tools, 'i')).toBe('leak');
   expect(session.calls).toBe(12);
   expect(asked[0]?.tools?.map(({ function: { name } }) => name)).toEqual(['get_incident']);
+});
+
+interface Asked {
+  readonly tools?: readonly { readonly function: { readonly name: string } }[];
+  readonly messages: readonly { readonly role: string; readonly content: string; readonly tool_call_id?: string }[];
+}
+
+/** An endpoint like OpenAI's that plays recorded calls, two in each turn, and then says what it was told to. */
+async function playing(calls: readonly (readonly [name: string, input: object])[], said: string) {
+  const heard: Asked[] = [];
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (part: Buffer) => (text += part.toString()));
+    request.on('end', () => {
+      const asked: Asked = JSON.parse(text);
+      heard.push(asked);
+      const done = asked.messages.filter(({ role }) => role === 'tool').length;
+      const next = calls.slice(done, done + 2).map(([name, input], index) => {
+        return { id: `call-${done + index}`, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+      });
+      const message =
+        next.length === 0 || asked.tools === undefined
+          ? { role: 'assistant', content: said }
+          : { role: 'assistant', content: null, tool_calls: next };
+      response.setHeader('content-type', 'application/json').end(JSON.stringify({ choices: [{ message }] }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => new Promise((resolve) => server.close(resolve));
+  return { heard, close, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1` };
+}
+
+test('a model that calls as the script does has the same answers in each of the 24 scenes, and names the cause', async () => {
+  const tools = [
+    'get_incident',
+    'list_metric_names',
+    'query_metric',
+    'list_exception_groups',
+    'get_exception_group',
+  ].map((name) => ({ name, description: '', inputSchema: {}, annotations: { readOnlyHint: true } }));
+  for (const scene of SCENES) {
+    const calls: [string, object][] = [];
+    const told: string[] = [];
+    const session = answering(scene, 24);
+    const recording: ToolCaller = {
+      get calls() {
+        return session.calls;
+      },
+      async call(name, input) {
+        const answer = await session.call(name, input);
+        calls.push([name, input]);
+        told.push(answer.text);
+        return answer;
+      },
+    };
+    const cause = await investigate(recording, 'incident');
+    const model = await playing(calls, `It is over. {"cause": "${cause}"}`);
+    const again = answering(scene, 24);
+    const named = await investigateWithModel(again, { ...model, name: 'double', key: 'k' }, tools, 'incident');
+    await model.close();
+    expect([scene.name, named, again.calls]).toEqual([scene.name, scene.cause, calls.length]);
+    const answers = model.heard.at(-1)!.messages.filter(({ role }) => role === 'tool');
+    expect(answers.map(({ tool_call_id }) => tool_call_id)).toEqual(calls.map((_, index) => `call-${index}`));
+    const timeless = (texts: readonly string[]) => texts.map((text) => text.replaceAll(/\d{4}-[\d-]+T[\d:.]+Z/g, ''));
+    expect(timeless(answers.map(({ content }) => content))).toEqual(timeless(told));
+  }
 });

@@ -1,6 +1,7 @@
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { givenLongNight } from '#test/kit/big_incident.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
@@ -17,6 +18,7 @@ export interface BigIds {
   readonly serviceId: Id<'service'>;
   readonly dashboardId: string;
   readonly groupId: string;
+  readonly incidentId: Id<'incident'>;
   readonly teamId: string;
   readonly scheduleId: string;
 }
@@ -39,7 +41,8 @@ export async function givenBigWorld(w: World): Promise<BigIds> {
     w.expectOk('create_alert_rule', { ...rule, name: `Rule ${pad(nth)} of the big service` }),
   );
   await givenIncidents(w, serviceId, { count: 300, minutesAgo: 60, title: 'Latency is high in the region' });
-  await givenIncidents(w, serviceId, { count: 80, status: 'triggered', minutesAgo: 200, title: 'Queue is full' });
+  const queue = { count: 80, status: 'triggered' as const, minutesAgo: 200, title: 'Queue is full' };
+  const [incidentId] = await givenIncidents(w, serviceId, queue);
   await w.context.db.sql.run('update incidents set rule_id = $1', [rules[0]?.ruleId]);
   await givenIncidents(w, serviceId, { count: 40, status: 'acknowledged', minutesAgo: 5, title: 'Disk fills' });
   await groupAndStore(
@@ -64,10 +67,12 @@ export async function givenBigWorld(w: World): Promise<BigIds> {
   );
   const { dashboardId } = await w.expectOk('create_dashboard', { name: 'Wall', serviceId, layout: widgets(150) });
   await inTurns(DASHBOARDS, 1, (nth) => w.expectOk('create_dashboard', { name: `Board ${pad(nth)}` }));
-  return { serviceId, dashboardId, groupId: group!.groupId, ...(await givenPeople(w)) };
+  const { userIds, ...team } = await givenPeople(w);
+  await givenLongNight(w, incidentId!, userIds);
+  return { serviceId, dashboardId, groupId: group!.groupId, incidentId: incidentId!, ...team };
 }
 
-async function givenPeople(w: World): Promise<Pick<BigIds, 'teamId' | 'scheduleId'>> {
+async function givenPeople(w: World) {
   const { teamId } = await w.expectOk('create_team', { name: 'Everybody' });
   const people = await inTurns(PEOPLE, 1, (nth) => w.given.user({ name: `Person${pad(nth)}` }));
   const userIds = people.map(({ userId }) => userId);
@@ -87,7 +92,7 @@ async function givenPeople(w: World): Promise<Pick<BigIds, 'teamId' | 'scheduleI
     targetUserIds: userIds,
   }));
   await inTurns(5, 1, (nth) => w.expectOk('create_escalation_policy', { teamId, name: `Policy ${pad(nth)}`, steps }));
-  return { teamId, scheduleId };
+  return { teamId, scheduleId, userIds };
 }
 
 function eventOfGroup(w: World, nth: number): ExceptionEvent {

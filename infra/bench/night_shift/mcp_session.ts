@@ -33,22 +33,26 @@ export class McpSession implements ToolCaller {
   }
 
   async listTools(): Promise<Tool[]> {
-    return ((await this.#send('tools/list', {})) as { tools: Tool[] }).tools;
+    const { result, error } = await this.#send('tools/list', {});
+    if (error !== undefined) throw new Error(`tools/list: ${error.message}`);
+    return (result as { tools: Tool[] }).tools;
   }
 
-  /** Everything in the answer counts. */
+  /** Everything in the answer counts. An unknown tool is answered with the sentence that it is refused with. */
   async call(name: string, input: object): Promise<{ readonly text: string; readonly result: unknown }> {
     this.calls += 1;
-    const answer = (await this.#send('tools/call', { name, arguments: input })) as {
+    const { result, error } = await this.#send('tools/call', { name, arguments: input });
+    this.characters += JSON.stringify(input).length + JSON.stringify(result ?? error).length;
+    if (error !== undefined) return { text: error.message, result: undefined };
+    const answer = result as {
       content: { type: string; text?: string }[];
       structuredContent?: { result: unknown };
     };
-    this.characters += JSON.stringify(input).length + JSON.stringify(answer).length;
     const text = answer.content.map((part) => part.text ?? '').join('\n');
     return { text, result: answer.structuredContent?.result ?? readJson(answer.content[0]?.text ?? '') };
   }
 
-  async #send(method: string, params: object): Promise<unknown> {
+  async #send(method: string, params: object): Promise<{ result?: unknown; error?: { message: string } }> {
     const response = await fetch(this.#url, {
       method: 'POST',
       headers: {
@@ -59,9 +63,7 @@ export class McpSession implements ToolCaller {
       },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     });
-    const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
-    if (error !== undefined) throw new Error(`${method}: ${error.message}`);
-    return result;
+    return (await response.json()) as { result?: unknown; error?: { message: string } };
   }
 }
 

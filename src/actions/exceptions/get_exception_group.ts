@@ -75,7 +75,7 @@ export const getExceptionGroup = defineAction({
       exceptions.countTags(scope, TAGS_SHOWN),
       exceptions.listNewest(scope, RECENT_EVENTS_MAX),
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
-      readOrigins(group, { exceptions, now }),
+      readOrigins(group, { caller, stores, exceptions, now }),
     ]);
     const { orgId, serviceId } = group;
     // Those that came before their source map.

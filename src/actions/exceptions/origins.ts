@@ -3,15 +3,16 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { GROUP_EXAMPLE, scopeOf } from '#actions/exceptions/view.ts';
 import { nullable, Timestamp } from '#actions/fields.ts';
+import { readDeploys } from '#actions/releases/read_deploys.ts';
 import { firstBadRelease } from '#core/exceptions/suspect_release.ts';
+import { ROLLED_OUT_WITHIN_MINUTES, suspectDeployOf } from '#core/releases/deploys.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 const ORIGINS_MAX = 100;
 /** A deploy this long before the first event may still have caused it. */
 const SUSPECT_HOURS = 24;
-/** Clocks of senders differ; the first event of a deploy may be this very one. */
-const SUSPECT_AFTER_SECONDS = 60;
+const DEPLOYS_MAX = 100;
 
 /** Where a group comes from: what to compare releases by. */
 export const ORIGIN_FIELDS = {
@@ -31,10 +32,17 @@ export const ORIGIN_FIELDS = {
   ),
   suspectDeploy: nullable(
     Type.Object(
-      { release: Type.String(), at: Timestamp, secondsBefore: Type.Integer() },
+      {
+        release: Type.String(),
+        at: Timestamp,
+        environment: nullable(
+          Type.String({ description: 'where it was deployed; null when only its first exception tells of it' }),
+        ),
+        secondsBefore: Type.Integer({ description: 'below 0 when its roll-out ended later' }),
+      },
       {
         description:
-          'the release of the service that was first seen last before the group was, or was seen again: `secondsBefore` it. null when there was none within 24 hours',
+          'the deploy of the first bad release, or else the last one before the group was first seen, or seen again: `secondsBefore` it. Releases that nobody recorded count from their first exception. null when there was none within 24 hours',
       },
     ),
   ),
@@ -54,23 +62,30 @@ export const ORIGINS_EXAMPLE: Static<typeof OriginsView> = {
     },
   ],
   firstBadRelease: '2027.5.1',
-  suspectDeploy: { release: '2027.5.1', at: '2027-02-03T01:58:12.310Z', secondsBefore: 0 },
+  suspectDeploy: {
+    release: '2027.5.1',
+    at: '2027-02-03T01:58:12.310Z',
+    environment: 'production',
+    secondsBefore: 12,
+  },
 };
 
 export async function readOrigins(
   group: ExceptionGroupRow,
-  { exceptions, now }: Pick<ActionContext, 'exceptions' | 'now'>,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'exceptions' | 'now'>,
 ): Promise<Static<typeof OriginsView>> {
   const beganAt = group.regressedAt ?? group.firstSeenAt;
   const around = {
     from: beganAt.subtract({ hours: SUSPECT_HOURS }),
-    to: beganAt.add({ seconds: SUSPECT_AFTER_SECONDS }),
+    to: beganAt.add({ minutes: ROLLED_OUT_WITHIN_MINUTES, seconds: 1 }),
   };
-  const [origins, [suspect]] = await Promise.all([
-    exceptions.counter.countByOrigin(scopeOf(group, now), ORIGINS_MAX),
-    exceptions.listNewReleases([group.serviceId], around, 1),
+  const [origins, deploys] = await Promise.all([
+    context.exceptions.counter.countByOrigin(scopeOf(group, context.now), ORIGINS_MAX),
+    readDeploys(group.serviceId, around, DEPLOYS_MAX, context),
   ]);
-  const bad = firstBadRelease(origins, toTimestampOrNull(group.regressedAt));
+  const bad = firstBadRelease(origins, toTimestampOrNull(group.regressedAt))?.release ?? null;
+  const environments = new Set(origins.map(({ environment }) => environment).filter((name) => name !== ''));
+  const suspect = suspectDeployOf(deploys, { beganAt, environments, firstBadRelease: bad });
   return {
     byRelease: origins.map(({ release, environment, events, users, firstSeenAt, lastSeenAt }) => ({
       release: release === '' ? null : release,
@@ -80,14 +95,12 @@ export async function readOrigins(
       firstSeenAt,
       lastSeenAt,
     })),
-    firstBadRelease: bad?.release ?? null,
-    suspectDeploy:
-      suspect === undefined
-        ? null
-        : {
-            release: suspect.release,
-            at: toTimestamp(suspect.at),
-            secondsBefore: Math.round(beganAt.since(suspect.at).total('seconds')),
-          },
+    firstBadRelease: bad,
+    suspectDeploy: suspect && {
+      release: suspect.release,
+      at: toTimestamp(suspect.at),
+      environment: suspect.environment,
+      secondsBefore: Math.round(beganAt.since(suspect.at).total('seconds')),
+    },
   };
 }

@@ -2,10 +2,11 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readDeploys } from '#actions/releases/read_deploys.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 import { actorName } from '#core/incidents/incident_actor.ts';
 import { durationsOf } from '#core/incidents/similar.ts';
-import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 const SIMILAR_DAYS = 90;
@@ -117,24 +118,14 @@ export async function readStoredContext(
 /** Throws `unavailable` when the store of exceptions cannot be asked. */
 export async function readReleases(
   { serviceId, triggeredAt }: IncidentRow,
-  { caller, stores, exceptions }: ActionContext,
+  context: ActionContext,
 ): Promise<Static<typeof ContextView>['releases']> {
   const period = {
     from: triggeredAt.subtract({ minutes: CHANGES_BEFORE_MINUTES }),
     to: triggeredAt.add({ minutes: RELEASES_AFTER_MINUTES }),
   };
-  const [seen, deployed] = await Promise.all([
-    exceptions.listNewReleases([serviceId], period, SHOWN),
-    stores.releases.listDeploys(caller.orgId, { serviceIds: [serviceId], ...period }, SHOWN),
-  ]);
-  const told = new Set(deployed.map(({ release }) => release));
-  return [
-    ...deployed.map(({ release, environment, finishedAt }) => ({ release, environment, at: finishedAt })),
-    ...seen.filter(({ release }) => !told.has(release)).map(({ release, at }) => ({ release, environment: null, at })),
-  ]
-    .toSorted((a, b) => Temporal.Instant.compare(b.at, a.at))
-    .slice(0, SHOWN)
-    .map((release) => ({ ...release, at: toTimestamp(release.at) }));
+  const deploys = await readDeploys(serviceId, period, SHOWN, context);
+  return deploys.map(({ release, at, environment }) => ({ release, at: toTimestamp(at), environment }));
 }
 
 async function readSimilar(

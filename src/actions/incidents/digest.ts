@@ -26,14 +26,17 @@ export function mostUrgentIncidents(incidents: readonly Incident[]) {
   );
 }
 
-/** The evidence before the log. */
+/** The evidence before the log, of which the newest entries are told, with how many came before them. */
 export function digestOfIncident(result: Static<typeof IncidentWithLogView>): object {
   const { evidence, escalation, notes, timeline, notifications, members, ...incident } = result;
+  const earlier = Object.entries({ notes, timeline, notifications }).filter(([, log]) => log.length > LOG_SHOWN);
+  const leftOut = Object.fromEntries(earlier.map(([name, log]) => [name, log.length - LOG_SHOWN]));
   return {
     ...incident,
     evidence,
     escalation,
-    notes,
+    ...(earlier.length > 0 && { earlierLeftOut: leftOut }),
+    notes: notes.slice(-LOG_SHOWN),
     timeline: timeline.slice(-LOG_SHOWN),
     notifications: notifications.slice(-LOG_SHOWN).map(({ at, step, userId, channel, to, status, reason }) => {
       return { at, step, userId, channel, to, status, reason };

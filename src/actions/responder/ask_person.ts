@@ -4,9 +4,8 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#actions/incidents/change_status.ts';
-import { propose } from '#actions/responder/propose.ts';
+import { AskedView, propose } from '#actions/responder/propose.ts';
 import { ProposalMinutes, Sentence } from '#actions/responder/proposal_fields.ts';
-import { ProposalView } from '#actions/responder/view.ts';
 import { asId } from '#kernel/ids.ts';
 
 export const askPerson = defineAction({
@@ -21,7 +20,7 @@ export const askPerson = defineAction({
     { incidentId: IdText, question: Sentence, userId: Type.Optional(IdText), minutes: Type.Optional(ProposalMinutes) },
     CLOSED,
   ),
-  result: Type.Object({ ...ProposalView.properties, peopleAsked: Type.Integer() }),
+  result: AskedView,
   conflict: 'the incident is resolved, or as many questions wait as it may have',
   example: { incidentId: EXAMPLE_IDS.incidentId, question: 'Was the rollout of 2.4.1 stopped by somebody?' },
   async handle({ incidentId, question, userId, minutes }, context) {

@@ -1,7 +1,8 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { type ProposalView, responderOf, toProposalViews } from '#actions/responder/view.ts';
+import { ProposalView, responderOf, toProposalViews } from '#actions/responder/view.ts';
+import { PAGES } from '#core/console/pages.ts';
 import {
   OPEN_PROPOSALS_MAX,
   PROPOSAL_MINUTES_DEFAULT,
@@ -29,6 +30,13 @@ interface Asked {
   readonly userId: Id<'user'> | null;
 }
 
+export const AskedView = Type.Object({
+  ...ProposalView.properties,
+  peopleAsked: Type.Integer(),
+  isRepeated: Type.Boolean({ description: 'the same waits already: nobody was asked again' }),
+  answerUrl: Type.String({ description: 'where a person who signs in answers it; give it to yours' }),
+});
+
 /**
  * Writes a proposal on an incident, which is locked, and sends it to people. The same one that still waits is not made
  * twice. Throws `conflict` when enough wait already.
@@ -37,7 +45,7 @@ export async function propose(
   context: ActionContext,
   incident: IncidentRow,
   asked: Asked,
-): Promise<Static<typeof ProposalView> & { readonly peopleAsked: number }> {
+): Promise<Static<typeof AskedView>> {
   const { stores, now, caller } = context;
   const agent = responderOf(caller);
   if (incident.status === 'resolved')
@@ -49,7 +57,8 @@ export async function propose(
   const peopleAsked = known === undefined ? await askPeople(context, made, asked.userId) : 0;
   const [view] = await toProposalViews([made], context);
   if (view === undefined) throw new Error('a proposal has a view');
-  return { ...view, peopleAsked };
+  const answerUrl = `${context.baseUrl}${PAGES.incident.replace('$incidentId', incident.id)}#proposal-${made.number}`;
+  return { ...view, peopleAsked, isRepeated: known !== undefined, answerUrl };
 }
 
 async function insert(

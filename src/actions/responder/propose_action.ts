@@ -4,9 +4,8 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { lockIncident } from '#actions/incidents/change_status.ts';
-import { propose } from '#actions/responder/propose.ts';
+import { AskedView, propose } from '#actions/responder/propose.ts';
 import { Evidence, ProposalMinutes, Sentence } from '#actions/responder/proposal_fields.ts';
-import { ProposalView } from '#actions/responder/view.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
 /** What a person reads before they approve is all of it. */
@@ -31,7 +30,7 @@ export const proposeAction = defineAction({
     },
     CLOSED,
   ),
-  result: Type.Object({ ...ProposalView.properties, peopleAsked: Type.Integer() }),
+  result: AskedView,
   conflict: 'the incident is resolved, or as many proposals wait as it may have',
   example: {
     incidentId: EXAMPLE_IDS.incidentId,

@@ -33,7 +33,8 @@ export async function authenticateConnection(
   return callerOf(found);
 }
 
-function callerOf({ orgId, userId, connectionId, clientName, role, access, scope }: LiveConnection): Caller {
+function callerOf(connection: LiveConnection): Caller {
+  const { orgId, userId, connectionId, clientName, role, access, scope, areStopped } = connection;
   const ofRole = ROLE_PERMISSIONS[role];
   const isReadOnly = access === 'read_only' || !mayChange(scope);
   const granted = isReadOnly ? ofRole.filter((permission) => permission.endsWith(':view')) : ofRole;
@@ -44,6 +45,7 @@ function callerOf({ orgId, userId, connectionId, clientName, role, access, scope
     permissions: new Set(granted),
     withheld: new Set(ofRole.filter((permission) => !granted.includes(permission))),
     ...(granted.every((permission) => permission.endsWith(':view')) && { isReadOnly: true }),
+    ...(areStopped === true && { areAgentsStopped: true }),
   };
 }
 

@@ -43,6 +43,8 @@ export interface Caller {
   readonly withheld?: ReadonlySet<OperationPermission>;
   /** An agent at the endpoint of responders, which an owner has enabled. */
   readonly responder?: { readonly agentId: string; readonly agentName: string };
+  /** The organization has stopped its agents: whoever comes over MCP is one. */
+  readonly areAgentsStopped?: true;
   /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */
   readonly isReadOnly?: true;
 }

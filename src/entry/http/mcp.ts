@@ -12,6 +12,7 @@ import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { answer } from '#entry/http/mcp/answer.ts';
+import { answerPlainCall, plainCallOf } from '#entry/http/mcp/plain_call.ts';
 import { requireGrant } from '#entry/http/mcp/require_grant.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
@@ -58,7 +59,7 @@ function mountEndpoint(
   budget: CallBudget,
   { processes }: SharedLimits,
 ): void {
-  const { actions: runtime, clock, db, log } = context;
+  const { actions: runtime, clock, log } = context;
   const callers = new WeakMap<FastifyRequest, Caller>();
   const badKeys = createBadKeyLimiter(clock, processes);
   const watch = new ToolListWatch();
@@ -67,8 +68,7 @@ function mountEndpoint(
   /** Who the header stands for at this moment: a person through a connected app, or a key. */
   const authenticate = async (authorization: string | undefined): Promise<Caller> => {
     const caller = await authenticateAgent(context, authorization);
-    const { areStopped } = await storesOf(db.session()).responders.getSettings(caller.orgId);
-    if (areStopped) throw agentsStopped();
+    if (caller.areAgentsStopped === true) throw agentsStopped();
     return caller;
   };
 
@@ -85,7 +85,7 @@ function mountEndpoint(
       void reply.header('allow', 'POST');
       throw new AppError('method_not_allowed', 'this server keeps no MCP sessions; send every message with POST');
     },
-    async handler(request) {
+    async handler(request, reply) {
       const caller = callers.get(request);
       if (caller === undefined) throw new Error('the request was not authenticated');
       if (request.body === undefined)
@@ -95,10 +95,16 @@ function mountEndpoint(
       }
       const origin = { requestId: request.id, address: request.ip };
       await requireGrant(runtime, caller, request.body, origin);
+      const exchange = { runtime, budget, log, caller, origin };
+      const call = plainCallOf(request.headers, request.body);
+      if (call !== null) {
+        void reply.type('application/json');
+        return await answerPlainCall(call, exchange);
+      }
       const { authorization = '' } = request.headers;
       return await answer(
         { request: toWebRequest(request, context.config.baseUrl), body: request.body },
-        { runtime, budget, log, caller, origin },
+        exchange,
         watch,
         { credential: authorization, caller, reauthenticate: () => authenticate(authorization) },
       );

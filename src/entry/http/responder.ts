@@ -13,8 +13,9 @@ import { authenticateAgent, BATCH_MAX, ENVELOPE_BYTES_MAX, sendRpcError, toWebRe
 import { answer } from '#entry/http/mcp/answer.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
+import { type ApprovalLink, isOfLinkSession, sessionIdFor, withLinks } from '#entry/http/responder/approval_link.ts';
 import { calledWriteTool } from '#entry/http/responder/call_tool.ts';
-import { responderServerFor } from '#entry/http/responder/server.ts';
+import { responderServerWith } from '#entry/http/responder/server.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -67,13 +68,17 @@ export async function mountResponder(
         const { authorization = '' } = request.headers;
         const origin = { requestId: request.id, address: request.ip };
         const reauthenticate = async () => await admit(context, await authenticateAgent(context, authorization), null);
-        return await answer(
+        const links: ApprovalLink[] | null = isOfLinkSession(request) ? [] : null;
+        const answered = await answer(
           { request: toWebRequest(request, baseUrl), body: request.body },
           { runtime: context.actions, budget, log: context.log, caller, origin },
           watch,
           { credential: authorization, caller, reauthenticate },
-          responderServerFor,
+          responderServerWith(links),
         );
+        const sessionId = sessionIdFor(request.body);
+        if (sessionId !== null) answered.headers.set('mcp-session-id', sessionId);
+        return links === null || links.length === 0 ? answered : await withLinks(answered, links);
       },
     });
   });

@@ -152,13 +152,19 @@ export class ExceptionCounter {
   }
 
   /** By release and environment, where the newest events are first; those that named neither count as empty texts. */
-  async countByOrigin({ serviceId, groupId, keptSince }: GroupScope, limit: number): Promise<OriginCount[]> {
+  async countByOrigin(scope: GroupScope, limit: number): Promise<OriginCount[]> {
+    const { serviceId, groupId, keptSince, mergedIds = [] } = scope;
     const rows = await this.#rows<[release: string, environment: string, ...counts: string[]]>(
       `SELECT release, environment, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
          toUnixTimestamp64Milli(max(at)) AS last
        FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY release, environment
        ORDER BY last DESC, release, environment LIMIT {limit:UInt32}`,
-      { services: [uuidOf(serviceId)], groups: [uuidOf(groupId)], since: keptSince.epochMilliseconds, limit },
+      {
+        services: [uuidOf(serviceId)],
+        groups: [groupId, ...mergedIds].map(uuidOf),
+        since: keptSince.epochMilliseconds,
+        limit,
+      },
     );
     return rows.map(([release, environment, events, users, first, last]) => ({
       ...toReleaseCount(['', release, events ?? '', users ?? '', first ?? '', last ?? '']),

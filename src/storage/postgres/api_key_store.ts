@@ -17,6 +17,8 @@ const LISTED = ['name', 'userId', 'hint', 'permissions', 'createdBy', 'createdAt
 export type LiveApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LIVE)[number]> & {
   /** The live role of the key's user; null for an organization's key, or when the user has left. */
   readonly role: Role | null;
+  /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
+  readonly areStopped: boolean | null;
 };
 
 /** A key as lists show one: never its secret. */
@@ -32,8 +34,9 @@ const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Tempo
     .leftJoin('memberships as m', (join) =>
       join.onRef('m.org_id', '=', 'k.org_id').onRef('m.user_id', '=', 'k.user_id'),
     )
+    .leftJoin('agent_settings as s', 's.org_id', 'k.org_id')
     .select(columns(ApiKeyEntity, 'k', LIVE))
-    .select('m.role')
+    .select(['m.role', 's.are_stopped as areStopped'])
     .where('k.hash', '=', hash)
     .where('k.revoked_at', 'is', null)
     .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)])),

@@ -6,6 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const COLUMNS = [
   'orgId',
@@ -28,9 +29,34 @@ export type LiveConnection = ConnectionRow & {
   readonly role: Role;
   /** What the token was issued for, at most the access of the connection. */
   readonly scope: string;
+  /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
+  readonly areStopped: boolean | null;
 };
 
 const SELECTED = [...columns(ConnectionEntity, 'c', COLUMNS), 'c.id as connectionId'] as const;
+
+interface ByToken {
+  readonly tokenHash: Buffer;
+  readonly resource: string;
+  readonly now: Temporal.Instant;
+}
+
+const FIND_BY_TOKEN = prepared((db, { tokenHash, resource, now }: Values<ByToken>) =>
+  db
+    .selectFrom('oauth_records as r')
+    .innerJoin('connections as c', 'c.id', 'r.connection_id')
+    .innerJoin('memberships as m', (join) =>
+      join.onRef('m.org_id', '=', 'c.org_id').onRef('m.user_id', '=', 'c.user_id'),
+    )
+    .leftJoin('agent_settings as s', 's.org_id', 'c.org_id')
+    .select(SELECTED)
+    .select(['m.role', 's.are_stopped as areStopped'])
+    .select((eb) => eb.fn.coalesce(field(eb.ref('r.payload'), 'scope'), sql.lit('')).as('scope'))
+    .where('r.kind', '=', 'AccessToken')
+    .where('r.hash', '=', tokenHash)
+    .where('r.expires_at', '>', now)
+    .where((eb) => eb(field(eb.ref('r.payload'), 'aud'), '=', resource)),
+);
 
 /** Connected apps. One that was disconnected is a row that is gone, and its tokens with it. */
 export class ConnectionStore {
@@ -58,21 +84,7 @@ export class ConnectionStore {
 
   /** The connection behind an access token for the resource, and its user's role, in one query; null when there is none. */
   async findByToken(tokenHash: Buffer, resource: string, now: Temporal.Instant): Promise<LiveConnection | null> {
-    const connection = await this.#session.db
-      .selectFrom('oauth_records as r')
-      .innerJoin('connections as c', 'c.id', 'r.connection_id')
-      .innerJoin('memberships as m', (join) =>
-        join.onRef('m.org_id', '=', 'c.org_id').onRef('m.user_id', '=', 'c.user_id'),
-      )
-      .select(SELECTED)
-      .select('m.role')
-      .select((eb) => eb.fn.coalesce(field(eb.ref('r.payload'), 'scope'), sql.lit('')).as('scope'))
-      .where('r.kind', '=', 'AccessToken')
-      .where('r.hash', '=', tokenHash)
-      .where('r.expires_at', '>', now)
-      .where((eb) => eb(field(eb.ref('r.payload'), 'aud'), '=', resource))
-      .executeTakeFirst();
-    return connection ?? null;
+    return await FIND_BY_TOKEN.row(this.#session, { tokenHash, resource, now });
   }
 
   async touch(connectionId: Id<'connection'>, now: Temporal.Instant): Promise<void> {

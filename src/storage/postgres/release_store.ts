@@ -170,6 +170,24 @@ export class ReleaseStore {
     return await query.orderBy('d.finished_at', 'desc').orderBy('d.id', 'desc').limit(limit).execute();
   }
 
+  /** Which of some releases were deployed before a time. */
+  async listDeployed(
+    serviceId: Id<'service'>,
+    releases: readonly string[],
+    before: Temporal.Instant,
+  ): Promise<Set<string>> {
+    if (releases.length === 0) return new Set();
+    const rows = await this.#session.db
+      .selectFrom('deploys')
+      .select('release')
+      .distinct()
+      .where('service_id', '=', serviceId)
+      .where('release', '=', anyOf([...releases]))
+      .where('finished_at', '<', before)
+      .execute();
+    return new Set(rows.map(({ release }) => release));
+  }
+
   #releases(orgId: Id<'org'>) {
     return this.#session.db
       .selectFrom('releases as r')

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 
+import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/actions/exceptions/given_events.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 
 test('an incident comes with what fired, deploys, new exceptions, metrics that moved and how alike ones ended', async () => {
@@ -40,4 +42,32 @@ test('an incident comes with what fired, deploys, new exceptions, metrics that m
 
   await w.expectOk('delete_alert_rule', { ruleId: alert.ruleId });
   expect((await w.expectOk('get_incident', { incidentId })).evidence.rule).toBeNull();
+});
+
+test('deploys are those that were recorded; the first exception tells only of releases that nobody recorded', async () => {
+  const w = await staffedWorld();
+  const steps = [{ afterMinutes: 0, channels: ['sms' as const], useSchedule: true }];
+  const alert = await w.staff.alert(await w.staff.team(), steps);
+  const { serviceId } = alert;
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const deploy = (release: string, environment: string) =>
+    runOperation(w, recordDeploy, owner, { serviceId, release, environment });
+  await deploy('shop@2', 'production');
+  w.clock.advance({ minutes: 8 });
+  await deploy('shop@3', 'staging');
+  w.clock.advance({ minutes: 2 });
+  const [group] = await groupAndStore(w, serviceId, [
+    eventAt(w, { release: 'shop@2', environment: 'production', ...withMessage('no pool left') }),
+    eventAt(w, { release: 'hotfix', environment: 'staging', ...withMessage('no route') }),
+  ]);
+  const incidentId = await alert.trigger();
+  const { evidence } = await w.expectOk('get_incident', { incidentId });
+  expect(evidence.deploys).toMatchObject([
+    { release: 'hotfix', environment: null },
+    { release: 'shop@3', environment: 'staging' },
+    { release: 'shop@2', environment: 'production' },
+  ]);
+  const { firstBadRelease, suspectDeploy } = await w.expectOk('get_exception_group', { groupId: group!.groupId });
+  expect(firstBadRelease).toBe('shop@2');
+  expect(suspectDeploy).toMatchObject({ release: 'shop@2', environment: 'production', secondsBefore: 600 });
 });

@@ -1,5 +1,6 @@
-import { Button, Group } from '@mantine/core';
+import { Button, Group, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
@@ -21,6 +22,7 @@ type Proposal = Work['proposals'][number];
 
 /** A lease runs out without anything else happening. */
 const REFRESH_MS = 15_000;
+const WORDS_MAX = 500;
 
 /** What agents do about the incident, and what they ask people; nothing while no agent has touched it. */
 export function AgentsCard({ incident }: { readonly incident: IncidentWithLog }) {
@@ -81,8 +83,16 @@ interface ProposalProps {
 function ProposalItem({ proposal, onAnswered }: ProposalProps) {
   const { agentName, kind, number, sentence, evidence, state, expiresAt, decidedAt, decidedBy, answer } = proposal;
   const { tone, [kind]: word } = STATES[state];
+  const anchor = `proposal-${number}`;
+  const isLinked = useLocation({ select: ({ hash }) => hash === anchor });
   return (
-    <div className={classes.proposal} role="group" aria-label={`#${number} of ${agentName}`}>
+    <div
+      id={anchor}
+      ref={isLinked ? showLinked : undefined}
+      className={classes.proposal}
+      role="group"
+      aria-label={`#${number} of ${agentName}`}
+    >
       <div className={classes.head}>
         <b>
           #{number} <Name>{agentName}</Name> {kind === 'action' ? `proposes to ${wordsOf(proposal)}` : 'asks'}
@@ -120,6 +130,11 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
   );
 }
 
+/** Who followed the link of a proposal sees it at once: it is loaded later than the page. */
+function showLinked(proposal: HTMLElement | null): void {
+  proposal?.scrollIntoView({ block: 'center' });
+}
+
 /** What exactly would be done; nothing where it is only this incident. */
 function Input({ proposal: { input, incidentId } }: { readonly proposal: Proposal }) {
   if (input === null || (Object.keys(input).length === 1 && input['incidentId'] === incidentId)) return null;
@@ -135,8 +150,10 @@ function Answers({ proposal, onAnswered }: ProposalProps) {
   const { org, may } = useOrganization();
   const queryClient = useQueryClient();
   const [isApproving, setIsApproving] = useState(false);
+  const [words, setWords] = useState('');
   const answering = useMutation({
-    mutationFn: (answer: 'yes' | 'no') => invoke(org.orgId, 'answer_proposal', { proposalId, answer }),
+    mutationFn: (answer: 'yes' | 'no') =>
+      invoke(org.orgId, 'answer_proposal', { proposalId, answer, ...(words.trim() !== '' && { text: words.trim() }) }),
     onSuccess: ({ state }) => {
       setIsApproving(false);
       if (state === 'carried_out') showSuccess(named`Done, as ${agentName} proposed.`);
@@ -147,6 +164,16 @@ function Answers({ proposal, onAnswered }: ProposalProps) {
   if (!may('oncall:edit')) return null;
   return (
     <>
+      {kind === 'question' && (
+        <TextInput
+          label="A few words (optional)"
+          value={words}
+          onChange={(event) => setWords(event.currentTarget.value)}
+          maxLength={WORDS_MAX}
+          disabled={answering.isPending}
+          className={classes.words}
+        />
+      )}
       <Group gap="xs" className={classes.buttons}>
         <Button
           size="sm"

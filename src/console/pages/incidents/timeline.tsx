@@ -7,8 +7,11 @@ import {
   IconCheck,
   IconCircleCheck,
   IconEye,
+  IconMessageCheck,
+  IconMessageQuestion,
   IconNote,
   IconPlayerSkipForward,
+  IconRobot,
   IconSend,
   IconUrgent,
   IconUserX,
@@ -40,6 +43,12 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   escalated: [IconBellRinging, 'red'],
   reassigned: [IconArrowsExchange, 'red'],
   note: [IconNote, 'gray'],
+  lease_taken: [IconRobot, 'blue'],
+  lease_released: [IconRobot, 'gray'],
+  lease_lost: [IconRobot, 'amber'],
+  agent_proposed: [IconRobot, 'amber'],
+  agent_asked: [IconMessageQuestion, 'amber'],
+  proposal_answered: [IconMessageCheck, 'green'],
 };
 
 /** What happened and what people wrote about it, oldest first. */

@@ -107,7 +107,7 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
             <AccessChoice
               value="read_only"
               title="Read only"
-              text="It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses. Ingestion keys and DSNs are masked, and so are phone numbers but your own. It cannot change anything."
+              text="It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses. Ingestion keys and DSNs are masked, and so are phone numbers but your own. It cannot change anything. Only if an owner turns it on under Settings, Agents, it also writes notes on incidents and proposes changes, which happen when a person approves them."
             />
             {canChange && <AccessChoice value="changes" title="Also make changes" text={changesOf(permissions)} />}
           </Stack>

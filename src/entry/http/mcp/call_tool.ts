@@ -7,22 +7,26 @@ import { senderIdOf } from '#entry/http/call_budget.ts';
 import { adviseOn, adviseOnUnknown, type Suggestion } from '#entry/http/mcp/advice/advise.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
-import { toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
+import { type ToolAnswer, toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { messageOf } from '#kernel/errors.ts';
 
-/**
- * Runs the action of a tool through the same pipeline as REST. An unknown tool is an error of the protocol; whatever
- * is refused or fails is a result that an agent can read and act on.
- */
+/** As the SDK calls it. An unknown tool is an error of the protocol. */
 export async function callTool(exchange: Exchange, name: string, input: unknown): Promise<CallToolResult> {
-  const action = await getTool(exchange, name, input);
+  return (await runTool(exchange, await getTool(exchange, name, input), input)).result;
+}
+
+/**
+ * Runs the action of a tool through the same pipeline as REST. Whatever is refused or fails is a result that an agent can
+ * read and act on.
+ */
+export async function runTool(exchange: Exchange, action: AnyAction, input: unknown): Promise<ToolAnswer> {
   try {
     const { runtime, budget, caller, origin } = exchange;
     const result = await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin));
     return toToolAnswer(action, input, result);
   } catch (error) {
-    return await failed(action, input, error, exchange);
+    return { result: await failed(action, input, error, exchange), exact: null };
   }
 }
 

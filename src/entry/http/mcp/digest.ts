@@ -2,8 +2,10 @@ import { thinOut } from '#core/metrics/thin_out.ts';
 
 /** What limits how much of a value is told. */
 interface Limits {
-  /** Of a list of objects or lists. */
+  /** Of a list of objects that hold others, or of lists. */
   readonly entries: number;
+  /** Of a list of objects without any: a table, whose rows say much in little. */
+  readonly rows: number;
   /** Of one text, in characters. */
   readonly text: number;
   /** Of an object whose names senders choose. */
@@ -21,15 +23,25 @@ interface Shortened extends Cut {
   readonly text: string;
 }
 
-/** From what is always meant to fit to what always does: texts give way before entries. */
+const WIDEST: Limits = { entries: 50, rows: 50, text: 4_000, names: 200 };
+const NARROW = { text: 45, names: 4 };
+/** From what is always meant to fit to what always does: texts give way before entries, and entries before rows. */
 const LIMITS: readonly Limits[] = [
-  { entries: 50, text: 4_000, names: 200 },
-  { entries: 50, text: 1_000, names: 60 },
-  { entries: 50, text: 300, names: 30 },
-  { entries: 50, text: 150, names: 15 },
-  { entries: 50, text: 80, names: 8 },
-  { entries: 50, text: 45, names: 4 },
-  ...[40, 30, 20, 12, 8, 5, 3, 1].map((entries) => ({ entries, text: 45, names: 4 })),
+  WIDEST,
+  { ...WIDEST, text: 1_000, names: 60 },
+  { ...WIDEST, text: 300, names: 30 },
+  { ...WIDEST, text: 150, names: 15 },
+  { ...WIDEST, text: 80, names: 8 },
+  { ...WIDEST, ...NARROW },
+  { ...NARROW, entries: 30, rows: 40 },
+  { ...NARROW, entries: 20, rows: 40 },
+  { ...NARROW, entries: 12, rows: 30 },
+  { ...NARROW, entries: 8, rows: 20 },
+  { ...NARROW, entries: 5, rows: 20 },
+  { ...NARROW, entries: 3, rows: 12 },
+  { ...NARROW, entries: 3, rows: 5 },
+  { ...NARROW, entries: 1, rows: 3 },
+  { ...NARROW, entries: 1, rows: 1 },
 ];
 /** Objects of senders, by the names that results give them. */
 const OF_SENDERS = /(?:^|\.)(?:contexts|extra|request|data|tags|query|options|code|variables|modules)(?:\.|\[|$)/;
@@ -48,6 +60,10 @@ const NOTES_MAX = 6;
  * will do. A list says how long it was.
  */
 export function shorten(value: unknown, charactersMax: number, render: (value: unknown) => string): Shortened {
+  if (isSmall(value)) {
+    const text = render(value);
+    if (text.length <= charactersMax) return { value, notes: [], text };
+  }
   for (const limits of LIMITS) {
     const left = cut(value, limits);
     const text = render(left.value);
@@ -56,7 +72,15 @@ export function shorten(value: unknown, charactersMax: number, render: (value: u
   return { value: {}, text: '', notes: ['everything: it is too large to be shown here'] };
 }
 
-function cut(whole: unknown, { entries, text, names }: Limits): Cut {
+/** Whether the widest limits leave all of it as it is, whatever its names are. */
+function isSmall(value: unknown): boolean {
+  if (typeof value === 'string') return value.length <= WIDEST.text;
+  if (typeof value !== 'object' || value === null) return true;
+  const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return inner.length <= (Array.isArray(value) ? WIDEST.entries : WIDEST.names) && inner.every(isSmall);
+}
+
+function cut(whole: unknown, { entries, rows, text, names }: Limits): Cut {
   const notes = new Map<string, string>();
   const visit = (value: unknown, path: string): unknown => {
     if (typeof value === 'string') {
@@ -67,7 +91,7 @@ function cut(whole: unknown, { entries, text, names }: Limits): Cut {
     }
     if (Array.isArray(value)) {
       if (SERIES.test(path)) return thinned(value, path);
-      const most = typeof value[0] === 'string' ? Math.max(TEXTS_MIN, entries * TEXTS_PER_ENTRY) : entries;
+      const most = mostOf(value[0]);
       if (value.length > most && !notes.has(path)) notes.set(path, `${path}: ${most} of ${value.length}`);
       return value.slice(0, most).map((entry) => visit(entry, `${path}[]`));
     }
@@ -78,6 +102,10 @@ function cut(whole: unknown, { entries, text, names }: Limits): Cut {
     return Object.fromEntries(
       members.slice(0, most).map(([name, inner]) => [name, visit(inner, path === '' ? name : `${path}.${name}`)]),
     );
+  };
+  const mostOf = (first: unknown): number => {
+    if (typeof first === 'string') return Math.max(TEXTS_MIN, entries * TEXTS_PER_ENTRY);
+    return isRow(first) ? rows : entries;
   };
   const thinned = (points: readonly { readonly value: number }[], path: string) => {
     if (points.length > POINTS_MAX) notes.set(path, `${path}: ${POINTS_MAX} of ${points.length}, with the peaks`);
@@ -151,6 +179,10 @@ const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.:/@+•*<>%#() -]*$/u;
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isRow(value: unknown): boolean {
+  return isObject(value) && Object.values(value).every((inner) => typeof inner !== 'object' || inner === null);
 }
 
 function isEmpty(value: unknown): boolean {

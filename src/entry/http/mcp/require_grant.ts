@@ -1,9 +1,6 @@
-import type { AnyAction } from '#actions/action_context.ts';
-import { ACTIONS } from '#actions/registry.ts';
+import { findAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
 import type { Caller, RequestOrigin } from '#core/access/caller.ts';
-
-const ACTIONS_BY_NAME: ReadonlyMap<unknown, AnyAction> = new Map(ACTIONS.map((action) => [action.name, action]));
 
 /**
  * Throws `insufficient_scope` for a call that the role of the person allows and the connection was not granted. Clients
@@ -16,7 +13,7 @@ export async function requireGrant(
   origin: RequestOrigin,
 ): Promise<void> {
   for (const message of Array.isArray(body) ? body : [body]) {
-    const action = ACTIONS_BY_NAME.get(calledTool(message));
+    const action = findAction(calledTool(message));
     if (action !== undefined && caller.withheld?.has(action.permission) === true) {
       await requirePermission(runtime, action, caller, origin);
     }

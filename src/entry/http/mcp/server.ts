@@ -6,13 +6,11 @@ import { complete } from '#entry/http/mcp/complete.ts';
 import { instructionsFor } from '#entry/http/mcp/instructions.ts';
 import { getPrompt, PROMPTS } from '#entry/http/mcp/prompts.ts';
 import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/resources.ts';
+import { SERVER_INFO } from '#entry/http/mcp/server_info.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
-import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 
 /** `modern` is 2026-07-28; `legacy` are the versions that begin with `initialize`, up to 2025-11-25. */
 type Era = 'modern' | 'legacy';
-
-const INFO = { name: 'tocsin', title: 'Tocsin', version: CONTRACT_VERSION };
 
 /** Tools change with a role at any moment, so no client may keep them; what the server says of itself names the time. */
 const CACHE_HINTS = {
@@ -26,7 +24,7 @@ const CACHE_HINTS = {
  * the tools have changed without a session.
  */
 export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: Era): Server {
-  const server = new Server(INFO, {
+  const server = new Server(SERVER_INFO, {
     capabilities: { tools: era === 'modern' ? { listChanged: true } : {}, resources: {}, prompts: {}, completions: {} },
     instructions: instructionsFor(exchange.caller, exchange.runtime.clock.now()),
     cacheHints: CACHE_HINTS,

@@ -13,11 +13,17 @@ const TEXT_CHARACTERS_MAX = 11_500;
 /** What goes around both: the note on what is missing, its link, the warning. */
 const AROUND_CHARACTERS = 1_800;
 
+/** The result of a call, with the JSON of the body where it is told exactly, so that it is written once. */
+export interface ToolAnswer {
+  readonly result: CallToolResult;
+  readonly exact: string | null;
+}
+
 /**
  * The result of an action for a model: a digest as text, the most urgent first, and the body itself beside it. One that
  * is too large is shortened in both, and linked.
  */
-export function toToolAnswer(action: AnyAction, input: unknown, result: unknown): CallToolResult {
+export function toToolAnswer(action: AnyAction, input: unknown, result: unknown): ToolAnswer {
   const urgent: unknown = action.digest === undefined ? result : action.digest(result);
   const digest = shorten(urgent, TEXT_CHARACTERS_MAX, renderDigest);
   const { text } = digest;
@@ -34,7 +40,8 @@ export function toToolAnswer(action: AnyAction, input: unknown, result: unknown)
   }
   if (untrusted.length > 0) content.push({ type: 'text', text: warningAbout(untrusted) });
   const structuredContent = isExact ? { result } : { result: told.value, shortened: [...told.notes] };
-  return { content, structuredContent, ...(untrusted.length === 0 ? {} : { _meta: { untrusted } }) };
+  const meta = untrusted.length === 0 ? {} : { _meta: { untrusted } };
+  return { result: { content, structuredContent, ...meta }, exact: isExact ? body : null };
 }
 
 function withNotes(text: string, notes: readonly string[], uri: string | null): string {

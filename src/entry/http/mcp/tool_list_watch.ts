@@ -6,6 +6,8 @@ import { AppError } from '#kernel/errors.ts';
 const STREAMS_MAX = 200;
 const STREAMS_PER_CREDENTIAL_MAX = 10;
 const CHECK_EVERY_MS = 2_000;
+/** The credential has ended, or the organization has stopped its agents. */
+const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden']);
 
 /** Somebody who asked to hear when their tools change. */
 export interface Listener {
@@ -77,7 +79,7 @@ export class ToolListWatch {
       stream.notify({ kind: 'tools_list_changed' });
     } catch (error) {
       // Any other failure is a store that is briefly unavailable; the next check tries again.
-      if (error instanceof AppError && error.code === 'unauthenticated') await stream.listener.end();
+      if (error instanceof AppError && REFUSALS.has(error.code)) await stream.listener.end();
     }
   }
 

@@ -1,10 +1,22 @@
-import { type RequestId, Server, type Tool, type ToolAnnotations } from '@modelcontextprotocol/server';
+import {
+  inputRequired,
+  inputResponse,
+  type RequestId,
+  Server,
+  type Tool,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
 
+import { proposeAction } from '#actions/responder/propose_action.ts';
 import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
-import { callResponderTool } from '#entry/http/responder/call_tool.ts';
+import { type ApprovalLink, opensLinksNow } from '#entry/http/responder/approval_link.ts';
+import { callResponderTool, tellProposal } from '#entry/http/responder/call_tool.ts';
+
+/** The name of what a client is asked for. */
+const ANSWER = 'answer';
 
 const INFO = { name: 'tocsin-responder', title: 'Tocsin responder', version: CONTRACT_VERSION };
 
@@ -39,22 +51,36 @@ const TOOLS: readonly Tool[] = RESPONDER_TOOLS.map(({ name, summary, input, effe
   annotations: effect === 'read' ? READ : WRITE,
 }));
 
-/** The server of one request; the tools are the same for every responder that may look at incidents. */
-export function responderServerFor(
-  exchange: Exchange,
-  inputs: ReadonlyMap<RequestId, unknown>,
-  era: 'modern' | 'legacy',
-): Server {
-  const server = new Server(INFO, {
-    capabilities: { tools: era === 'modern' ? { listChanged: true } : {} },
-    instructions: INSTRUCTIONS,
-    cacheHints: CACHE_HINTS,
-  });
-  server.setRequestHandler('tools/list', () => ({
-    tools: exchange.caller.permissions.has('oncall:view') ? [...TOOLS] : [],
-  }));
-  server.setRequestHandler('tools/call', ({ params }, { mcpReq }) =>
-    callResponderTool(exchange, params.name, inputs.get(mcpReq.id)),
-  );
-  return server;
+/**
+ * Makes the server of one request; the tools are the same for every responder that may look at incidents. Links for the
+ * person are returned by the generation that has a way to; of the others they are `pushed`, where the client takes them.
+ */
+export function responderServerWith(pushed: ApprovalLink[] | null) {
+  return (exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: 'modern' | 'legacy'): Server => {
+    const server = new Server(INFO, {
+      capabilities: { tools: era === 'modern' ? { listChanged: true } : {} },
+      instructions: INSTRUCTIONS,
+      cacheHints: CACHE_HINTS,
+    });
+    server.setRequestHandler('tools/list', () => ({
+      tools: exchange.caller.permissions.has('oncall:view') ? [...TOOLS] : [],
+    }));
+    server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
+      const known = mcpReq.requestState();
+      if (params.name === proposeAction.name && typeof known === 'string') {
+        const response = inputResponse(mcpReq.inputResponses, ANSWER);
+        return await tellProposal(exchange, known, response.kind === 'elicit' ? response.action : 'nothing');
+      }
+      const { result, link } = await callResponderTool(exchange, params.name, inputs.get(mcpReq.id));
+      if (link === null) return result;
+      if (era === 'legacy') pushed?.push(link);
+      if (era === 'legacy' || !opensLinksNow(mcpReq.envelope)) return result;
+      const { proposalId, url, message } = link;
+      return inputRequired({
+        inputRequests: { [ANSWER]: inputRequired.elicitUrl({ url, message }) },
+        requestState: proposalId,
+      });
+    });
+    return server;
+  };
 }

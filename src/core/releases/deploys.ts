@@ -1,0 +1,62 @@
+import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+/** That a release went live, as far as it is known. */
+export interface Deploy {
+  readonly release: string;
+  readonly at: Temporal.Instant;
+  /** Where; null when nobody told of the deploy, and only the first exception of the release does. */
+  readonly environment: string | null;
+}
+
+/** The first exception of a release. */
+interface FirstSeen {
+  readonly release: string;
+  readonly at: Temporal.Instant;
+}
+
+/** Clocks of senders differ; the first event of a deploy may be this very one. */
+const AFTER_SECONDS = 60;
+/** A release fails while it is rolled out, and the deploy is recorded when that has ended. */
+export const ROLLED_OUT_WITHIN_MINUTES = 30;
+
+/**
+ * Deploys, the newest first: those that people and builds have recorded, and the first exceptions of releases that were
+ * not `known` to be deployed by anybody.
+ */
+export function deploysOf(
+  recorded: readonly Deploy[],
+  firstSeen: readonly FirstSeen[],
+  known: ReadonlySet<string>,
+): Deploy[] {
+  const told = new Set(recorded.map(({ release }) => release));
+  const untold = firstSeen.filter(({ release }) => !told.has(release) && !known.has(release));
+  return [...recorded, ...untold.map(({ release, at }) => ({ release, at, environment: null }))].toSorted((a, b) =>
+    Temporal.Instant.compare(b.at, a.at),
+  );
+}
+
+/** An exception that a deploy may have brought. */
+interface Suspected {
+  readonly beganAt: Temporal.Instant;
+  /** Where it was seen; empty when its events name none. */
+  readonly environments: ReadonlySet<string>;
+  /** The release of its first events. */
+  readonly firstBadRelease: string | null;
+}
+
+/**
+ * The deploy that most likely brought an exception: of its own release, or else the last one before it began. A deploy to
+ * an environment where the exception was never seen is not to blame.
+ */
+export function suspectDeployOf(
+  deploys: readonly Deploy[],
+  { beganAt, environments, firstBadRelease }: Suspected,
+): Deploy | null {
+  const latestOf = (release: string) =>
+    beganAt.add(release === firstBadRelease ? { minutes: ROLLED_OUT_WITHIN_MINUTES } : { seconds: AFTER_SECONDS });
+  const possible = deploys
+    .filter(({ release, at }) => isAtOrBefore(at, latestOf(release)))
+    .filter(({ environment }) => environment === null || environments.size === 0 || environments.has(environment))
+    .toSorted((a, b) => Temporal.Instant.compare(b.at, a.at));
+  return possible.find(({ release }) => release === firstBadRelease) ?? possible[0] ?? null;
+}
