@@ -6,6 +6,7 @@ import { expect } from 'vitest';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
+import { openPath } from '#test/browser/open_path.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
@@ -160,8 +161,8 @@ export async function press(page: Page, name: string | RegExp): Promise<void> {
   else await control.click();
 }
 
-async function load(page: Page, url: string): Promise<void> {
-  await page.goto(url);
+async function load(page: Page, h: ConsoleWorld, path: string): Promise<void> {
+  await openPath(page, h.baseUrl, path);
   await page.locator('main h1').waitFor();
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
@@ -187,7 +188,7 @@ const WIDER_THAN_SCREEN = `(() => {
   return ['wider than the screen: ' + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' … ')];
 })()`;
 
-/** The problems of everything that opens. Each page is loaded once. */
+/** The problems of everything that opens. Each page is opened once. */
 export async function problemsOf(
   page: Page,
   h: ConsoleWorld,
@@ -196,7 +197,7 @@ export async function problemsOf(
 ): Promise<string[]> {
   const faults: string[] = [];
   for (const [path, openings] of Map.groupBy(all, ([path]) => path)) {
-    await load(page, `${h.baseUrl}/${path}`);
+    await load(page, h, path);
     for (const opening of openings) {
       const opened = page.locator(OVERLAY).locator('visible=true');
       for (const name of opening.slice(1)) {
@@ -208,7 +209,8 @@ export async function problemsOf(
       const found = [...(await look(page, opening.length > 1)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
       if (!(await closesByEscape(page, opened))) {
         found.push('stays open after Escape');
-        await load(page, `${h.baseUrl}/${path}`);
+        await page.reload();
+        await load(page, h, path);
       }
       faults.push(...found.map((fault) => `/${opening.join(', ')} at ${page.viewportSize()?.width} px: ${fault}`));
     }

@@ -7,8 +7,11 @@ import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
-import { openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
+import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
+import { openPath } from '#test/browser/open_path.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
+
+type Open = (page: Page, path: string) => Promise<unknown>;
 
 /** A page and a text that it shows once it has loaded. */
 type PageCheck = readonly [path: string, shows: string];
@@ -89,11 +92,11 @@ const OUTSIDE: readonly PageCheck[] = [
   ['invitation/unknown', 'This invitation no longer works'],
 ];
 
-/** The problems of each of these pages. */
-async function problemsOf(page: Page, h: ConsoleWorld, checks: readonly PageCheck[]): Promise<string[]> {
+/** The problems of each of these pages, which `open` opens. */
+async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open): Promise<string[]> {
   const found: string[] = [];
   for (const [path, shows] of checks) {
-    await page.goto(`${h.baseUrl}/${path}`);
+    await open(page, path);
     await page.getByText(shows).locator('visible=true').first().waitFor();
     await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     const isTooWide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
@@ -113,19 +116,17 @@ inBrowser('every page', () => {
     async () => {
       const h = await openConsole();
       const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
-      const visitors = [
-        await h.visitor({ ...looks, viewport: DESK }),
-        await h.visitor({ ...looks, viewport: PHONE, isMobile: true }),
-      ];
-      const checks = await createSampleData(h, visitors[0]!.userId);
-      const found = await Promise.all(
-        visitors.map(async ({ page }) => {
-          const inside = await problemsOf(page, h, checks);
-          await page.context().clearCookies();
-          return [...inside, ...(await problemsOf(page, h, OUTSIDE))];
-        }),
-      );
-      expect(found.flat()).toEqual([]);
+      const desk = await h.visitor({ ...looks, viewport: DESK });
+      const phone = await h.visitor({ ...looks, viewport: PHONE, isMobile: true });
+      const checks = await createSampleData(h, desk.userId);
+      const byAddress: Open = (page, path) => page.goto(`${h.baseUrl}/${path}`);
+      const byLink: Open = (page, path) => openPath(page, h.baseUrl, path);
+      const problems = async ({ page }: Visitor, open: Open): Promise<string[]> => {
+        const inside = await problemsOf(page, checks, open);
+        await page.context().clearCookies();
+        return [...inside, ...(await problemsOf(page, OUTSIDE, byAddress))];
+      };
+      expect((await Promise.all([problems(desk, byAddress), problems(phone, byLink)])).flat()).toEqual([]);
     },
   );
 

@@ -16,7 +16,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { Installation, makeDataFolder, type Facts, type Progress } from '#infra/embedded/installation.ts';
 import { takeLock } from '#infra/embedded/lock.ts';
 import { loadConfig } from '#entry/config.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { withDatabase } from '#test/kit/templates.ts';
 
 let folder: string;
 let diary: string;

@@ -7,7 +7,7 @@ import { migrate, migratePostgres } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { isSchemaNewer, migrationNames, worksWith } from '#entry/schema_age.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { withDatabase } from '#test/kit/templates.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const clientOf = ({ context }: World): Promise<pg.Client> => connectTo(context.config.databaseUrl);

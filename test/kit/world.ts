@@ -4,7 +4,6 @@ import os from 'node:os';
 import path from 'node:path';
 
 import type { FastifyInstance } from 'fastify';
-import pg from 'pg';
 import { expect, inject, onTestFinished } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
@@ -16,10 +15,9 @@ import { type Config, loadConfig } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
-import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
-import { TEMPLATE, withDatabase } from '#test/kit/stores.ts';
+import { takeDatabases } from '#test/kit/databases.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -76,14 +74,13 @@ const METRICS_TOKEN = 'a token that opens the metrics';
 export async function world(
   options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
 ): Promise<World> {
-  const name = `w_${randomBytes(6).toString('hex')}`;
-  const [databaseUrl, clickhouseUrl] = await Promise.all([createDatabase(name), createClickHouseDatabase(name)]);
+  const databases = await takeDatabases();
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
   const { clock = testClock() } = options;
   const config = requireStores({
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
-    databaseUrl,
-    clickhouseUrl,
+    databaseUrl: databases.databaseUrl,
+    clickhouseUrl: databases.clickhouseUrl,
     clickhouseCluster: inject('clickhouseCluster') ?? undefined,
     appSecret: 'a secret that is long enough for tests',
     metricsToken: METRICS_TOKEN,
@@ -122,6 +119,7 @@ export async function world(
   const close = async (): Promise<void> => {
     await app.close();
     await context.close();
+    databases.release();
     rmSync(dataDir, { recursive: true, force: true });
   };
   if (options.keepOpen !== true) onTestFinished(close);
@@ -154,28 +152,6 @@ export async function world(
       },
     },
   };
-}
-
-async function createDatabase(name: string): Promise<string> {
-  const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-  await admin.connect();
-  await admin.query(`create database ${name} template ${inject('templateDatabase')}`);
-  await admin.end();
-  return withDatabase(inject('postgresUrl'), name);
-}
-
-async function createClickHouseDatabase(name: string): Promise<string> {
-  const url = inject('clickhouseUrl');
-  const client = openClickHouse({ clickhouseUrl: url });
-  await client.command({ query: `CREATE DATABASE ${name}` });
-  for (const statement of inject('clickhouseTemplate')) {
-    await client.command({
-      query: statement.replaceAll(` ${TEMPLATE}.`, ` ${name}.`).replaceAll(`'${TEMPLATE}'`, `'${name}'`),
-    });
-  }
-  await client.command({ query: `INSERT INTO ${name}.migrations SELECT * FROM ${TEMPLATE}.migrations` });
-  await client.close();
-  return withDatabase(url, name);
 }
 
 async function createOrganization(context: AppContext, name: string): Promise<Organization> {

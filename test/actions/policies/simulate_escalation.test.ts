@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -202,8 +202,8 @@ describe('the simulator equals the engine', () => {
     });
   }
 
-  test('in 1,000 random worlds, whose steps the engine really fires', { timeout: 240_000 }, async () => {
-    const worlds = fc.sample(anyWorld, { numRuns: 1_000, seed: 20_260_304 });
+  test('in random worlds, whose steps the engine really fires', { timeout: 240_000 }, async () => {
+    const worlds = fc.sample(anyWorld, { numRuns: slowRuns(1_000), seed: 20_260_304 });
     const limit = pLimit(8);
     const seen = { skipped: 0, paged: 0 };
     await Promise.all(
@@ -223,8 +223,8 @@ describe('the simulator equals the engine', () => {
         }),
       ),
     );
-    expect(seen.skipped).toBeGreaterThan(300);
-    expect(seen.paged).toBeGreaterThan(500);
+    expect(seen.skipped).toBeGreaterThan(75);
+    expect(seen.paged).toBeGreaterThan(125);
   });
 });
 

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
@@ -86,10 +86,10 @@ test('a replay opens and resolves exactly what the evaluation of the rule, minut
       seen.opened += replayed.length;
       seen.resolved += replayed.filter(({ closedAt }) => closedAt !== null).length;
     }),
-    { numRuns: 10_000 },
+    { numRuns: slowRuns(10_000) },
   );
-  expect(seen.opened).toBeGreaterThan(2_000);
-  expect(seen.resolved).toBeGreaterThan(500);
+  expect(seen.opened).toBeGreaterThan(500);
+  expect(seen.resolved).toBeGreaterThan(125);
 }, 120_000);
 
 test('sums that grow beyond the range of numbers leave nothing behind', () => {

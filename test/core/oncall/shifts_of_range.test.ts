@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { changesOfHands } from '#core/oncall/changes_of_hands.ts';
@@ -64,7 +64,7 @@ const shown = (shift: Shift | null) =>
   shift && [shift.userId, shift.source, shift.since.toString(), shift.until === null ? null : shift.until.toString()];
 
 describe('the shifts of a range', () => {
-  test('say at each of 10,000 instants what who_is_on_call decides there', () => {
+  test('say at each of thousands of instants what who_is_on_call decides there', () => {
     let asked = 0;
     fc.assert(
       fc.property(anyPlan, ({ rotation, windows, isPresent, from, minutes }) => {
@@ -79,9 +79,9 @@ describe('the shifts of a range', () => {
           expect(shown(shiftAt(shifts, at)), at.toString()).toEqual(shown(decided));
         }
       }),
-      { numRuns: 200 },
+      { numRuns: slowRuns(200) },
     );
-    expect(asked).toBeGreaterThanOrEqual(10_000);
+    expect(asked).toBeGreaterThanOrEqual(2_500);
   });
 });
 

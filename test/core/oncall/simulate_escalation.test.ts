@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
@@ -219,7 +219,7 @@ function playThrough({ steps, schedules, contacts, configured, isPresent }: Esca
   return log;
 }
 
-test('equals a plain play-through of the specification in 3,000 random worlds', () => {
+test('equals a plain play-through of the specification in random worlds', () => {
   let skipped = 0;
   fc.assert(
     fc.property(anyWorld, ({ setting, triggeredAt }) => {
@@ -233,7 +233,7 @@ test('equals a plain play-through of the specification in 3,000 random worlds', 
       });
       expect(log).toEqual(playThrough(setting, triggeredAt));
     }),
-    { numRuns: 3_000 },
+    { numRuns: slowRuns(3_000) },
   );
-  expect(skipped).toBeGreaterThan(1_000);
+  expect(skipped).toBeGreaterThan(250);
 });

@@ -21,7 +21,7 @@ import { makeFolder } from '#test/faults/folder.ts';
 import { runningClock, type TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { withDatabase } from '#test/kit/templates.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 const KINDS = ['beans', 'milk', 'cups', 'sugar', 'spoons', 'lids', 'water'];

@@ -7,7 +7,7 @@ import { expect, inject, onTestFinished, test } from 'vitest';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { layoutOf } from '#storage/clickhouse/layout.ts';
 import { type ClickHouseMigration, renderingFor } from '#storage/clickhouse/migrate.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { withDatabase } from '#test/kit/templates.ts';
 
 const BEFORE = ['0001_metric_points.ts', '0003_metric_series.ts'];
 const FINER = '0004_finer_points.ts';

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
@@ -72,7 +72,7 @@ test('a query answers what the reference says of the same points, before and aft
       await merge();
       await expectSame();
     }),
-    { numRuns: 15 },
+    { numRuns: slowRuns(15) },
   );
 });
 

@@ -1,4 +1,4 @@
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
@@ -84,7 +84,7 @@ test('the history of a rule is what its evaluation measures at each of these min
         }
       }
     }),
-    { numRuns: 8 },
+    { numRuns: slowRuns(8) },
   );
 }, 120_000);
 

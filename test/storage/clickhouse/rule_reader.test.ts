@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-import fc from '#test/kit/properties.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -121,7 +121,7 @@ test('every rule gets the value that the reference says, asked for together with
         expect(rounded(values.get(ruleId)), describe(asked)).toBe(rounded(meant));
       }
     }),
-    { numRuns: 12 },
+    { numRuns: slowRuns(12) },
   );
 });
 

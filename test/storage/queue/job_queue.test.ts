@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import pg from 'pg';
 import { Type } from 'typebox';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
@@ -9,7 +8,7 @@ import { silentLog } from '#kernel/log.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue, pending } from '#storage/queue/job_queue.ts';
 import { handleJob, startJobWorkers } from '#storage/queue/job_workers.ts';
-import { withDatabase } from '#test/kit/stores.ts';
+import { takeDatabases } from '#test/kit/databases.ts';
 
 const greet = defineJob({
   name: 'greet',
@@ -39,11 +38,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
 
   async function line(): Promise<Line> {
     const name = `q_${randomBytes(6).toString('hex')}`;
-    const admin = new pg.Client({ connectionString: inject('postgresUrl') });
-    await admin.connect();
-    await admin.query(`create database ${name} template ${inject('templateDatabase')}`);
-    await admin.end();
-    const address = { redisUrl: redisUrl(), databaseUrl: withDatabase(inject('postgresUrl'), name) };
+    const { databaseUrl, release } = await takeDatabases();
+    onTestFinished(release);
+    const address = { redisUrl: redisUrl(), databaseUrl };
     const queue = openJobQueue(connectQueue(address, { durable: true, poolMax: 4 }), silentLog, name);
     onTestFinished(() => queue.close());
     return {

@@ -4,9 +4,10 @@ import { parseEvent, serializeEvent } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { AppError } from '#kernel/errors.ts';
+import { slowRuns } from '#test/kit/properties.ts';
 import { decode, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
-const TRIES = 20_000;
+const TRIES = slowRuns(20_000);
 const MILLISECONDS_MAX = 2_000;
 
 /** Mulberry32: the same numbers in every run. */
