@@ -27,7 +27,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   },
   core: {
     folders: ['core', 'kernel'],
-    packages: ['re2js', 'typebox', 'node:crypto', '@jridgewell/trace-mapping', 'acorn'],
+    packages: ['re2js', 'typebox', 'node:crypto', 'node:net', '@jridgewell/trace-mapping', 'acorn'],
   },
   jobs: { folders: ['jobs', 'kernel'], packages: ['typebox'] },
   storage: {
@@ -35,7 +35,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
     packages: ['@mikro-orm/', 'kysely', 'pg', '@clickhouse/client', 'ioredis', 'bullmq', 'p-limit', 'typebox', 'node:'],
   },
   auth: {
-    folders: ['auth', 'kernel', 'core', 'storage'],
+    folders: ['auth', 'kernel', 'storage'],
     packages: ['oidc-provider', 'lru-cache', 'p-limit', '@zxcvbn-ts/', '@simplewebauthn/server', 'otpauth', 'node:'],
   },
   notify: { folders: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
@@ -48,7 +48,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
     packages: [],
   },
   actions: {
-    folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'notify', 'releases'],
+    folders: ['actions', 'kernel', 'core', 'storage', 'jobs', 'auth', 'incidents', 'releases'],
     packages: ['typebox', 'fastest-levenshtein', 'node:util'],
   },
   entry: {

@@ -1,5 +1,6 @@
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { AuditEntry } from '#storage/postgres/audit_store.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';

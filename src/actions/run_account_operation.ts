@@ -4,7 +4,7 @@ import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import { type ActionRuntime, stepUpRequired } from '#actions/run_action.ts';
 import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { mustStepUp } from '#auth/sessions.ts';
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';

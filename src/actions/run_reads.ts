@@ -4,7 +4,8 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
 const READS_MAX = 20;

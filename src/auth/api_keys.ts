@@ -1,6 +1,5 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
-import type { Actor, Caller } from '#core/access/caller.ts';
-import type { Via } from '#core/access/via.ts';
+import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
@@ -52,12 +51,12 @@ const LAST_USED_PRECISION_MS = 60_000;
  * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
  * and its narrowing are read anew each time. Throws `unauthenticated`.
  */
-export async function authenticateApiKey(
+export async function authenticateApiKey<Way extends string>(
   stores: Stores,
   authorization: string | undefined,
-  via: Via,
+  via: Way,
   now: Temporal.Instant,
-): Promise<Caller> {
+): Promise<CallerVia<Way>> {
   const secret = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (secret === undefined) {
     throw new AppError('unauthenticated', 'send an API key in the header: Authorization: Bearer <API_KEY>');

@@ -1,5 +1,5 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isManagerRole, type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
@@ -107,9 +107,8 @@ export function endOf({ lastUsedAt, expiresAt }: SessionRow): Temporal.Instant {
 }
 
 /** Somebody signed in who acts in one of their organizations. */
-export interface MemberCaller extends Caller {
+export interface MemberCaller extends CallerVia<'console'> {
   readonly actor: { readonly kind: 'user'; readonly userId: Id<'user'>; readonly apiKeyId: null };
-  readonly via: 'console';
   readonly role: Role;
 }
 

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { createPushSubscription } from '#actions/me/create_push_subscription.ts';
 import { deletePushSubscription } from '#actions/me/delete_push_subscription.ts';
 import { getMe } from '#actions/me/get_me.ts';
-import { subscriptionFaults } from '#notify/channels/push/subscription_faults.ts';
+import { subscriptionFaults } from '#core/oncall/subscription_faults.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/push_service.ts';

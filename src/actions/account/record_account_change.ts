@@ -1,6 +1,6 @@
 import type { AccountChange } from '#actions/action_context.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import type { AuditEntry } from '#storage/postgres/audit_store.ts';
 
 interface RecordedChange extends AccountChange {

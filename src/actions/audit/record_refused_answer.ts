@@ -1,4 +1,4 @@
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';

@@ -5,7 +5,7 @@ import { CLOSED, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { SubscriptionView, toSubscriptionView } from '#actions/me/subscription_view.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import { subscriptionFaults } from '#notify/channels/push/subscription_faults.ts';
+import { subscriptionFaults } from '#core/oncall/subscription_faults.ts';
 
 export const createPushSubscription = defineAction({
   name: 'create_push_subscription',

@@ -6,7 +6,7 @@ import { connect } from '#auth/oauth/connections.ts';
 import { keepClient } from '#auth/oauth/record_adapter.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { hashSecret } from '#auth/secret_text.ts';
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Clock } from '#kernel/time.ts';

@@ -1,7 +1,7 @@
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { isAccessToken } from '#auth/oauth/tokens.ts';
 import { hashSecret } from '#auth/secret_text.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { CallerVia, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
@@ -20,7 +20,7 @@ export async function authenticateConnection(
   token: string,
   resource: string,
   now: Temporal.Instant,
-): Promise<Caller> {
+): Promise<CallerVia<'mcp'>> {
   const connections = new ConnectionStore(session);
   const found = isAccessToken(token) ? await connections.findByToken(hashSecret(token), resource, now) : null;
   if (found === null) {
@@ -33,7 +33,7 @@ export async function authenticateConnection(
   return callerOf(found);
 }
 
-function callerOf(connection: LiveConnection): Caller {
+function callerOf(connection: LiveConnection): CallerVia<'mcp'> {
   const { orgId, userId, connectionId, clientName, role, access, scope, areStopped } = connection;
   const ofRole = ROLE_PERMISSIONS[role];
   const isReadOnly = access === 'read_only' || !mayChange(scope);

@@ -1,57 +1,5 @@
 import type { Via } from '#core/access/via.ts';
-import type { Id } from '#kernel/ids.ts';
-import type { OperationPermission } from '#kernel/permissions.ts';
-
-/** A connected app, under the name that it had when it acted. */
-export interface ThroughConnection {
-  readonly connectionId: Id<'connection'>;
-  readonly clientName: string;
-}
-
-/** A proposal of an agent, which a person approved. */
-export interface ThroughProposal {
-  readonly proposalId: Id<'proposal'>;
-  readonly agentId: string;
-  readonly agentName: string;
-}
-
-/** Who acts: a person, an organization's key, or the product itself. */
-export type Actor =
-  | {
-      readonly kind: 'user';
-      readonly userId: Id<'user'>;
-      readonly apiKeyId: Id<'apikey'> | null;
-      /** What the key was called when it acted. */
-      readonly apiKeyName?: string;
-      /** The app that the person acts through; absent when there is none in between. */
-      readonly connection?: ThroughConnection;
-      /** What the person approved; absent when the idea was their own. */
-      readonly proposal?: ThroughProposal;
-    }
-  | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
-  | { readonly kind: 'system' };
+import type { CallerVia } from '#kernel/caller.ts';
 
 /** Everyone who invokes an action, over any protocol. */
-export interface Caller {
-  readonly orgId: Id<'org'>;
-  readonly actor: Actor;
-  readonly via: Via;
-  readonly permissions: ReadonlySet<OperationPermission>;
-  /** Whether the second factor has to be shown again before anything that asks for stepping up. */
-  readonly mustStepUp?: boolean;
-  /** What the role of the person allows and the connection was not granted: approving it anew would help. */
-  readonly withheld?: ReadonlySet<OperationPermission>;
-  /** An agent at the endpoint of responders, which an owner has enabled. */
-  readonly responder?: { readonly agentId: string; readonly agentName: string };
-  /** The organization has stopped its agents: whoever comes over MCP is one. */
-  readonly areAgentsStopped?: true;
-  /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */
-  readonly isReadOnly?: true;
-}
-
-/** What is known of the request itself; it goes into logs and the audit log. */
-export interface RequestOrigin {
-  readonly requestId: string;
-  /** The sender's address, or null when the product acts on its own. */
-  readonly address: string | null;
-}
+export type Caller = CallerVia<Via>;

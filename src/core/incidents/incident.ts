@@ -1,4 +1,4 @@
-import type { Actor } from '#core/access/caller.ts';
+import type { Actor } from '#kernel/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import type { Temporal } from '#kernel/time.ts';
 

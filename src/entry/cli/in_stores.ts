@@ -9,7 +9,7 @@ import { installationOf } from '#entry/installation.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
 import { requireStores, runningConfig, type RunningConfig } from '#entry/running_config.ts';
 import type { ConsoleOperation } from '#kernel/action.ts';
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';

@@ -4,7 +4,8 @@ import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts'
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

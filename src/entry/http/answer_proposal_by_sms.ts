@@ -1,5 +1,5 @@
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import type { SmsReply } from '#core/oncall/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';

@@ -1,4 +1,4 @@
-import type { RequestOrigin } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { type Row, toColumns } from '#storage/postgres/columns.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { toIncidentActor } from '#core/incidents/incident.ts';
 import { actorText } from '#core/incidents/incident_actor.ts';
-import type { Actor } from '#core/access/caller.ts';
+import type { Actor } from '#kernel/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import type { Id } from '#kernel/ids.ts';
 

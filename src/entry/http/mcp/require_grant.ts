@@ -1,6 +1,7 @@
 import { findAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
-import type { Caller, RequestOrigin } from '#core/access/caller.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 
 /**
  * Throws `insufficient_scope` for a call that the role of the person allows and the connection was not granted. Clients

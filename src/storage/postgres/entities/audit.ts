@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { Actor } from '#core/access/caller.ts';
+import type { Actor } from '#kernel/caller.ts';
 import type { Via } from '#core/access/via.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
