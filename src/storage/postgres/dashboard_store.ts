@@ -83,14 +83,18 @@ export class DashboardStore {
     return found(await this.#one(orgId, dashboardId).forUpdate().executeTakeFirst());
   }
 
+  /** Columns that are not given have the default of the table. */
   async insert(
     orgId: Id<'org'>,
-    dashboard: Omit<DashboardRow, 'id' | 'orgId' | 'createdAt' | 'updatedAt'>,
+    dashboard: Pick<DashboardRow, 'name' | 'serviceId' | 'layout'>,
     now: Temporal.Instant,
   ): Promise<DashboardRow> {
     const row = { id: newId('dashboard'), orgId, ...dashboard, createdAt: now, updatedAt: now };
-    await this.#session.db.insertInto('dashboards').values(toColumns(DashboardEntity, row)).execute();
-    return row;
+    return await this.#session.db
+      .insertInto('dashboards')
+      .values(toColumns(DashboardEntity, row))
+      .returning(columns(DashboardEntity, 'dashboards'))
+      .executeTakeFirstOrThrow();
   }
 
   /** Writes the whole row. */
