@@ -118,6 +118,7 @@ import { createSchedule } from '#actions/schedules/create_schedule.ts';
 import { createScheduleOverride } from '#actions/schedules/create_schedule_override.ts';
 import { deleteSchedule } from '#actions/schedules/delete_schedule.ts';
 import { deleteScheduleOverride } from '#actions/schedules/delete_schedule_override.ts';
+import { createTeamSchedule } from '#actions/schedules/create_team_schedule.ts';
 import { getCalendarFeed } from '#actions/schedules/get_calendar_feed.ts';
 import { getOnCallTimeline } from '#actions/schedules/get_on_call_timeline.ts';
 import { previewRotation } from '#actions/schedules/preview_rotation.ts';
@@ -146,6 +147,7 @@ import { deleteTeam } from '#actions/teams/delete_team.ts';
 import { findTeams } from '#actions/teams/find_teams.ts';
 import { getTeam } from '#actions/teams/get_team.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
+import { moveTeamMember } from '#actions/teams/move_team_member.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_team.ts';
 import { searchTeams } from '#actions/teams/search_teams.ts';
@@ -257,6 +259,7 @@ const WITHIN_ORGANIZATIONS = [
   getOnCallTimeline,
   previewRotation,
   changeSchedule,
+  createTeamSchedule,
   swapShifts,
   undoShiftSwap,
   requestPhoneCode,
@@ -272,6 +275,7 @@ const WITHIN_ORGANIZATIONS = [
   findTeams,
   searchTeams,
   getTeam,
+  moveTeamMember,
   searchPeopleWithoutTeam,
   searchEscalationPolicies,
   getEscalationPolicy,

@@ -186,6 +186,8 @@ const schedules = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.newSchedule,
+    validateSearch: ({ team }: Record<string, unknown>): { team?: string } =>
+      typeof team === 'string' ? { team } : {},
     component: lazyRouteComponent(() => import('#console/pages/oncall/new_schedule.tsx'), 'NewSchedule'),
   }),
   createRoute({
@@ -290,6 +292,7 @@ const pageRoutes = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.service,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/services/service_page.tsx'), 'ServicePage'),
   }),
   createRoute({

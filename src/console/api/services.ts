@@ -73,3 +73,18 @@ export const serviceHealthQuery = (orgId: string, serviceIds: readonly string[])
 /** What one service sent, hour by hour. */
 export const serviceActivityQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service_activity', { serviceId });
+
+/** How the sessions of its releases ended. */
+export const releaseHealthQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'list_release_health', { serviceId });
+
+/** What is left out of its exceptions. */
+export const exceptionSettingsQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'get_exception_settings', { serviceId });
+
+/** How many releases a page of the list has. */
+export const RELEASES_PAGE = 10;
+
+/** What is known of its releases, from the newest. */
+export const releasesQuery = (orgId: string, serviceId: string, { search = '', offset = 0 } = {}) =>
+  actionQuery(orgId, 'services', 'list_releases', { serviceId, search, offset, limit: RELEASES_PAGE });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
 import { givenTeam, NOW, pathsOf, person, UNKNOWN_USER } from '#test/actions/schedules/given_team.ts';
 
@@ -173,4 +174,37 @@ test('deleting a schedule deletes its overrides', async () => {
   expect(await w.expectOk('delete_schedule', { scheduleId })).toEqual({ deleted: true, scheduleId });
   expect((await w.call('delete_schedule', { scheduleId })).status).toBe(404);
   expect(await w.expectOk('who_is_on_call', { teamId })).toMatchObject({ onCall: [], schedules: [] });
+});
+
+test('a team and its first schedule are created together, or neither is', async () => {
+  const w = await world();
+  w.clock.set(NOW);
+  const { email, userId } = await givenPerson(w, { role: 'editor', name: 'Anna' });
+  const browser = await signedIn(w, email);
+  const asked = {
+    teamName: 'Payments',
+    name: 'Primary',
+    timezone: 'Europe/Amsterdam',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [userId] },
+    startAt: '2026-03-02T09:00',
+  };
+  const wrong = [
+    { ...asked, rotationConfig: { userIds: [UNKNOWN_USER] } },
+    { ...asked, timezone: 'Mars/Olympus' },
+    { ...asked, startAt: 'soon' },
+  ];
+  for (const faulty of wrong) {
+    expect((await browser.invoke(w.orgId, 'create_team_schedule', faulty)).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(await w.expectOk('list_teams')).toMatchObject({ teams: [] });
+
+  const { result } = (await browser.invoke(w.orgId, 'create_team_schedule', asked)).body;
+  const { teams } = await w.expectOk('list_teams');
+  expect(teams).toMatchObject([{ name: 'Payments', schedules: [result] }]);
+  expect(result).toMatchObject({ startAt: '2026-03-02T08:00:00.000Z', rotationConfig: { userIds: [userId] } });
+  const changes = await w.context.db.sql.rows('select target from audit_log where action = $1 order by target', [
+    'create_team_schedule',
+  ]);
+  expect(changes).toEqual([{ target: result.scheduleId }, { target: result.teamId }]);
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import type { ActionContext } from '#actions/action_context.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { world, type World } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 
@@ -356,3 +357,44 @@ async function countQueries(w: World): Promise<number> {
   await listTeams.handle({}, context as unknown as ActionContext, undefined);
   return queries;
 }
+
+test('a member moves one place up or down, however the places were numbered before', async () => {
+  const w = await world();
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const ids: Record<string, string> = {};
+  for (const [name, sortOrder] of [
+    ['Anna', 7],
+    ['Bram', 7],
+    ['Cleo', 90],
+  ] as const) {
+    const { userId } = await w.given.user({ name });
+    const { memberId } = await w.expectOk('add_team_member', { teamId, userId });
+    await w.expectOk('update_team_member', { memberId, sortOrder });
+    ids[name] = memberId;
+  }
+  const { email } = await givenPerson(w, { role: 'editor', name: 'Emma' });
+  const browser = await signedIn(w, email);
+  const move = async (name: string, to: 'up' | 'down') =>
+    (await browser.invoke(w.orgId, 'move_team_member', { teamId, memberId: ids[name], to })).status;
+  const order = async () => (await w.expectOk('list_teams')).teams[0].members.map(({ name }: { name: string }) => name);
+  expect(await order()).toEqual(['Anna', 'Bram', 'Cleo']);
+  expect(await move('Cleo', 'up')).toBe(200);
+  expect(await order()).toEqual(['Anna', 'Cleo', 'Bram']);
+  expect(await move('Anna', 'up')).toBe(200);
+  expect(await move('Bram', 'down')).toBe(200);
+  expect(await order()).toEqual(['Anna', 'Cleo', 'Bram']);
+  expect(await move('Anna', 'down')).toBe(200);
+  expect(await order()).toEqual(['Cleo', 'Anna', 'Bram']);
+  const { teamId: other } = await w.expectOk('create_team', { name: 'Search' });
+  const elsewhere = await browser.invoke(w.orgId, 'move_team_member', {
+    teamId: other,
+    memberId: ids['Anna'],
+    to: 'up',
+  });
+  expect(elsewhere.status).toBe(404);
+  expect((await auditOf(w, ids['Bram']!)).map(({ action }) => action)).toEqual([
+    'add_team_member',
+    'update_team_member',
+    'move_team_member',
+  ]);
+});

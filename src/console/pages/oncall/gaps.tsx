@@ -30,10 +30,10 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
           const [since, until] = [Date.parse(gap.since), Date.parse(gap.until)];
           return (
             <li key={scheduleId} className={classes.gap}>
-              <span className={classes.text}>
+              <div className={classes.text}>
                 <Name>{name}</Name>, {spanText(since, until)}
-                {gapCount > 1 && `, and ${gapCount - 1} more`}
-              </span>
+                {gapCount > 1 && <LaterGaps gaps={gaps.slice(1)} count={gapCount - 1} />}
+              </div>
               {may('oncall:edit') && (
                 <Button
                   size="xs"
@@ -49,5 +49,25 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
         })}
       </ul>
     </section>
+  );
+}
+
+interface LaterGapsProps {
+  readonly gaps: ShownSchedule['gaps'];
+  /** All of them, of which a schedule without turns has very many. */
+  readonly count: number;
+}
+
+function LaterGaps({ gaps, count }: LaterGapsProps) {
+  return (
+    <details className={classes.later}>
+      <summary>and {count} more</summary>
+      <ul>
+        {gaps.map(({ since, until }) => (
+          <li key={since}>{spanText(Date.parse(since), Date.parse(until))}</li>
+        ))}
+        {count > gaps.length && <li>and {count - gaps.length} after these</li>}
+      </ul>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
@@ -17,6 +17,8 @@ import { useDraftState } from '#console/components/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/oncall/schedules/new');
 
 export function NewSchedule() {
   const { org, may } = useOrganization();
@@ -37,23 +39,23 @@ function Form({ teams }: { readonly teams: Teams }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [base] = useState(() => newDraft(serverNow(), teams[0]?.teamId ?? ''));
+  const { team: wanted } = route.useSearch();
+  const first = teams.find(({ teamId }) => teamId === wanted) ?? teams[0];
+  const [base] = useState(() => newDraft(serverNow(), first?.teamId ?? ''));
   const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'create_schedule', base });
-  const [teamName, setTeamName] = useState('');
-  const teamId = teams.some((team) => team.teamId === draft.teamId) ? draft.teamId : (teams[0]?.teamId ?? '');
+  const teamId = teams.some((team) => team.teamId === draft.teamId) ? draft.teamId : (first?.teamId ?? '');
   const creating = useMutation({
     mutationFn: async () => {
       const { timezone, rotationType, rotationConfig } = rotationInput(draft, null);
-      const team =
-        teamId === '' ? await invoke(orgId, 'create_team', { name: teamName.trim() || 'On-call' }) : { teamId };
-      return await invoke(orgId, 'create_schedule', {
-        teamId: team.teamId,
+      const schedule = {
         name: draft.name.trim(),
         timezone,
         rotationType,
         rotationConfig,
         startAt: draft.handOverAt,
-      });
+      };
+      if (teamId !== '') return await invoke(orgId, 'create_schedule', { teamId, ...schedule });
+      return await invoke(orgId, 'create_team_schedule', { teamName: draft.teamName.trim() || 'On-call', ...schedule });
     },
     async onSuccess({ scheduleId, name }) {
       stored.done();
@@ -77,10 +79,10 @@ function Form({ teams }: { readonly teams: Teams }) {
         teams.length === 0 ? (
           <TextInput
             label="Team"
-            description="Schedules belong to a team. This one will be created."
+            description="Schedules belong to a team. This one is created with it."
             placeholder="On-call"
-            value={teamName}
-            onChange={({ currentTarget }) => setTeamName(currentTarget.value)}
+            value={draft.teamName}
+            onChange={({ currentTarget }) => setDraft({ ...draft, teamName: currentTarget.value })}
             maxLength={500}
           />
         ) : (

@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 
 import { teamWarningsQuery } from '#console/api/home.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
@@ -32,6 +32,10 @@ import {
 import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const CreateTeam = lazy(() =>
+  import('#console/pages/oncall_teams/create_team.tsx').then((m) => ({ default: m.CreateTeam })),
+);
 
 const route = getRouteApi('/inside/on-call/oncall');
 
@@ -69,27 +73,7 @@ export function OnCallNow() {
       {query.error !== null && timeline === null && (
         <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />
       )}
-      {isEmpty && (
-        <EmptyState
-          icon={<IconCalendarUser size={24} />}
-          title="No schedule yet"
-          actions={
-            create && (
-              <>
-                {create}
-                {timeline.teams.length === 0 && (
-                  <Button component={Link} to="/oncall/teams" variant="default">
-                    Create a team
-                  </Button>
-                )}
-              </>
-            )
-          }
-        >
-          A schedule says whose turn it is to be paged, and when turns change hands.
-          {!mayEdit && ' Your role may not create one: ask an editor.'}
-        </EmptyState>
-      )}
+      {isEmpty && <NoSchedule hasTeam={timeline.teams.length > 0} create={create} />}
       {!isEmpty && query.error === null && (
         <>
           <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
@@ -124,6 +108,42 @@ export function OnCallNow() {
         />
       )}
     </Page>
+  );
+}
+
+interface NoScheduleProps {
+  readonly hasTeam: boolean;
+  /** The way to a new schedule; false for somebody who may create none. */
+  readonly create: ReactNode;
+}
+
+/** What to begin with: a team first. Who goes for a schedule at once names the team there. */
+function NoSchedule({ hasTeam, create }: NoScheduleProps) {
+  const [isCreating, setIsCreating] = useState(false);
+  const actions =
+    create === false ? undefined : hasTeam ? (
+      create
+    ) : (
+      <>
+        <Button leftSection={<IconPlus size={18} />} onClick={() => setIsCreating(true)}>
+          Create a team
+        </Button>
+        <Button component={Link} to="/oncall/schedules/new" variant="default">
+          Create a schedule
+        </Button>
+      </>
+    );
+  return (
+    <EmptyState
+      icon={<IconCalendarUser size={24} />}
+      title={hasTeam ? 'No schedule yet' : 'No team yet'}
+      {...(actions !== undefined && { actions })}
+    >
+      {!hasTeam && 'A team has the people who are on call together, and how each is reached. '}A schedule says whose
+      turn it is to be paged, and when turns change hands.
+      {create === false && ' Your role may not create one: ask an editor.'}
+      <Suspense>{isCreating && <CreateTeam onClose={() => setIsCreating(false)} />}</Suspense>
+    </EmptyState>
   );
 }
 

@@ -12,6 +12,8 @@ export interface Turn {
 /** A schedule as its form has it. */
 export interface ScheduleDraft {
   readonly teamId: string;
+  /** Of the team that is created with the schedule, where there is none yet. */
+  readonly teamName: string;
   readonly name: string;
   readonly timezone: string;
   readonly turns: readonly Turn[];
@@ -38,6 +40,7 @@ export function newDraft(now: number, teamId: string): ScheduleDraft {
   const last = thisWeek.getTime() <= now ? thisWeek : new Date(year, month, monday - 7, HOUR_OF_HAND_OVER);
   return {
     teamId,
+    teamName: '',
     name: '',
     timezone: viewerZone(),
     turns: [],
@@ -53,6 +56,7 @@ export function draftOf(schedule: ShownSchedule): ScheduleDraft {
   const { userIds, shiftHours = 0 } = rotationConfig;
   return {
     teamId,
+    teamName: '',
     name,
     timezone,
     turns: userIds.map((userId, key) => ({ key, userId })),
@@ -187,6 +191,7 @@ export function lengthText(hours: number): string {
 
 export const SCHEDULE_LABELS: Record<keyof ScheduleDraft, string> = {
   teamId: 'Team',
+  teamName: 'Team',
   name: 'Name',
   timezone: 'Time zone',
   turns: 'Who takes turns',

@@ -20,25 +20,15 @@ import { useOrganization } from '#console/shell/organization.tsx';
 export function Members({ team }: { readonly team: TeamDetails }) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
-  const { members, memberCount } = team;
+  const { teamId, members, memberCount } = team;
   const [edited, setEdited] = useState<TeamMember | null>(null);
   const [removed, setRemoved] = useState<TeamMember | null>(null);
   const moving = useMutation({
-    mutationFn: async (order: readonly TeamMember[]) => {
-      for (const [sortOrder, { memberId, sortOrder: before }] of order.entries()) {
-        if (sortOrder !== before) await invoke(org.orgId, 'update_team_member', { memberId, sortOrder });
-      }
-    },
+    mutationFn: (move: { readonly memberId: string; readonly to: 'up' | 'down' }) =>
+      invoke(org.orgId, 'move_team_member', { teamId, ...move }),
     onError: (error) => showError('The order was not saved', error),
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }),
   });
-  const move = (index: number, by: 1 | -1): void => {
-    const order = [...members];
-    const [member] = order.splice(index, 1);
-    if (member === undefined) return;
-    order.splice(index + by, 0, member);
-    moving.mutate(order);
-  };
   const me = members.find(({ userId }) => userId === session.user.userId);
   return (
     <Card
@@ -74,7 +64,7 @@ export function Members({ team }: { readonly team: TeamDetails }) {
                   isFirst={index === 0}
                   isLast={index === members.length - 1}
                   onEdit={() => setEdited(member)}
-                  onMove={(by) => move(index, by)}
+                  onMove={(to) => moving.mutate({ memberId: member.memberId, to })}
                   onRemove={() => setRemoved(member)}
                 />
               </Row>
@@ -93,7 +83,7 @@ interface MemberMenuProps {
   readonly isFirst: boolean;
   readonly isLast: boolean;
   readonly onEdit: () => void;
-  readonly onMove: (by: 1 | -1) => void;
+  readonly onMove: (to: 'up' | 'down') => void;
   readonly onRemove: () => void;
 }
 
@@ -115,10 +105,10 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
         </Menu.Item>
         {mayEdit && (
           <>
-            <Menu.Item leftSection={<IconArrowUp size={16} />} disabled={isFirst} onClick={() => onMove(-1)}>
+            <Menu.Item leftSection={<IconArrowUp size={16} />} disabled={isFirst} onClick={() => onMove('up')}>
               Move up
             </Menu.Item>
-            <Menu.Item leftSection={<IconArrowDown size={16} />} disabled={isLast} onClick={() => onMove(1)}>
+            <Menu.Item leftSection={<IconArrowDown size={16} />} disabled={isLast} onClick={() => onMove('down')}>
               Move down
             </Menu.Item>
             <Menu.Item color="red" leftSection={<IconUserMinus size={16} />} onClick={onRemove}>

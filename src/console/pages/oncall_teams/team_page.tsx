@@ -141,10 +141,18 @@ function Policies({ team: { teamId, policies } }: { readonly team: TeamDetails }
   );
 }
 
-function Schedules({ team: { schedules } }: { readonly team: TeamDetails }) {
+function Schedules({ team: { teamId, schedules } }: { readonly team: TeamDetails }) {
+  const { may } = useOrganization();
   return (
     <Card
       title="Schedules"
+      action={
+        may('oncall:edit') && (
+          <Link to="/oncall/schedules/new" search={{ team: teamId }}>
+            Create
+          </Link>
+        )
+      }
       rows={
         schedules.length === 0
           ? undefined

@@ -1,32 +1,38 @@
-import { Button, Group, Text, TextInput } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { RELEASES_PAGE as PAGE, releasesQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
+import { SearchField } from '#console/components/search_field.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { CompareReleases } from '#console/pages/services/compare_releases.tsx';
 import { RecordDeploy } from '#console/pages/services/record_deploy.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-type Release = ResultOf<'list_releases'>['releases'][number];
+const route = getRouteApi('/inside/services/$serviceId');
 
-const PAGE = 10;
+const DEBOUNCE_MS = 200;
+
+type Release = ResultOf<'list_releases'>['releases'][number];
 
 /** What each release brought, and when it was deployed. */
 export function ReleasesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { org, may } = useOrganization();
   const { serviceId } = service;
-  const [search, setSearch] = useState('');
+  const { q = '' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [search] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
   const [offset, setOffset] = useState(0);
   const [dialog, setDialog] = useState<'deploy' | 'compare' | null>(null);
   const { data, error, refetch } = useQuery({
-    ...actionQuery(org.orgId, 'services', 'list_releases', { serviceId, search, offset, limit: PAGE }),
+    ...releasesQuery(org.orgId, serviceId, { search, offset }),
     placeholderData: keepPreviousData,
   });
   const { releases = [], total = 0 } = data ?? {};
@@ -52,15 +58,15 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
         <ReleaseRow key={release.release} serviceId={serviceId} release={release} />
       ))}
     >
-      {(total > PAGE || search !== '') && (
-        <TextInput
-          aria-label="Search releases"
+      {(total > PAGE || q !== '') && (
+        <SearchField
+          isAlone
+          label="Search releases"
           placeholder="Search releases"
-          value={search}
-          maxLength={200}
-          onChange={(event) => {
-            setSearch(event.currentTarget.value);
+          value={q}
+          onChange={(wanted) => {
             setOffset(0);
+            void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true, resetScroll: false });
           }}
         />
       )}
