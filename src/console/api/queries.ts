@@ -18,6 +18,9 @@ export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic
 
 export const incidentQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_incident', { incidentId });
+/** What agents do about an incident, and what they ask. */
+export const agentWorkQuery = (orgId: string, incidentId: string) =>
+  actionQuery(orgId, 'incidents', 'get_agent_work', { incidentId });
 export const serviceQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service', { serviceId });
 export const teamsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'list_teams', {});

@@ -60,7 +60,9 @@ export function DeliveryProblems() {
               sub={<Sentence>{localTimes(message)}</Sentence>}
             />
           ))}
-          {warningCount > SHOWN_MAX && <Row title={`And ${warningCount - SHOWN_MAX} more`} />}
+          {warningCount > SHOWN_MAX && (
+            <Row title={<Link to="/oncall/teams">And {warningCount - SHOWN_MAX} more</Link>} />
+          )}
         </>
       }
     />

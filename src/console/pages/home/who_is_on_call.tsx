@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import type { HomeData, HomeSchedule } from '#console/api/home.ts';
@@ -37,7 +38,9 @@ export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readon
       <DayScale from={at} />
       {others > 0 && (
         <div className={classes.sub}>
-          And {others} more {others === 1 ? 'schedule' : 'schedules'}.
+          <Link to="/oncall">
+            And {others} more {others === 1 ? 'schedule' : 'schedules'}
+          </Link>
         </div>
       )}
       <Suspense>

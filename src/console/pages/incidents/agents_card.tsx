@@ -5,7 +5,7 @@ import { useEffect, useState } from 'react';
 
 import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { agentWorkQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -29,7 +29,7 @@ export function AgentsCard({ incident }: { readonly incident: IncidentWithLog })
   const { incidentId, status, timeline } = incident;
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({
-    ...actionQuery(org.orgId, 'incidents', 'get_agent_work', { incidentId }),
+    ...agentWorkQuery(org.orgId, incidentId),
     refetchInterval: status === 'resolved' ? false : REFRESH_MS,
   });
   // Whatever agents and people do is an event of the timeline, too.

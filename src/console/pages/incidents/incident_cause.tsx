@@ -1,16 +1,9 @@
-import { Skeleton } from '@mantine/core';
-import { lazy, Suspense } from 'react';
-
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
-import type { Measurement } from '#console/pages/incidents/metric_chart.tsx';
+import { type Measurement, MetricChart } from '#console/pages/incidents/metric_chart.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
-
-const MetricChart = lazy(() =>
-  import('#console/pages/incidents/metric_chart.tsx').then((m) => ({ default: m.MetricChart })),
-);
 
 /** What made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
@@ -42,9 +35,7 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
         {aggregation} of <code>{metricName}</code> over {windowMinutes} min
       </p>
       <div className={classes.chart}>
-        <Suspense fallback={<Skeleton height="100%" />}>
-          <MetricChart incident={incident} measured={measured} />
-        </Suspense>
+        <MetricChart incident={incident} measured={measured} />
       </div>
     </Card>
   );

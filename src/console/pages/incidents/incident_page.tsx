@@ -5,7 +5,7 @@ import { lazy, Suspense } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { incidentQuery } from '#console/api/queries.ts';
+import { agentWorkQuery, incidentQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -15,6 +15,7 @@ import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { WhenNear } from '#console/components/when_near.tsx';
+import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
@@ -33,10 +34,6 @@ const IncidentContext = lazy(() =>
   import('#console/pages/incidents/incident_context.tsx').then((m) => ({ default: m.IncidentContext })),
 );
 
-const AgentsCard = lazy(() =>
-  import('#console/pages/incidents/agents_card.tsx').then((m) => ({ default: m.AgentsCard })),
-);
-
 const route = getRouteApi('/inside/incidents/$incidentId');
 
 /** Refreshes an open incident even when the live connection does not work. */
@@ -49,8 +46,11 @@ export function IncidentPage() {
     ...incidentQuery(org.orgId, incidentId),
     refetchInterval: ({ state }) => (state.data?.status === 'resolved' ? false : REFRESH_MS),
   });
+  // Asked for together with the incident: what shows it stands above what people read.
+  const work = useQuery(agentWorkQuery(org.orgId, incidentId));
+  const isWorkLoading = work.isPending && work.fetchStatus === 'fetching' && work.failureCount === 0;
   const back = <Back to="/incidents">Incidents</Back>;
-  if (data !== undefined) return <Incident key={incidentId} incident={data} back={back} />;
+  if (data !== undefined && !isWorkLoading) return <Incident key={incidentId} incident={data} back={back} />;
   return (
     <Page title="Incident" above={back}>
       {isApiError(error, 404) && <FindInOtherOrganizations incidentId={incidentId} />}
@@ -79,9 +79,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
     >
       <div>
         <IncidentCause incident={incident} />
-        <Suspense>
-          <AgentsCard incident={incident} />
-        </Suspense>
+        <AgentsCard incident={incident} />
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
         <WhenNear>

@@ -32,7 +32,7 @@ interface IncidentRowProps {
 
 export function IncidentRow(props: IncidentRowProps) {
   const { incident, isSelected, onSelect, onAcknowledge, measured, isShort = false } = props;
-  const { incidentId, number, title, status, serviceName, occurrences, triggeredAt } = incident;
+  const { incidentId, number, title, status, severity, serviceName, occurrences, triggeredAt } = incident;
   return (
     <li
       className={`${classes.row} ${isShort ? classes.isShort : ''}`}
@@ -61,7 +61,7 @@ export function IncidentRow(props: IncidentRowProps) {
           <bdi>{withoutBidiControls(title)}</bdi>
         </Link>
         <div className={classes.sub}>
-          <Name>{serviceName}</Name> · #{number}
+          <Name>{serviceName}</Name> · #{number} · {severity}
           {occurrences > 1 && ` · ${occurrences} times`}
           <span className={classes.phoneOnly}>
             {' · '}

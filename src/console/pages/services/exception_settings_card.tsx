@@ -3,11 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { exceptionSettingsQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -27,7 +30,7 @@ export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: 
   const [isEditing, setIsEditing] = useState(false);
   const isEnabled = capabilities.includes('exceptions');
   const { data } = useQuery({
-    ...actionQuery(org.orgId, 'services', 'get_exception_settings', { serviceId }),
+    ...exceptionSettingsQuery(org.orgId, serviceId),
     enabled: isEnabled,
   });
   if (!isEnabled || data === undefined) return null;
@@ -79,27 +82,54 @@ interface EditSettingsProps {
   onClose(): void;
 }
 
+interface SettingValues {
+  filters: string[];
+  /** One a line, as the next. */
+  patterns: string;
+  secretNames: string;
+  /** Empty for no limit. */
+  eventsPerHour: string;
+}
+
+const LABELS: Readonly<Record<keyof SettingValues, string>> = {
+  filters: 'Leave out exceptions of',
+  patterns: 'Own patterns',
+  secretNames: 'Secret fields',
+  eventsPerHour: 'Events an hour',
+};
+
 function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
-  const [filters, setFilters] = useState<string[]>([...settings.filters]);
-  const [patterns, setPatterns] = useState(settings.patterns.join('\n'));
-  const [names, setNames] = useState(settings.secretNames.join('\n'));
-  const [limit, setLimit] = useState<number | string>(settings.eventsPerHour ?? '');
-  const saving = useServiceChange('set_exception_settings', onClose);
-  const save = (event: React.FormEvent): void => {
-    event.preventDefault();
-    saving.mutate({
-      serviceId,
-      filters: INBOUND_FILTERS.filter((name) => filters.includes(name)),
-      patterns: linesOf(patterns),
-      secretNames: linesOf(names),
-      eventsPerHour: typeof limit === 'number' ? limit : null,
-    });
-  };
+  const { form, draft } = useDraftForm<SettingValues>({
+    form: `set_exception_settings ${serviceId}`,
+    base: {
+      filters: [...settings.filters],
+      patterns: settings.patterns.join('\n'),
+      secretNames: settings.secretNames.join('\n'),
+      eventsPerHour: String(settings.eventsPerHour ?? ''),
+    },
+  });
+  const saving = useServiceChange('set_exception_settings', () => {
+    draft.done();
+    onClose();
+  });
+  const save = form.onSubmit((values) =>
+    saving.mutate(
+      {
+        serviceId,
+        filters: INBOUND_FILTERS.filter((name) => values.filters.includes(name)),
+        patterns: linesOf(values.patterns),
+        secretNames: linesOf(values.secretNames),
+        eventsPerHour: values.eventsPerHour === '' ? null : Number(values.eventsPerHour),
+      },
+      { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+    ),
+  );
   return (
     <Dialog title="Noise and secrets" onClose={onClose}>
-      <form onSubmit={save}>
+      <form onSubmit={save} noValidate>
         <Stack>
-          <Checkbox.Group label="Leave out exceptions of" value={filters} onChange={setFilters}>
+          <DraftNotice draft={draft} labels={LABELS} />
+          <Checkbox.Group {...form.getInputProps('filters')} label={LABELS.filters}>
             <Stack gap="xs" mt="xs">
               {INBOUND_FILTERS.map((name) => (
                 <Checkbox key={name} value={name} label={FILTER_NAMES[name]} />
@@ -107,37 +137,43 @@ function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
             </Stack>
           </Checkbox.Group>
           <Textarea
-            label="Own patterns"
+            {...form.getInputProps('patterns')}
+            label={LABELS.patterns}
             description="One a line. An exception whose message, or Type: value, is like it is left out; * stands for anything."
             placeholder="*ResizeObserver loop*"
             autosize
             minRows={2}
             maxRows={8}
-            value={patterns}
-            onChange={(event) => setPatterns(event.currentTarget.value)}
           />
           <NumberInput
-            label="Events an hour"
+            {...form.getInputProps('eventsPerHour')}
+            onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
+            label={LABELS.eventsPerHour}
             description="Beyond it only exceptions that are new or have come back are kept. Empty for no limit."
             min={1}
             max={1_000_000_000}
             allowDecimal={false}
             thousandSeparator=","
-            value={limit}
-            onChange={setLimit}
           />
           <Textarea
-            label="Secret fields"
+            {...form.getInputProps('secretNames')}
+            label={LABELS.secretNames}
             description="One name a line. Their values are left out wherever they stand, besides passwords, tokens and the like."
             placeholder="iban"
             autosize
             minRows={2}
             maxRows={8}
-            value={names}
-            onChange={(event) => setNames(event.currentTarget.value)}
           />
           {saving.error !== null && <ErrorAlert error={saving.error} />}
-          <SubmitButtons label="Save" isPending={saving.isPending} onCancel={onClose} />
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -1,8 +1,11 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
-import { useForm } from '@mantine/form';
+import { Stack, TextInput } from '@mantine/core';
 
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 
 interface RecordDeployProps {
@@ -14,22 +17,31 @@ interface RecordDeployProps {
 
 /** For deploys that no build tells of. */
 export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) {
-  const form = useForm({
-    initialValues: { release: newest, environment: 'production' },
+  const { form, draft } = useDraftForm({
+    form: `record_deploy ${serviceId}`,
+    base: { release: newest, environment: 'production' },
     validate: {
       release: (text) => (text.trim() === '' ? 'Name the release.' : null),
       environment: (text) => (text.trim() === '' ? 'Name the environment.' : null),
     },
   });
-  const recording = useServiceChange('record_deploy', onClose);
+  const recording = useServiceChange('record_deploy', () => {
+    draft.done();
+    onClose();
+  });
   return (
     <Dialog onClose={onClose} title="Record a deploy">
       <form
-        onSubmit={form.onSubmit(({ release, environment }) =>
-          recording.mutate({ serviceId, release: release.trim(), environment: environment.trim() }),
+        noValidate
+        onSubmit={form.onSubmit((values) =>
+          recording.mutate(
+            { serviceId, release: values.release.trim(), environment: values.environment.trim() },
+            { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+          ),
         )}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={{ release: 'Release', environment: 'Environment' }} />
           <TextInput label="Release" maxLength={200} required {...form.getInputProps('release')} />
           <TextInput
             label="Environment"
@@ -39,14 +51,15 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
             {...form.getInputProps('environment')}
           />
           {recording.isError && <ErrorAlert title="The deploy was not recorded" error={recording.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={recording.isPending}>
-              Record
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Record"
+            isPending={recording.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

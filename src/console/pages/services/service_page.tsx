@@ -1,13 +1,15 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { IconPencil, IconServerOff } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
+import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
+import { exceptionSettingsQuery, releaseHealthQuery, releasesQuery } from '#console/api/services.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -29,8 +31,9 @@ export function ServicePage() {
   const { serviceId } = route.useParams();
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery(serviceQuery(org.orgId, serviceId));
+  const isPartLoading = useArePartsLoading(serviceId);
   const back = <Back to="/services">Services</Back>;
-  if (data !== undefined) return <Service key={serviceId} service={data} back={back} />;
+  if (data !== undefined && !isPartLoading) return <Service key={serviceId} service={data} back={back} />;
   return (
     <Page title="Service" above={back}>
       {isApiError(error, 404) && (
@@ -46,6 +49,25 @@ export function ServicePage() {
         </Stack>
       )}
     </Page>
+  );
+}
+
+/**
+ * Whether cards are loading whose height depends on their data: what stands below them must not move when it arrives.
+ * They are asked for together with the service.
+ */
+function useArePartsLoading(serviceId: string): boolean {
+  const { orgId } = useOrganization().org;
+  const parts = useQueries({
+    queries: [
+      ingestStatusQuery(orgId, serviceId),
+      releaseHealthQuery(orgId, serviceId),
+      exceptionSettingsQuery(orgId, serviceId),
+      releasesQuery(orgId, serviceId),
+    ],
+  });
+  return parts.some(
+    ({ isPending, fetchStatus, failureCount }) => isPending && fetchStatus === 'fetching' && failureCount === 0,
   );
 }
 

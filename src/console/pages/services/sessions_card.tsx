@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { releaseHealthQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -15,7 +15,7 @@ const GOOD_PERCENT = 99.5;
 export function SessionsCard({ serviceId }: { readonly serviceId: string }) {
   const { org } = useOrganization();
   const { data } = useQuery({
-    ...actionQuery(org.orgId, 'services', 'list_release_health', { serviceId }),
+    ...releaseHealthQuery(org.orgId, serviceId),
     refetchInterval: REFRESH_MS,
   });
   if (data === undefined || data.releases.length === 0) return null;
