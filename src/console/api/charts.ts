@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
@@ -8,6 +8,17 @@ import type { TimeRange } from '#console/components/time_range.ts';
 export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
 export type ChartResult = ResultOf<'query_metrics'>['results'][number];
 type Period = Pick<InputOf<'query_metrics'>, 'windowMinutes' | 'from' | 'to'>;
+
+/** The metrics of a service with their last hour, page by page. */
+export const metricListQuery = (orgId: string, wanted: Omit<InputOf<'describe_metrics'>, 'offset'>) =>
+  infiniteQueryOptions({
+    queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', wanted],
+    queryFn: ({ pageParam, signal }) => invoke(orgId, 'describe_metrics', { ...wanted, offset: pageParam }, signal),
+    initialPageParam: 0,
+    getNextPageParam: ({ nextOffset }) => nextOffset,
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  });
 
 /** As the operations take a range. */
 export function periodOf(range: TimeRange): Period {

@@ -24,13 +24,26 @@ interface Created {
   readonly isFilled: boolean;
 }
 
-export function CreateDashboard({ onClose }: { readonly onClose: () => void }) {
+/** What the form begins with. */
+export interface DashboardStart {
+  readonly serviceId: string | null;
+  readonly name: string;
+}
+
+export const EMPTY_START: DashboardStart = { serviceId: null, name: '' };
+
+interface CreateDashboardProps {
+  readonly start: DashboardStart;
+  readonly onClose: () => void;
+}
+
+export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm<Created>({
-    form: 'create_dashboard',
-    base: { name: '', serviceId: null, isFilled: true },
+    form: `create_dashboard ${start.serviceId ?? ''}`.trim(),
+    base: { ...start, isFilled: true },
     validate: { name: nameFault },
   });
   const creating = useMutation({

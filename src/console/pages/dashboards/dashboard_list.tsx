@@ -22,12 +22,13 @@ import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { CreateDashboard } from '#console/pages/dashboards/create_dashboard.tsx';
+import { CreateDashboard, type DashboardStart, EMPTY_START } from '#console/pages/dashboards/create_dashboard.tsx';
 import {
   DeleteDashboard,
   RenameDashboard,
   useDuplicateDashboard,
 } from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import { DashboardTemplates } from '#console/pages/dashboards/dashboard_templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/dashboards');
@@ -41,7 +42,7 @@ export function DashboardList() {
   const { q = '' } = route.useSearch();
   const navigate = route.useNavigate();
   const [text] = useDebouncedValue(q.trim(), DEBOUNCE_MS);
-  const [isCreating, setIsCreating] = useState(false);
+  const [start, setStart] = useState<DashboardStart | null>(null);
   const list = useInfiniteQuery({
     ...dashboardSearchQuery(org.orgId, text === '' ? {} : { text: text.slice(0, 200) }),
     placeholderData: keepPreviousData,
@@ -50,7 +51,7 @@ export function DashboardList() {
   const dashboards = data?.pages.flatMap((page) => page.dashboards) ?? [];
   const mayEdit = may('dashboards:edit');
   const create = mayEdit ? (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setIsCreating(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setStart(EMPTY_START)}>
       Create a dashboard
     </Button>
   ) : undefined;
@@ -59,10 +60,13 @@ export function DashboardList() {
     <Page title="Dashboards" actions={create}>
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {isEmpty && q === '' ? (
-        <EmptyState icon={<IconLayoutDashboard size={24} />} title="No dashboard yet" actions={create}>
-          A dashboard shows metrics, incidents and who is on call side by side. It can be made from what a service
-          sends.
-        </EmptyState>
+        <>
+          <EmptyState icon={<IconLayoutDashboard size={24} />} title="No dashboard yet" actions={create}>
+            A dashboard shows metrics, incidents and who is on call side by side. It can be made from what a service
+            sends.
+          </EmptyState>
+          {mayEdit && <DashboardTemplates onChoose={setStart} />}
+        </>
       ) : (
         <>
           <SearchField
@@ -90,7 +94,7 @@ export function DashboardList() {
           )}
         </>
       )}
-      {isCreating && <CreateDashboard onClose={() => setIsCreating(false)} />}
+      {start !== null && <CreateDashboard start={start} onClose={() => setStart(null)} />}
     </Page>
   );
 }

@@ -1,6 +1,6 @@
 import { Alert, Button, TextInput } from '@mantine/core';
-import { useFullscreenElement } from '@mantine/hooks';
-import { IconArrowLeft, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
+import { useFullscreenElement, useHotkeys } from '@mantine/hooks';
+import { IconArrowBackUp, IconArrowLeft, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
@@ -175,6 +175,16 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       }),
     [changeWidgets],
   );
+  const { undo } = drafts;
+  // Within a text it takes back what was typed.
+  useHotkeys([
+    [
+      'mod+Z',
+      () => {
+        if (editor === null && conflict === null) undo?.();
+      },
+    ],
+  ]);
   const widgetsNow = useRef(current.widgets);
   useEffect(() => {
     widgetsNow.current = current.widgets;
@@ -270,6 +280,15 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
           />
           <Button variant="default" leftSection={<IconPlus size={16} />} onClick={() => setEditor({ widget: null })}>
             Add a widget
+          </Button>
+          <Button
+            variant="default"
+            leftSection={<IconArrowBackUp size={16} />}
+            disabled={undo === null}
+            onClick={() => undo?.()}
+            title="Take back the last change (Ctrl+Z)"
+          >
+            Undo
           </Button>
           <Button variant="default" onClick={discard}>
             {drafts.isChanged ? 'Discard' : 'Cancel'}

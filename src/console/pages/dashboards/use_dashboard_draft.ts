@@ -13,7 +13,11 @@ interface Editing {
   /** `updatedAt` of the base. */
   readonly readAt: string;
   readonly draft: DashboardDraft;
+  /** The widgets before each change, the last one at the end. */
+  readonly past: readonly (readonly Widget[])[];
 }
+
+const PAST_MAX = 100;
 
 export interface DashboardDrafts {
   /** Null while nothing is being changed. */
@@ -22,6 +26,8 @@ export interface DashboardDrafts {
   begin(): void;
   change(draft: Partial<DashboardDraft>): void;
   changeWidgets(change: (widgets: readonly Widget[]) => readonly Widget[]): void;
+  /** Takes back the last change of the widgets; null while there is none. */
+  readonly undo: (() => void) | null;
   /** Takes another base, as after a conflict. */
   rebase(base: Dashboard, draft: DashboardDraft): void;
   /** Ends the change; nothing of the draft stays. */
@@ -47,20 +53,34 @@ export function useDashboardDraft(dashboard: Dashboard): DashboardDrafts {
   const change = useCallback((part: Partial<DashboardDraft>) => {
     setEditing((before) => before && { ...before, draft: { ...before.draft, ...part } });
   }, []);
+  const undo = useCallback(() => setEditing((before) => before && withoutLastChange(before)), []);
   return {
     editing,
     isChanged: useMemo(() => editing !== null && hasChanges(changesBetween(editing.base, editing.draft)), [editing]),
     begin: () => {
       const base = toDraft(dashboard);
-      setEditing({ base, readAt: dashboard.updatedAt, draft: base });
+      setEditing({ base, readAt: dashboard.updatedAt, draft: base, past: [] });
     },
     change,
     changeWidgets: useCallback((make: (widgets: readonly Widget[]) => readonly Widget[]) => {
-      setEditing((before) => before && { ...before, draft: { ...before.draft, widgets: make(before.draft.widgets) } });
+      setEditing((before) => before && withWidgets(before, make(before.draft.widgets)));
     }, []),
-    rebase: (base, draft) => setEditing({ base: toDraft(base), readAt: base.updatedAt, draft }),
+    undo: editing === null || editing.past.length === 0 ? null : undo,
+    rebase: (base, draft) => setEditing({ base: toDraft(base), readAt: base.updatedAt, draft, past: [] }),
     end: () => setEditing(null),
   };
+}
+
+function withWidgets(editing: Editing, widgets: readonly Widget[]): Editing {
+  const { draft, past } = editing;
+  if (widgets === draft.widgets) return editing;
+  return { ...editing, draft: { ...draft, widgets }, past: [...past, draft.widgets].slice(-PAST_MAX) };
+}
+
+function withoutLastChange(editing: Editing): Editing {
+  const widgets = editing.past.at(-1);
+  if (widgets === undefined) return editing;
+  return { ...editing, draft: { ...editing.draft, widgets }, past: editing.past.slice(0, -1) };
 }
 
 /** As the browser keeps it: layouts, whose widgets carry what is not known here, too. */
@@ -77,7 +97,7 @@ function write({ readAt }: Editing, { name, widgets }: DashboardDraft): Record<s
 function readStored(key: string): Editing | null {
   const stored = readDraft(key);
   if (stored === null || !isWritten(stored.base) || !isWritten(stored.values)) return null;
-  return { readAt: stored.base.readAt, base: toWidgets(stored.base), draft: toWidgets(stored.values) };
+  return { readAt: stored.base.readAt, base: toWidgets(stored.base), draft: toWidgets(stored.values), past: [] };
 }
 
 function isWritten(value: unknown): value is WrittenDraft {

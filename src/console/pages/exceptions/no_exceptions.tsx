@@ -1,18 +1,16 @@
 import { Button } from '@mantine/core';
 import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { serviceQuery } from '#console/api/queries.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
-import { Snippet } from '#console/pages/services/snippet.tsx';
-import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { ServiceSnippet } from '#console/pages/services/service_snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface NoExceptionsProps {
@@ -50,6 +48,8 @@ export function NoExceptions({ tab, serviceId, isFiltered, isAny, onClear }: NoE
   );
 }
 
+const KINDS = ['node', 'browser', 'python'];
+
 /** Nothing has arrived: how a service starts sending. */
 function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | undefined }) {
   const { org, may } = useOrganization();
@@ -64,7 +64,10 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
         title="No exception yet"
         actions={
           may('services:edit') && (
-            <Button component={Link} to="/services" leftSection={<IconPlus size={16} />}>
+            <Button
+              leftSection={<IconPlus size={16} />}
+              renderRoot={(props: object) => <Link to="/services" search={{ create: true }} {...props} />}
+            >
               Create a service
             </Button>
           )
@@ -80,29 +83,7 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
       about="Add the SDK of your language to the service. Its first error shows here within a second."
       action={wanted === undefined && <ServicePicker value={serviceId} onChange={setChosen} />}
     >
-      <ServiceSnippet key={serviceId} serviceId={serviceId} />
+      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />
     </Card>
-  );
-}
-
-const KINDS = ['node', 'browser', 'python'];
-
-function ServiceSnippet({ serviceId }: { readonly serviceId: string }) {
-  const { orgId } = useOrganization().org;
-  const { data: service } = useQuery(serviceQuery(orgId, serviceId));
-  const { keys, isPending, reveal } = useRevealedKeys(serviceId);
-  if (service === undefined) return null;
-  return (
-    <>
-      {!service.capabilities.includes('exceptions') && (
-        <p>
-          Exceptions are not enabled for this service, so they would be refused.{' '}
-          <Link to="/services/$serviceId" params={{ serviceId }}>
-            Enable them
-          </Link>
-        </p>
-      )}
-      <Snippet masked={service} keys={keys} isPending={isPending} onReveal={reveal} kinds={KINDS} />
-    </>
   );
 }

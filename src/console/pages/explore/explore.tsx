@@ -1,12 +1,13 @@
 import { Button, Skeleton } from '@mantine/core';
 import { useElementSize, useMediaQuery } from '@mantine/hooks';
-import { IconArrowLeft, IconChartLine } from '@tabler/icons-react';
+import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-import { chartsQuery } from '#console/api/charts.ts';
+import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
+import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -17,13 +18,14 @@ import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { MetricView } from '#console/pages/explore/metric_view.tsx';
+import { ServiceSnippet } from '#console/pages/services/service_snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/explore');
 
 /** Every metric of a service, and a chart of the one that is chosen. The address says all that is shown. */
 export function Explore() {
-  const { org } = useOrganization();
+  const { org, may } = useOrganization();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
@@ -50,8 +52,22 @@ export function Explore() {
     <Page title="Metrics" actions={<RangePicker range={range} onChange={setRange} />}>
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data !== undefined && first === undefined ? (
-        <EmptyState icon={<IconChartLine size={24} />} title="No service sends metrics yet">
-          Create a service, and send it metrics with OpenTelemetry, Prometheus or plain HTTP: its page has the snippets.
+        <EmptyState
+          icon={<IconChartLine size={24} />}
+          title="No service yet"
+          {...(may('services:edit') && {
+            actions: (
+              <Button
+                leftSection={<IconPlus size={16} />}
+                renderRoot={(props: object) => <Link to="/services" search={{ create: true }} {...props} />}
+              >
+                Create a service
+              </Button>
+            ),
+          })}
+        >
+          Metrics come from services. Create one, and it gets the key that it sends them with, by OpenTelemetry,
+          Prometheus or plain HTTP.
         </EmptyState>
       ) : (
         <div className={classes.columns}>
@@ -94,18 +110,51 @@ export function Explore() {
               ) : isChosen && width > 0 ? (
                 <MetricView search={search} range={range} width={width} onChange={show} onRange={setRange} />
               ) : (
-                !isNarrow && (
-                  <EmptyState icon={<IconChartLine size={24} />} title="Choose a metric">
-                    Its chart appears here. You can split it by a label, compare it with yesterday or last week, and
-                    make a rule or a widget of it.
-                  </EmptyState>
-                )
+                !isNarrow && <NothingChosen serviceId={search.service} order={search.order} />
               )}
             </div>
+          )}
+          {isNarrow && !isChosen && search.service !== undefined && (
+            <SendMetrics serviceId={search.service} order={search.order} />
           )}
         </div>
       )}
     </Page>
+  );
+}
+
+interface Listed {
+  readonly serviceId: string;
+  readonly order: ExploreSearch['order'] | undefined;
+}
+
+/** Whether the service has sent no metric at all, as its list says. */
+function useIsWithoutMetrics({ serviceId, order }: Listed): boolean {
+  const { orgId } = useOrganization().org;
+  const { data, isPlaceholderData } = useInfiniteQuery(metricListQuery(orgId, { serviceId, sort: order ?? 'name' }));
+  return data?.pages[0]?.total === 0 && !isPlaceholderData;
+}
+
+function NothingChosen(listed: Listed) {
+  if (useIsWithoutMetrics(listed)) return <SendMetrics {...listed} />;
+  return (
+    <EmptyState icon={<IconChartLine size={24} />} title="Choose a metric">
+      Its chart appears here. You can split it by a label, compare it with yesterday or last week, and make a rule or a
+      widget of it.
+    </EmptyState>
+  );
+}
+
+const SENDERS = ['otlp', 'prometheus', 'curl'];
+
+/** How the service starts sending metrics, while it has sent none. */
+function SendMetrics(listed: Listed) {
+  if (!useIsWithoutMetrics(listed)) return null;
+  const { serviceId } = listed;
+  return (
+    <Card title="No metric yet" about="Send some in one of these ways. They show here within seconds.">
+      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="metrics" kinds={SENDERS} />
+    </Card>
   );
 }
 

@@ -1,12 +1,11 @@
 import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { stepText } from '#console/api/charts.ts';
-import { topicKey } from '#console/api/queries.ts';
+import type { ResultOf } from '#console/api/actions.ts';
+import { metricListQuery, stepText } from '#console/api/charts.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
@@ -42,14 +41,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const sort: 'name' | 'series' = search.order ?? 'name';
   const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
-  const list = useInfiniteQuery({
-    queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', wanted],
-    queryFn: ({ pageParam, signal }) => invoke(orgId, 'describe_metrics', { ...wanted, offset: pageParam }, signal),
-    initialPageParam: 0,
-    getNextPageParam: ({ nextOffset }) => nextOffset,
-    placeholderData: keepPreviousData,
-    staleTime: 30_000,
-  });
+  const list = useInfiniteQuery(metricListQuery(orgId, wanted));
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
   const metrics = data?.pages.flatMap((page) => page.metrics) ?? [];
   const { total = 0, nearest = [] } = data?.pages[0] ?? {};
@@ -97,9 +89,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
       {data === undefined && error === null && <Skeletons />}
       {data !== undefined && total === 0 && (
         <p className={classes.none}>
-          {text === ''
-            ? 'This service has sent no metrics yet. Its page has snippets that send some.'
-            : 'No metric has these words.'}
+          {text === '' ? 'This service has sent no metrics yet.' : 'No metric has these words.'}
           {nearest.length > 0 && (
             <>
               {' '}

@@ -20,7 +20,7 @@ interface SnippetProps {
 
 /** How a service starts sending. The text can be copied once it contains the real key. */
 export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys(SNIPPETS) }: SnippetProps) {
-  const [kind, setKind] = useState('node');
+  const [kind, setKind] = useState(kinds[0] ?? 'node');
   const clipboard = useClipboard({ timeout: 2_000 });
   const snippet = SNIPPETS[kind];
   const text = snippet?.text(keys ?? masked) ?? '';

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+
+import type { Capability } from '#console/api/actions.ts';
+import { serviceQuery } from '#console/api/queries.ts';
+import { CAPABILITY_NAMES } from '#console/components/capability.ts';
+import { Snippet } from '#console/pages/services/snippet.tsx';
+import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface ServiceSnippetProps {
+  readonly serviceId: string;
+  /** What it would send. */
+  readonly capability: Capability;
+  readonly kinds: readonly string[];
+}
+
+/** How a service starts sending, on pages that show what it sends. */
+export function ServiceSnippet({ serviceId, capability, kinds }: ServiceSnippetProps) {
+  const { orgId } = useOrganization().org;
+  const { data: service } = useQuery(serviceQuery(orgId, serviceId));
+  const { keys, isPending, reveal } = useRevealedKeys(serviceId);
+  if (service === undefined) return null;
+  return (
+    <>
+      {!service.capabilities.includes(capability) && (
+        <p>
+          {CAPABILITY_NAMES[capability]} are not enabled for this service, so they would be refused.{' '}
+          <Link to="/services/$serviceId" params={{ serviceId }}>
+            Enable them
+          </Link>
+        </p>
+      )}
+      <Snippet masked={service} keys={keys} isPending={isPending} onReveal={reveal} kinds={kinds} />
+    </>
+  );
+}
