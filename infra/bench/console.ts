@@ -1,3 +1,4 @@
+import { measureChanges, measureSimulator, measureThreshold } from './console/answers.ts';
 import { measureDashboard, measureMillionPoints } from './console/charts.ts';
 import { CHROMIUM, launch } from './console/browser.ts';
 import { fill, fillMetrics, INCIDENTS, MILLION, SERVICES, WIDGETS } from './console/contents.ts';
@@ -8,14 +9,14 @@ import { count } from './figures.ts';
 import { type Bench, printInputs, withInstallation } from './harness.ts';
 
 /** What is measured, or those of it that `BENCH_CONSOLE` names, as `rooms,charts`. */
-const PARTS = ['rooms', 'keys', 'charts', 'slow', 'memory'] as const;
+const PARTS = ['rooms', 'keys', 'charts', 'answers', 'slow', 'memory'] as const;
 const wanted = (process.env['BENCH_CONSOLE'] ?? PARTS.join(',')).split(',');
 const isWanted = (part: (typeof PARTS)[number]): boolean => wanted.includes(part);
 
 export const consolePages: Bench = {
   name: 'console',
   about:
-    'the console in Chromium: weight, requests and layout shift of a first visit (goal: 250 kB, 15 requests, 0), keys, charts, dashboards, a slow network, memory',
+    'the console in Chromium: weight, requests and layout shift of a first visit (goal: 250 kB, 15 requests, 0), keys, charts, dashboards, what follows a hand or another person, a slow network, memory',
   run: () =>
     withInstallation(async (installation) => {
       if (CHROMIUM === undefined) {
@@ -34,10 +35,15 @@ export const consolePages: Bench = {
       try {
         if (isWanted('rooms')) await measureRooms(browser, installation, serviceId);
         if (isWanted('keys')) await measureKeys(browser, installation);
+        if (isWanted('charts') || isWanted('answers')) await fillMetrics(installation, serviceId);
         if (isWanted('charts')) {
-          await fillMetrics(installation, serviceId);
           await measureMillionPoints(browser, installation, serviceId);
           await measureDashboard(browser, installation, serviceId);
+        }
+        if (isWanted('answers')) {
+          await measureThreshold(browser, installation, serviceId);
+          await measureSimulator(browser, installation);
+          await measureChanges(browser, installation);
         }
         if (isWanted('slow')) await measureSlowNetwork(browser, installation, incident);
         if (isWanted('memory')) await measureMemory(browser, installation, serviceId);

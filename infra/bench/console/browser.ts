@@ -18,7 +18,10 @@ interface Transfer {
   bytes: number;
 }
 
-/** Every request of the page, with the bytes that came over the wire. */
+/** Around each message of a stream, in bytes: the names of its fields and the ends of its lines. */
+const MESSAGE_FRAME = 30;
+
+/** Every request of the page, with the bytes that came over the wire. A stream of changes has no end: its messages count. */
 export async function watchTraffic(session: CDPSession): Promise<Transfer[]> {
   const transfers: Transfer[] = [];
   const byId = new Map<string, Transfer>();
@@ -30,6 +33,14 @@ export async function watchTraffic(session: CDPSession): Promise<Transfer[]> {
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     const transfer = byId.get(requestId);
     if (transfer !== undefined) transfer.bytes = encodedDataLength;
+  });
+  session.on('Network.eventSourceMessageReceived', ({ requestId, data }) => {
+    const transfer = byId.get(requestId) ?? { kind: 'EventSource', bytes: 0 };
+    if (!byId.has(requestId)) {
+      byId.set(requestId, transfer);
+      transfers.push(transfer);
+    }
+    transfer.bytes += data.length + MESSAGE_FRAME;
   });
   await session.send('Network.enable');
   return transfers;
