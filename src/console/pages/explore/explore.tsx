@@ -3,7 +3,7 @@ import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 
 import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
@@ -18,8 +18,11 @@ import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { MetricView } from '#console/pages/explore/metric_view.tsx';
-import { ServiceSnippet } from '#console/pages/services/service_snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const ServiceSnippet = lazy(() =>
+  import('#console/pages/services/service_snippet.tsx').then((m) => ({ default: m.ServiceSnippet })),
+);
 
 const route = getRouteApi('/inside/explore');
 
@@ -153,7 +156,9 @@ function SendMetrics(listed: Listed) {
   const { serviceId } = listed;
   return (
     <Card title="No metric yet" about="Send some in one of these ways. They show here within seconds.">
-      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="metrics" kinds={SENDERS} />
+      <Suspense>
+        <ServiceSnippet key={serviceId} serviceId={serviceId} capability="metrics" kinds={SENDERS} />
+      </Suspense>
     </Card>
   );
 }
