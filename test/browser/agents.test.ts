@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { askPerson } from '#actions/responder/ask_person.ts';
 import { proposeAction } from '#actions/responder/propose_action.ts';
 import { takeLease } from '#actions/responder/take_lease.ts';
 import type { Caller } from '#core/access/caller.ts';
@@ -25,19 +26,27 @@ inBrowser('agents that respond', () => {
     const actor = { kind: 'api_key', apiKeyId: found!.id, apiKeyName: 'Night agent' } as Caller['actor'];
     const agent: Caller = { orgId: h.orgId, actor, via: 'mcp', permissions: new Set(['oncall:view']), responder };
     await runOperation(h, takeLease, agent, { incidentId, minutes: 5 });
-    await runOperation(h, proposeAction, agent, {
+    const { answerUrl } = await runOperation(h, proposeAction, agent, {
       incidentId,
       action: 'acknowledge_incident',
       input: { incidentId },
       reason: 'The rollback of 2.4.1 is under way; nobody else needs to be woken.',
       evidence: ['release 2.4.1 at 03:02', 'p95 of latency 85 ms before it, 420 ms after it'],
     });
-    await page.goto(`${h.baseUrl}/incidents/${incidentId}`);
+    const question = 'Was the rollout of 2.4.1 stopped by somebody?';
+    await runOperation(h, askPerson, agent, { incidentId, question });
+    // The page that a client is asked to open for its person.
+    await page.goto(answerUrl);
     await page.getByText('at work').waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Approve and do it' }).click();
     await page.getByText('approved and done').waitFor();
     expect((await h.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
+
+    await page.getByLabel('A few words (optional)').fill('It still runs');
+    await page.getByRole('button', { name: 'No', exact: true }).click();
+    await page.getByText(/: It still runs$/).waitFor();
+    await page.getByText(/said no to #\d+ of the agent .*: It still runs\.$/).waitFor();
 
     await page.goto(`${h.baseUrl}/settings/agents`);
     await page.getByRole('button', { name: 'Stop all agents' }).click();

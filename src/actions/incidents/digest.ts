@@ -6,7 +6,7 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 type Incident = Static<typeof IncidentView> & { readonly ruleName?: string | null };
 
 /** Of the log of one incident, what came last says most. */
-const LOG_SHOWN = 30;
+const LOG_SHOWN = 20;
 
 /** Unanswered ones first, then acknowledged ones; the newest of each first. */
 export function mostUrgentIncidents(incidents: readonly Incident[]) {
