@@ -25,6 +25,14 @@ export const Name = Type.String({
 /** A label such as an environment or a repository. */
 export const FreeText = Type.String({ maxLength: TEXT_LENGTH_MAX });
 
+/** A text on one line, without white space at its ends. */
+const ONE_LINE = { minLength: 1, pattern: String.raw`^\S(?:[^\n\r\t]*\S)?$` };
+
+/** As clients name releases. */
+export const ReleaseName = Type.String({ ...ONE_LINE, maxLength: 200 });
+
+export const EnvironmentName = Type.String({ ...ONE_LINE, maxLength: 64 });
+
 /** A metric's name, with a label selector where one is allowed. */
 export const MetricName = Type.String({ maxLength: METRIC_NAME_LENGTH_MAX });
 

@@ -17,6 +17,8 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
  */
 export interface IngestAccess {
   /** The service of the ingestion key in the headers: Bearer, X-Api-Key, or the password of Basic. */
+  openService(headers: Headers): Promise<IngestTarget>;
+  /** The same, for metrics. */
   openMetrics(headers: Headers): Promise<IngestTarget>;
   /** The service of a DSN; `projectId` is the one of the address. A null key is no key at all. */
   openExceptions(dsnKey: string | null, projectId: string): Promise<IngestTarget>;
@@ -32,12 +34,16 @@ export function createIngestAccess(db: Database, clock: Clock, log: Log): Ingest
     });
   const keys = cacheOf('key_hash');
   const dsns = cacheOf('dsn_key_hash');
+  const openService = async (headers: Headers): Promise<IngestTarget> => {
+    const key = ingestionKeyOf(headers);
+    const target = isSecretText(INGEST_KEY_PREFIX, key) ? await keys.find(hashSecret(key)) : null;
+    if (target === null) throw new AppError('unauthenticated', refusalOf(key));
+    return target;
+  };
   return {
+    openService,
     async openMetrics(headers) {
-      const key = ingestionKeyOf(headers);
-      const target = isSecretText(INGEST_KEY_PREFIX, key) ? await keys.find(hashSecret(key)) : null;
-      if (target === null) throw new AppError('unauthenticated', refusalOf(key));
-      return requireCapability(target, 'metrics');
+      return requireCapability(await openService(headers), 'metrics');
     },
     async openExceptions(dsnKey, projectId) {
       if (dsnKey === null) throw new AppError('unauthenticated', 'the request carries no DSN key (sentry_key)');

@@ -96,11 +96,12 @@ function newOrRegressed(
   return groups.flatMap((group, index): NewOrRegressed[] => {
     const [arrived, sighted] = [events[index], seen[index]];
     if (group === null || arrived === undefined || sighted === undefined || listed.has(group)) return [];
-    const { groupId, outcome, level } = group;
+    const { groupId, outcome, level, regressedIn } = group;
     if (outcome !== 'new' && outcome !== 'regression') return [];
     listed.add(group);
     const { orgId, serviceId, event } = arrived;
-    const { eventId, environment, release } = event;
+    const { eventId, environment } = event;
+    const release = regressedIn ?? event.release;
     const title = titleOf(sighted.occurrence.headline);
     const traceparent = arrived.traceparent ?? null;
     return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, traceparent }];

@@ -20,6 +20,7 @@ export interface NewOrRegressed {
   readonly title: string;
   readonly eventId: string;
   readonly environment: string | null;
+  /** The one that brought the group back, where several are among the new events. */
   readonly release: string | null;
   /** The span in which the first new event was handled; null when nothing is traced. */
   readonly traceparent?: string | null;
@@ -44,18 +45,19 @@ export async function openExceptionIncidents(
   await openIncidents(unit, firings, limit);
 }
 
-async function recordRegression(unit: UnitOfWork, { orgId, groupId }: NewOrRegressed): Promise<void> {
+async function recordRegression(unit: UnitOfWork, { orgId, groupId, release }: NewOrRegressed): Promise<void> {
   await recordSystemChange(unit, {
     orgId,
     action: 'set_exception_status',
     via: 'rule',
     target: groupId,
     before: { status: 'resolved' },
-    after: { status: 'unresolved' },
+    after: { status: 'unresolved', ...(release !== null && { release }) },
   });
 }
 
 function causeOf({ groupId, outcome, title, level, eventId, environment, release, ...event }: NewOrRegressed): Cause {
+  const inRelease = release === null ? '' : ` in release ${release}`;
   return {
     traceparent: event.traceparent ?? null,
     kind: 'exception',
@@ -63,6 +65,6 @@ function causeOf({ groupId, outcome, title, level, eventId, environment, release
     title,
     severity: level,
     details: { groupId, outcome, level, eventId, environment, release },
-    sentence: outcome === 'new' ? `a new exception, ${title}` : `${title} is back after it was resolved`,
+    sentence: outcome === 'new' ? `a new exception, ${title}` : `${title} is back${inRelease} after it was resolved`,
   };
 }

@@ -11,6 +11,8 @@ export const INGEST_PATHS = {
   metrics_json: '/api/ingest/metrics',
   otlp_metrics: '/api/ingest/otlp/v1/metrics',
   prometheus_write: '/api/ingest/prometheus/write',
+  /** Of releases, told by what deploys them. */
+  deploys: '/api/ingest/deploys',
   sentry_envelope: '/api/:projectId/envelope',
   sentry_store: '/api/:projectId/store',
   /** The DSN in the envelope says whose it is: for SDKs with a `tunnel`. */

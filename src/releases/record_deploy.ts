@@ -21,7 +21,7 @@ export interface NewDeploy {
 const DEPLOYS_A_DAY_MAX = 1_000;
 const AHEAD_MAX = { minutes: 10 };
 
-/** One for each service. The release becomes known with it. */
+/** One for each service. The release becomes known with it. The same one again, of the same time, is recorded once. */
 export async function recordDeploy(
   stores: Stores,
   author: Author,
@@ -32,19 +32,20 @@ export async function recordDeploy(
   const finishedAt = earlier(deploy.finishedAt ?? now, now.add(AHEAD_MAX));
   const recorded: DeployRow[] = [];
   for (const serviceId of serviceIds) {
-    const since = now.subtract({ hours: 24 });
-    const lately = await stores.releases.listDeploys(
-      orgId,
-      { serviceIds: [serviceId], from: since },
-      DEPLOYS_A_DAY_MAX,
-    );
-    if (lately.length >= DEPLOYS_A_DAY_MAX) {
+    // It locks the release, so that one of two requests at the same time sees what the other has recorded.
+    await saveRelease(stores, author, { serviceId, version: deploy.release }, {}, now);
+    const wanted = { orgId, serviceId, ...deploy, finishedAt };
+    const known = deploy.finishedAt === null ? null : await stores.releases.findDeploy(wanted);
+    if (known !== null) {
+      recorded.push(known);
+      continue;
+    }
+    if ((await stores.releases.countDeploys(serviceId, now.subtract({ hours: 24 }))) >= DEPLOYS_A_DAY_MAX) {
       throw new AppError('rate_limited', `a service takes ${DEPLOYS_A_DAY_MAX} deploys a day`, {
         retryAfterSeconds: 3_600,
       });
     }
-    await saveRelease(stores, author, { serviceId, version: deploy.release }, {}, now);
-    const row = await stores.releases.addDeploy({ orgId, serviceId, ...deploy, finishedAt, createdAt: now });
+    const row = await stores.releases.addDeploy({ ...wanted, createdAt: now });
     const { release, environment, name, url } = row;
     const after = { serviceId, release, environment, name, url, finishedAt: finishedAt.toString() };
     const change = { action: 'record_deploy', target: row.id, before: null, after };

@@ -22,6 +22,20 @@ async function send(h: ConsoleWorld, dsn: string, type: string): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
+/** Sends a file and what a user wrote about the newest event of the group, as clients do. */
+async function sendExtras(h: ConsoleWorld, dsn: string, eventId: string): Promise<void> {
+  const items = [
+    { event_id: eventId, dsn },
+    { type: 'attachment', filename: 'screen.txt', content_type: 'text/plain' },
+    'what was on the screen',
+    { type: 'user_report' },
+    { event_id: eventId, name: 'Ann', email: 'ann@example.com', comments: 'I cannot pay.' },
+  ];
+  const body = items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))).join('\n');
+  const answer = await fetch(`${h.baseUrl}/api/ingest/envelope`, { method: 'POST', body });
+  expect(answer.status).toBe(200);
+}
+
 /** Groups with as many events as said, one hour after the other, by their types. */
 async function given(
   h: ConsoleWorld,
@@ -111,6 +125,80 @@ inBrowser('exceptions', () => {
     expect(await statusOf(h, groups.get('CardDeclined')!)).toBe('unresolved');
     await page.goto(`${h.baseUrl}/exceptions/group_01kdwm3y8pfqa9b6t2x0c4v7zs`);
     await page.getByText('Exception not found').waitFor();
+  });
+
+  test('several become one and are split off again, what is fixed waits for its release, and deploys are marked', async () => {
+    const h = await openConsole();
+    const { serviceId, dsn, ingestionKey } = await h.given.service({ name: 'checkout' });
+    const groups = await given(h, serviceId, { Quiet: 1, Middle: 2, CardDeclined: 4 });
+    const deployed = await fetch(`${h.baseUrl}/api/ingest/deploys`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ release: 'shop@1.3.0', environment: 'staging' }),
+    });
+    expect(deployed.status).toBe(201);
+    const { page } = await h.visitor({ path: '/exceptions', viewport: DESK });
+    const dialog = page.getByRole('dialog');
+    const choose = async (...titles: string[]): Promise<void> => {
+      for (const title of titles) await row(page, title).getByRole('checkbox').check();
+      await page.keyboard.press('m');
+    };
+    await row(page, 'Quiet').getByRole('img', { name: '1 events in 14 days, 1 today, 1 deploy' }).waitFor();
+    await choose('Quiet', 'Middle');
+    await dialog.getByText('Which one do they become?').waitFor();
+    await dialog.getByLabel(/^Middle/).check();
+    await dialog.getByText('the status is unresolved for all').waitFor();
+    await dialog.getByRole('button', { name: 'Merge' }).click();
+    await page.getByText('2 exceptions merged into one.').waitFor();
+    await row(page, 'Quiet').waitFor({ state: 'detached' });
+    await page.keyboard.press('u');
+    await page.getByText('Undone.').waitFor();
+    await row(page, 'Quiet').waitFor();
+
+    await row(page, 'Quiet').getByRole('link').click();
+    await heading(page, /^Quiet/);
+    await page.getByRole('button', { name: 'Merge into …' }).click();
+    await dialog.getByRole('combobox').fill('midd');
+    await page.getByRole('option', { name: /^Middle/ }).click();
+    await dialog.getByRole('button', { name: 'Merge' }).click();
+    await heading(page, /^Middle/);
+    const parts = page.getByRole('region', { name: 'Merged into this one' });
+    await parts.getByRole('button', { name: /^Split off Quiet/ }).waitFor();
+    await page.goto(`${h.baseUrl}/exceptions/${groups.get('Quiet')!}`);
+    await page.getByText('Part of another exception').waitFor();
+    expect(await page.getByRole('button', { name: 'Resolve' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Split off' }).click();
+    await page.getByText('Split off: an exception of its own again.').waitFor();
+    await page.getByRole('button', { name: 'Resolve' }).waitFor();
+    await page.getByText('Part of another exception').waitFor({ state: 'detached' });
+
+    const [newest] = (await h.expectOk('get_exception_group', { groupId: groups.get('CardDeclined')! })).recentEvents;
+    await sendExtras(h, dsn, newest.eventId);
+    await page.goto(`${h.baseUrl}/exceptions/${groups.get('CardDeclined')!}`);
+    await heading(page, /^CardDeclined/);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download screen.txt' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('screen.txt');
+    await page.getByRole('region', { name: 'What users said' }).getByText('I cannot pay.').waitFor();
+    const bars = page.getByRole('region', { name: 'Events by day' });
+    await bars.getByRole('button', { name: /: shop@1\.3\.0 deployed, 1 event$/ }).waitFor();
+
+    await page.getByRole('button', { name: 'Fixed in a release' }).click();
+    await page.getByRole('menuitem', { name: 'Fixed in a release …' }).click();
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await dialog.getByText('Name the release.').waitFor();
+    await dialog.getByLabel('First release with the fix').fill('shop@9');
+    await dialog.getByRole('button', { name: 'Resolve' }).click();
+    await page.getByText('Exception resolved in release shop@9.').waitFor();
+    await page.getByText('fixed in release shop@9').waitFor();
+    await page.getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('Exception reopened.').waitFor();
+    await page.getByRole('button', { name: 'Resolve', exact: true }).waitFor();
+    await page.keyboard.press('R');
+    await page.getByText('fixed in the next release after shop@1.3.0').waitFor();
+    expect(await statusOf(h, groups.get('CardDeclined')!)).toBe('resolved');
   });
 
   test('everything works without a mouse, and undoing a resolution reopens its incidents', async () => {

@@ -5,6 +5,7 @@ import { expect } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
@@ -57,6 +58,10 @@ export async function createSampleData(h: ConsoleWorld, { userId, email }: Visit
       await h.context.db.sql.run(`update ${table} set name = $2 where id = $1`, [id, rename(name)]);
     }
   }
+  const groups = await groupAndStore(h, serviceId, [
+    eventAt(h, { release: 'shop@1.3.0' }),
+    eventAt(h, { fingerprint: ['other'] }),
+  ]);
   const layout = [{ type: 'series', title: rename('Latency'), query: { metricName: 'latency' } }];
   const wanted = { name: rename('At a glance'), serviceId, layout };
   const { dashboardId } = await h.expectOk('create_dashboard', wanted);
@@ -67,6 +72,7 @@ export async function createSampleData(h: ConsoleWorld, { userId, email }: Visit
     teamId,
     policyId,
     dashboardId,
+    groupId: groups[0]!.groupId,
     invitationPath: new URL(link).pathname.slice(1),
   };
 }
@@ -78,6 +84,7 @@ export interface SampleIds {
   readonly teamId: string;
   readonly policyId: string;
   readonly dashboardId: string;
+  readonly groupId: string;
 }
 
 export const openingsOf = ({
@@ -87,6 +94,7 @@ export const openingsOf = ({
   teamId,
   policyId,
   dashboardId,
+  groupId,
 }: SampleIds): readonly Opening[] => [
   ['incidents', 'Declare an incident'],
   [`incidents/${incidentId}`, 'Reassign'],
@@ -107,6 +115,11 @@ export const openingsOf = ({
   [`services/${serviceId}`, 'Change how long Exceptions are kept'],
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
+  [`services/${serviceId}`, 'Compare'],
+  [`services/${serviceId}`, 'Record a deploy'],
+  [`exceptions/${groupId}`, 'Fixed in a release'],
+  [`exceptions/${groupId}`, 'Fixed in a release', 'Fixed in a release …'],
+  [`exceptions/${groupId}`, 'Merge into …'],
   ['oncall/teams', 'Create a team'],
   ['oncall/teams', /^Add to a team: /],
   [`oncall/teams/${teamId}`, 'Rename'],

@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 
@@ -149,5 +150,42 @@ inBrowser('services', () => {
     await page.getByText('1 request with events refused: over the rate limit of the service').waitFor();
     expect(await page.getByRole('switch', { name: 'Metrics enabled' }).isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: /^(?:Edit|Rotate|Delete)$/ }).count()).toBe(0);
+  });
+
+  test('releases are compared, a deploy is recorded, and noise is left out', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    await groupAndStore(h, serviceId, [
+      eventAt(h, { release: 'shop@1.0.0', ago: { hours: 3 } }),
+      eventAt(h, { release: 'shop@1.1.0', ago: { hours: 1 } }),
+      eventAt(h, { release: 'shop@1.1.0', fingerprint: ['other'] }),
+    ]);
+    const { page } = await h.visitor({ path: `/services/${serviceId}` });
+    const card = page.getByRole('region', { name: 'Releases', exact: true });
+    await card.getByText('2 events, 1 user, 1 new exception').waitFor();
+    const dialog = page.getByRole('dialog');
+    await card.getByRole('button', { name: 'Compare' }).click();
+    await dialog.getByText('Not before, 1 after').waitFor();
+    await dialog.getByText('new', { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    await card.getByRole('button', { name: 'Record a deploy' }).click();
+    await dialog.getByLabel('Release').fill('shop@1.2.0');
+    await dialog.getByLabel('Environment').fill('staging');
+    await dialog.getByRole('button', { name: 'Record' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await card.getByText('Deployed to staging').waitFor();
+
+    await page.getByRole('button', { name: 'Edit noise and secrets' }).click();
+    await dialog.getByLabel('Robots and crawlers').check();
+    await dialog.getByLabel('Own patterns').fill('*ResizeObserver*');
+    await dialog.getByLabel('Events an hour').fill('1000');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const noise = page.getByRole('region', { name: 'Noise and secrets' });
+    await noise.getByText('Robots and crawlers').waitFor();
+    await noise.getByText('*ResizeObserver*').waitFor();
+    await noise.getByText('Keeps 1,000 events an hour').waitFor();
   });
 });

@@ -5,6 +5,7 @@ import { getExceptionOverview } from '#actions/exceptions/get_exception_overview
 import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
 import { splitExceptionGroups } from '#actions/exceptions/split_exception_groups.ts';
+import { undoExceptionMerges } from '#actions/exceptions/undo_exception_merges.ts';
 import { createCipher } from '#auth/cipher.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
@@ -201,5 +202,68 @@ describe('merged by a person', () => {
       { before: { mergedInto: null }, after: { mergedInto: a!.id } },
       { before: { mergedInto: a!.id }, after: { mergedInto: null } },
     ]);
+  });
+
+  test('groups are what they were when it is taken back, and what somebody changed since is left alone', async () => {
+    await arrive(logged('payment refused by bank'), logged('no stock left'), logged('router is away'));
+    const [a, b, c] = (await groups()).map(({ id }) => id) as [Id<'group'>, Id<'group'>, Id<'group'>];
+    const into = async () => (await groups()).map((group) => group.into);
+    const undo = (changes: object[]) => call(undoExceptionMerges, { changes });
+    const undoOf = (merged: { groupId: string; fromGroupId: string | null }[], nowInGroupId: string) =>
+      merged.map(({ groupId, fromGroupId }) => ({ groupId, nowInGroupId, wasInGroupId: fromGroupId }));
+
+    await call(mergeExceptionGroups, { intoGroupId: b, groupIds: [c] });
+    const { merged } = await call(mergeExceptionGroups, { intoGroupId: a, groupIds: [b] });
+    expect(await into()).toEqual([null, a, a]);
+    expect(await undo(undoOf(merged, a))).toMatchObject({ unchanged: 0 });
+    expect(await into()).toEqual([null, null, b]);
+    expect([await eventsOf(a), await eventsOf(b)]).toEqual([1, 2]);
+
+    const { split } = await call(splitExceptionGroups, { groupIds: [c] });
+    expect(split).toEqual([{ groupId: c, fromGroupId: b }]);
+    await undo([{ groupId: c, nowInGroupId: null, wasInGroupId: b }]);
+    expect(await into()).toEqual([null, null, b]);
+    await expect(call(mergeExceptionGroups, { intoGroupId: a, groupIds: [c] })).rejects.toMatchObject({
+      code: 'conflict',
+      faults: [{ path: 'groupIds[0]' }],
+    });
+    await call(splitExceptionGroups, { groupIds: [c] });
+    await call(mergeExceptionGroups, { intoGroupId: a, groupIds: [c] });
+    expect(await undo([{ groupId: c, nowInGroupId: b, wasInGroupId: null }])).toEqual({ undone: [], unchanged: 1 });
+    expect(await into()).toEqual([null, null, a]);
+  });
+
+  test('a merge that cannot be is refused at its field, and changes nothing', async () => {
+    await arrive(logged('payment refused by bank'), logged('no stock left'));
+    const [a, b] = (await groups()).map(({ id }) => id);
+    const own = serviceId;
+    ({ serviceId } = await w.given.service());
+    await arrive(logged('of another service'));
+    const [foreign] = await groups();
+    serviceId = own;
+    const refusals = [
+      [{ intoGroupId: a, groupIds: [foreign!.id] }, 'invalid_input', 'groupIds[0]'],
+      [{ intoGroupId: a, groupIds: [b, a] }, 'invalid_input', 'groupIds[1]'],
+      [{ intoGroupId: 'group_01kdwm3y8pfqa9b6t2x0c4v7zs', groupIds: [b] }, 'not_found', 'groupId'],
+    ] as const;
+    for (const [input, code, path] of refusals) {
+      await expect(call(mergeExceptionGroups, input)).rejects.toMatchObject({ code, faults: [{ path }] });
+    }
+    await call(mergeExceptionGroups, { intoGroupId: a, groupIds: [b] });
+    const late = call(mergeExceptionGroups, { intoGroupId: b, groupIds: [a] });
+    await expect(late).rejects.toMatchObject({ code: 'conflict', faults: [{ path: 'intoGroupId' }] });
+  });
+
+  test('the page says why its events are one group: what was hashed, and the template that was learnt', async () => {
+    await arrive(logged('login of user ann failed'));
+    await arrive(logged('login of user bob failed'));
+    const [group] = await groups();
+    const { grouping } = await call(getExceptionOverview, { groupId: group!.id });
+    expect(grouping).toMatchObject({
+      isCurrent: true,
+      furtherKeys: 0,
+      parts: [{ because: 'the message, its variables masked', lines: ['login of user ann failed'] }],
+      template: { text: 'login of user <*> failed', isPinned: false },
+    });
   });
 });

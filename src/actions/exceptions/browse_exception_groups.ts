@@ -7,7 +7,8 @@ import { readTallies } from '#actions/exceptions/tallies.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#actions/exceptions/group_filter.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
-import { lastDays } from '#core/exceptions/group_counts.ts';
+import { DeployDayView } from '#actions/releases/deploy_days.ts';
+import { lastDays, startOfDays } from '#core/exceptions/group_counts.ts';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -45,6 +46,9 @@ export const browseExceptionGroups = defineAction({
   result: Type.Object({
     groups: Type.Array(BrowsedGroupView),
     days: Type.Array(Type.String({ format: 'date' }), { description: '14 UTC days, oldest first, today last' }),
+    deploys: Type.Array(Type.Object({ serviceId: IdText, ...DeployDayView.properties }), {
+      description: 'days of `days` on which services of these groups were deployed',
+    }),
     counts: Type.Object({ unresolved: Type.Integer(), resolved: Type.Integer(), ignored: Type.Integer() }),
     nextCursor: nullable(Type.String()),
   }),
@@ -73,11 +77,13 @@ export const browseExceptionGroups = defineAction({
       stores.exceptionSearch.countByStatus(caller.orgId, filter, now),
     ]);
     const shown = found.slice(0, limit);
-    const [groups, tallyOf] = await Promise.all([
+    const days = lastDays(now, DAYS);
+    const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
+    const [groups, tallyOf, deploys] = await Promise.all([
       stores.exceptionGroups.findListed(shown.map(({ id }) => id)),
       readTallies(context, shown),
+      stores.releases.listDeployDays(caller.orgId, serviceIds, startOfDays(days)),
     ]);
-    const days = lastDays(now, DAYS);
     const last = found.length > limit ? shown.at(-1) : undefined;
     return {
       groups: shown.flatMap((place) => {
@@ -86,6 +92,7 @@ export const browseExceptionGroups = defineAction({
         return group === undefined ? [] : [toBrowsedGroupView(group, { tally: tallyOf(place), serviceName, days })];
       }),
       days,
+      deploys,
       counts,
       nextCursor: last === undefined ? null : `${sort}.${last.value}.${last.id}`,
     };

@@ -1,5 +1,6 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import { toGroupFields } from '#actions/exceptions/view.ts';
+import type { Fix } from '#core/exceptions/fix.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { toIncidentActor } from '#core/incidents/incident.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
@@ -14,23 +15,31 @@ interface ChangedGroup {
   readonly resolvedIncidentIds: readonly Id<'incident'>[];
 }
 
+/** What a person decides about a group; with where it is fixed, if they say so. */
+export interface GroupDecision {
+  readonly status: GroupStatus;
+  readonly fix?: Fix;
+}
+
 /** Decides about a group, resolves what it opened if it is dealt with, and records both for the audit log. */
 export async function changeGroupStatus(
   groupId: string,
-  status: GroupStatus,
+  decision: GroupDecision,
   context: ActionContext,
 ): Promise<ChangedGroup> {
   const { caller, stores, now, record } = context;
-  const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, status, now);
+  const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, decision, now);
   const isDealtWith = after.status !== 'unresolved' && after.status !== before.status;
   const resolvedIncidentIds: Id<'incident'>[] = [];
   if (isDealtWith) {
     const merged = await stores.groupMerges.list([after.id]);
     for (const id of [after.id, ...merged.map((part) => part.groupId)]) {
-      resolvedIncidentIds.push(...(await resolveIncidentsOf(id, status, context)));
+      resolvedIncidentIds.push(...(await resolveIncidentsOf(id, after.status, context)));
     }
   }
-  record({ target: after.id, before: toGroupFields(before), after: toGroupFields(after) });
+  const { fix } = decision;
+  const fixed = fix === undefined ? {} : { fixed: { kind: fix.kind, release: fix.release } };
+  record({ target: after.id, before: toGroupFields(before), after: { ...toGroupFields(after), ...fixed } });
   return { before, after, resolvedIncidentIds };
 }
 

@@ -1,10 +1,9 @@
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
-import { changeGroupStatus } from '#actions/exceptions/change_group_status.ts';
+import { changeGroupStatus, type GroupDecision } from '#actions/exceptions/change_group_status.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
-import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 export const ChangedGroupView = Type.Object({
@@ -16,17 +15,17 @@ export const ChangedGroupView = Type.Object({
 
 /** Several groups as `changeGroupStatus` does one, locked in one order. Says which were changed. */
 export async function changeGroupStatuses(
-  wanted: ReadonlyMap<string, GroupStatus>,
+  wanted: ReadonlyMap<string, GroupDecision>,
   context: ActionContext,
 ): Promise<{ changed: Static<typeof ChangedGroupView>[]; resolvedIncidentIds: string[] }> {
   const { caller, stores } = context;
   const changed: Static<typeof ChangedGroupView>[] = [];
   const resolvedIncidentIds: string[] = [];
   await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
-  for (const [groupId, status] of wanted) {
-    const { before, after, ...result } = await changeGroupStatus(groupId, status, context);
+  for (const [groupId, decision] of wanted) {
+    const { before, after, ...result } = await changeGroupStatus(groupId, decision, context);
     resolvedIncidentIds.push(...result.resolvedIncidentIds);
-    if (before.status === after.status) continue;
+    if (before.statusChangedAt.equals(after.statusChangedAt)) continue;
     const changedAt = toTimestamp(after.statusChangedAt);
     changed.push({ groupId, before: before.status, status: after.status, changedAt });
   }

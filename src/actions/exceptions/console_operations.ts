@@ -6,6 +6,8 @@ import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins
 import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
 import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
 import { getExceptionSettings } from '#actions/exceptions/get_exception_settings.ts';
+import { resolveInRelease } from '#actions/exceptions/resolve_in_release.ts';
+import { undoExceptionMerges } from '#actions/exceptions/undo_exception_merges.ts';
 import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
 import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
 import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
@@ -26,7 +28,9 @@ export const EXCEPTION_OPERATIONS = [
   setExceptionSettings,
   setExceptionStatuses,
   setMatchingStatuses,
+  resolveInRelease,
   undoExceptionStatuses,
   mergeExceptionGroups,
   splitExceptionGroups,
+  undoExceptionMerges,
 ] as const;

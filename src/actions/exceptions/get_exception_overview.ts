@@ -6,7 +6,11 @@ import { readTallies } from '#actions/exceptions/tallies.ts';
 import { TriageView } from '#actions/exceptions/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { countsOn, lastDays } from '#core/exceptions/group_counts.ts';
+import { countsOn, lastDays, startOfDays } from '#core/exceptions/group_counts.ts';
+import { DeployDayView } from '#actions/releases/deploy_days.ts';
+import { FIX_KINDS } from '#core/exceptions/fix.ts';
+import { GROUPING_VERSION } from '#core/exceptions/grouping.ts';
+import { textOfTemplate } from '#core/exceptions/message_templates.ts';
 import { similarTo } from '#core/exceptions/similar_groups.ts';
 import { trendOf } from '#core/exceptions/triage.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
@@ -19,6 +23,7 @@ const TAGS_SHOWN = { sample: 1_000, tags: 20, values: 5 };
 const AKIN_MAX = 200;
 const SIMILAR_MAX = 5;
 const INCIDENTS_MAX = 5;
+const LINES_SHOWN = 2;
 
 const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
 
@@ -62,11 +67,36 @@ export const getExceptionOverview = defineAction({
     releasesTotal: Type.Integer(),
     tags: Type.Array(Type.Object({ key: Type.String(), values: Type.Array(ValueCountView) })),
     taggedEvents: Type.Integer({ description: 'over how many of its newest events tags were counted' }),
-    grouping: TriageView.properties.grouping,
-    mergedInto: nullable(Type.Object({ groupId: IdText, title: Type.String() })),
-    merged: Type.Array(Type.Object({ groupId: IdText, title: Type.String(), mergedAt: Timestamp }), {
-      description: 'other groups that are part of it: their events are its own',
+    grouping: Type.Object({
+      ...TriageView.properties.grouping.properties,
+      isCurrent: Type.Boolean({ description: 'whether new groups are made by the same version' }),
+      furtherKeys: Type.Integer({ description: 'keys of other versions that bring events to it, too' }),
+      template: nullable(
+        Type.Object(
+          { text: Type.String(), isPinned: Type.Boolean({ description: 'somebody split it off: it stays as it is' }) },
+          { description: 'learnt from messages without a stack, <*> where they differ' },
+        ),
+      ),
     }),
+    fix: nullable(
+      Type.Object(
+        { kind: Type.Enum([...FIX_KINDS]), release: Type.String() },
+        { description: 'where people say that it is fixed: in this release, or in the next one after it' },
+      ),
+    ),
+    regressedInRelease: nullable(Type.String({ description: 'of the event that last reopened it' })),
+    deploys: Type.Array(DeployDayView, { description: 'UTC days of `days` on which its service was deployed' }),
+    mergedInto: nullable(Type.Object({ groupId: IdText, title: Type.String() })),
+    merged: Type.Array(
+      Type.Object({
+        groupId: IdText,
+        title: Type.String(),
+        because: Type.String(),
+        lines: Type.Array(Type.String(), { description: `of what was hashed, the first ${LINES_SHOWN}` }),
+        mergedAt: Timestamp,
+      }),
+      { description: 'other groups that are part of it: their events are its own' },
+    ),
     similar: Type.Array(
       Type.Object({
         groupId: IdText,
@@ -94,17 +124,24 @@ export const getExceptionOverview = defineAction({
   async handle({ groupId }, context) {
     const { caller, stores, exceptions, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
-    const [service, tallyOf, tags, akin, incidents, merged, taker] = await Promise.all([
-      stores.services.get(caller.orgId, group.serviceId),
-      readTallies(context, [group]),
-      exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
-      stores.exceptionSearch.listAkin(group, AKIN_MAX),
-      stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
-      stores.groupMerges.list([group.id]),
-      group.mergedIntoId === null ? null : stores.exceptionGroups.get(caller.orgId, group.mergedIntoId, now),
-    ]);
-    const tally = tallyOf(group);
     const days = lastDays(now, Math.min(DAYS_MAX, group.retentionDays));
+    const [service, tallyOf, tags, akin, incidents, merged, taker, template, furtherKeys, fixes, regressedIn, deploys] =
+      await Promise.all([
+        stores.services.get(caller.orgId, group.serviceId),
+        readTallies(context, [group]),
+        exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
+        stores.exceptionSearch.listAkin(group, AKIN_MAX),
+        stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
+        stores.groupMerges.list([group.id]),
+        group.mergedIntoId === null ? null : stores.exceptionGroups.get(caller.orgId, group.mergedIntoId, now),
+        stores.messageTemplates.findOfGroup(group.id),
+        stores.groupKeys.countFurther(group.id),
+        group.status === 'resolved' ? stores.groupReleases.listFixes([group.id]) : null,
+        group.regressedAt === null ? null : stores.groupReleases.findRegression(group.id, group.regressedAt),
+        stores.releases.listDeployDays(caller.orgId, [group.serviceId], startOfDays(days)),
+      ]);
+    const tally = tallyOf(group);
+    const fix = fixes?.get(group.id) ?? null;
     const counts = countsOn(tally.days, days);
     return {
       ...toGroupFields(group),
@@ -124,11 +161,19 @@ export const getExceptionOverview = defineAction({
       grouping: {
         version: group.groupingVersion,
         parts: group.groupingParts.map((part) => ({ ...part, lines: [...part.lines] })),
+        isCurrent: group.groupingVersion === GROUPING_VERSION,
+        furtherKeys,
+        template: template && { text: textOfTemplate(template.tokens), isPinned: template.isPinned },
       },
+      fix: fix && { kind: fix.kind, release: fix.release },
+      regressedInRelease: regressedIn,
+      deploys: deploys.map(({ serviceId: _, ...day }) => day),
       mergedInto: taker === null ? null : { groupId: taker.id, title: taker.title },
-      merged: merged.map(({ groupId: partId, title, mergedAt }) => ({
+      merged: merged.map(({ groupId: partId, title, groupingParts, mergedAt }) => ({
         groupId: partId,
         title,
+        because: groupingParts[0]?.because ?? '',
+        lines: groupingParts.flatMap(({ lines }) => lines).slice(0, LINES_SHOWN),
         mergedAt: toTimestamp(mergedAt),
       })),
       similar: similarTo(group, akin, SIMILAR_MAX).map(({ group: other, because }) => ({

@@ -2,18 +2,19 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText } from '#actions/fields.ts';
-import { AppError } from '#kernel/errors.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
 const GROUPS_MAX = 50;
-const MERGED_MAX = 500;
+/** Of one group: its events are read by the ids of all. */
+export const MERGED_MAX = 500;
 
 export const mergeExceptionGroups = defineAction({
   name: 'merge_exception_groups',
   consoleOnly: true,
   summary:
     'Merge exception groups of one service into another: its counts and events are those of all of them, and new events of ' +
-    'any of them come to it. split_exception_groups undoes it.',
+    'any of them come to it; its status stays. undo_exception_merges takes it back.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
@@ -24,33 +25,58 @@ export const mergeExceptionGroups = defineAction({
     CLOSED,
   ),
   result: Type.Object({
-    mergedGroupIds: Type.Array(IdText, { description: 'with the groups that were part of them' }),
+    merged: Type.Array(Type.Object({ groupId: IdText, fromGroupId: nullable(IdText) }), {
+      description: 'with the groups that were part of them, and what each was part of before',
+    }),
   }),
   example: { intoGroupId: EXAMPLE_IDS.groupId, groupIds: [EXAMPLE_IDS.otherGroupId] },
   async handle({ intoGroupId, groupIds }, { caller, stores, now, record }) {
     await stores.exceptionGroups.lockInOrder(caller.orgId, [intoGroupId, ...groupIds]);
     const into = await stores.exceptionGroups.get(caller.orgId, intoGroupId, now);
     if (into.mergedIntoId !== null) {
-      throw new AppError('conflict', 'this exception is part of another one: merge into that one instead');
+      throw conflict('intoGroupId', 'has become part of another exception meanwhile: merge into that one instead');
     }
     const groups = [];
     for (const groupId of groupIds) groups.push(await stores.exceptionGroups.get(caller.orgId, groupId, now));
-    for (const { id, serviceId } of groups) {
-      if (id === into.id) throw new AppError('invalid_input', 'an exception cannot be merged into itself');
-      if (serviceId !== into.serviceId) {
-        throw new AppError('invalid_input', 'only exceptions of the same service can be merged');
-      }
+    const faults = groups.flatMap(({ id, serviceId }, index): Fault[] => {
+      const path = `groupIds[${index}]`;
+      if (id === into.id) return [{ path, message: 'an exception cannot be merged into itself' }];
+      return serviceId === into.serviceId ? [] : [{ path, message: 'only exceptions of one service can be merged' }];
+    });
+    if (faults.length > 0) throw invalidInput(faults);
+    // A part that is of this group already: the same request twice.
+    const added = groups.filter(({ mergedIntoId }) => mergedIntoId !== into.id);
+    const elsewhere = groups.findIndex(({ mergedIntoId }) => mergedIntoId !== null && mergedIntoId !== into.id);
+    if (elsewhere !== -1) {
+      throw conflict(
+        `groupIds[${elsewhere}]`,
+        'has become part of another exception meanwhile: split it off there first',
+      );
     }
-    const added = [...new Set(groups.flatMap(({ id, mergedIds }) => [id, ...mergedIds]))];
-    if (into.mergedIds.length + added.length > MERGED_MAX) {
-      throw new AppError('conflict', `an exception cannot be made of more than ${MERGED_MAX} others`);
+    const merged = added.flatMap(({ id, mergedIds }) => [
+      { groupId: id, fromGroupId: null },
+      ...mergedIds.map((groupId) => ({ groupId, fromGroupId: id })),
+    ]);
+    if (into.mergedIds.length + merged.length > MERGED_MAX) {
+      throw conflict('intoGroupId', `cannot be made of more than ${MERGED_MAX} others`);
     }
-    const ids = groups.map(({ id }) => id);
-    await stores.groupMerges.merge(ids, into.id, now);
+    await stores.groupMerges.merge(
+      merged.map(({ groupId }) => groupId),
+      into.id,
+      now,
+    );
     await stores.exceptionCounts.markDue([into.id], now);
-    for (const { id, mergedIntoId } of groups) {
-      record({ target: id, before: { mergedInto: mergedIntoId }, after: { mergedInto: into.id } });
+    for (const { groupId, fromGroupId } of merged) {
+      record({ target: groupId, before: { mergedInto: fromGroupId }, after: { mergedInto: into.id } });
     }
-    return { mergedGroupIds: added };
+    const before = into.mergedIds.length;
+    if (merged.length > 0) {
+      record({ target: into.id, before: { parts: before }, after: { parts: before + merged.length } });
+    }
+    return { merged };
   },
 });
+
+function conflict(path: string, message: string): AppError {
+  return new AppError('conflict', message, { faults: [{ path, message }] });
+}

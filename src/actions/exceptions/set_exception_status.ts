@@ -37,7 +37,7 @@ export const setExceptionStatus = defineAction({
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     // Counted before the row is locked, so that a slow event store holds up nobody else.
     const counts = await exceptions.countByGroup([scopeOf(group, now)]);
-    const { after } = await changeGroupStatus(group.id, status, context);
+    const { after } = await changeGroupStatus(group.id, { status }, context);
     return toExceptionGroupView(after, counts.get(group.id));
   },
 });

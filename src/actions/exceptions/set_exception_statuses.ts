@@ -32,6 +32,6 @@ export const setExceptionStatuses = defineAction({
   }),
   example: { changes: [{ groupId: EXAMPLE_IDS.groupId, status: 'resolved' }] },
   async handle({ changes }, context) {
-    return await changeGroupStatuses(new Map(changes.map(({ groupId, status }) => [groupId, status])), context);
+    return await changeGroupStatuses(new Map(changes.map(({ groupId, status }) => [groupId, { status }])), context);
   },
 });

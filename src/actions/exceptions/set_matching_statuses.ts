@@ -56,7 +56,7 @@ export const setMatchingStatuses = defineAction({
     };
     const page = { sort: 'last', after: null, limit: SLICE } as const;
     const found = await stores.exceptionSearch.list(caller.orgId, filter, page, now);
-    const done = await changeGroupStatuses(new Map(found.map(({ id }) => [id, status])), context);
+    const done = await changeGroupStatuses(new Map(found.map(({ id }) => [id, { status }])), context);
     if (found.length < SLICE) return { ...done, left: 0 };
     // Those of above have another status by now.
     const counts = await stores.exceptionSearch.countByStatus(caller.orgId, filter, now);

@@ -11,7 +11,7 @@ export const splitExceptionGroups = defineAction({
   consoleOnly: true,
   summary:
     'Split exception groups off the one that they are part of: each is one of its own again, with its events, its status and ' +
-    'what comes from now on. merge_exception_groups undoes it.',
+    'what comes from now on. undo_exception_merges takes it back.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
@@ -35,6 +35,7 @@ export const splitExceptionGroups = defineAction({
       await stores.messageTemplates.pin(serviceId, id, now);
       await stores.exceptionCounts.markDue([id, mergedIntoId], now);
       record({ target: id, before: { mergedInto: mergedIntoId }, after: { mergedInto: null } });
+      record({ target: mergedIntoId, before: { part: id }, after: { part: null } });
       split.push({ groupId: id, fromGroupId: mergedIntoId });
     }
     return { split };

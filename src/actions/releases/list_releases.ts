@@ -16,7 +16,7 @@ export const listReleases = defineAction({
   consoleOnly: true,
   summary:
     'List the releases of a service, the last seen or created first: when each was seen, its events, users and groups ' +
-    'within the retention, how many groups began in it and were resolved in it, and its newest deploy.',
+    'within the retention, how many groups began, came back and were resolved in it, and its newest deploy.',
   permission: 'exceptions:view',
   effect: 'read',
   input: Type.Object(
@@ -36,7 +36,10 @@ export const listReleases = defineAction({
         users: Type.Integer(),
         groups: Type.Integer(),
         newGroups: Type.Integer({ description: 'whose first event was of this release' }),
-        resolvedGroups: Type.Integer({ description: 'that were resolved when this was their last release' }),
+        regressedGroups: Type.Integer({ description: 'that came back in it after they were resolved' }),
+        resolvedGroups: Type.Integer({
+          description: 'that are resolved: said to be fixed in it, or resolved when it was their last release',
+        }),
         firstSeenAt: nullable(Timestamp),
         lastSeenAt: nullable(Timestamp),
         createdAt: nullable(Timestamp),
@@ -53,9 +56,9 @@ export const listReleases = defineAction({
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 24 * service.retentionExceptions });
     const [seen, told, groups, deploys, health] = await Promise.all([
-      reader.list(service.id, since, RELEASES_MAX),
+      reader.list(service.id, since, RELEASES_MAX, await stores.groupMerges.listOfService(service.id)),
       stores.releases.list(caller.orgId, [service.id], { limit: RELEASES_MAX, offset: 0 }),
-      stores.releases.countGroups(service.id),
+      stores.groupReleases.countByRelease(service.id),
       stores.releases.listDeploys(caller.orgId, { serviceIds: [service.id] }, RELEASES_MAX),
       stores.sentItems.listReleases(service.id, since, RELEASES_MAX),
     ]);
@@ -90,6 +93,7 @@ export const listReleases = defineAction({
           users: tally?.users ?? 0,
           groups: tally?.groups ?? 0,
           newGroups: counts?.begun ?? 0,
+          regressedGroups: counts?.regressed ?? 0,
           resolvedGroups: counts?.resolved ?? 0,
           firstSeenAt: toTimestampOrNull(tally?.firstSeenAt ?? null),
           lastSeenAt: toTimestampOrNull(tally?.lastSeenAt ?? null),

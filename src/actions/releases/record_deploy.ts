@@ -2,13 +2,11 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { CLOSED, EnvironmentName, IdText, ReleaseName, Timestamp } from '#actions/fields.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ReleaseChange } from '#releases/requester.ts';
 import { recordDeploy as recordDeployOf } from '#releases/record_deploy.ts';
-
-const Line = { minLength: 1, pattern: String.raw`^\S(?:[^\n\r\t]*\S)?$` };
 
 /** For deploys that no build tells of. */
 export const recordDeploy = defineAction({
@@ -20,8 +18,8 @@ export const recordDeploy = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      release: Type.String({ ...Line, maxLength: 200 }),
-      environment: Type.String({ ...Line, maxLength: 64 }),
+      release: ReleaseName,
+      environment: EnvironmentName,
       at: Type.Optional(Timestamp),
     },
     CLOSED,

@@ -7,6 +7,7 @@ import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 export type ExceptionGroup = ResultOf<'browse_exception_groups'>['groups'][number];
 export type ExceptionOverview = ResultOf<'get_exception_overview'>;
 export type ExceptionEvent = ResultOf<'list_exception_events'>['events'][number];
+export type DeployDay = ResultOf<'browse_exception_groups'>['deploys'][number];
 export type GroupStatus = ExceptionGroup['status'];
 
 type GroupPage = ResultOf<'browse_exception_groups'>;

@@ -23,6 +23,8 @@ const ON_PAGES: readonly Shortcut[] = [
   [['/'], 'Search exceptions'],
   [['i'], 'Ignore an exception'],
   [['o'], 'Reopen an exception'],
+  [['Shift', 'R'], 'Resolve an exception in the next release'],
+  [['m'], 'Merge exceptions'],
   [['v'], 'Show the stack pretty or raw'],
   [['y'], 'Copy the stack'],
   [['u'], 'Undo, while the button is shown'],

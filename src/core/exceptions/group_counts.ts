@@ -50,6 +50,13 @@ export function lastDays(now: Temporal.Instant, count: number): string[] {
   return Array.from({ length: count }, (_, index) => today.subtract({ days: count - 1 - index }).toString());
 }
 
+/** When the first of these days begins. */
+export function startOfDays(days: readonly string[]): Temporal.Instant {
+  return Temporal.PlainDate.from(days[0] ?? '1970-01-01')
+    .toZonedDateTime('UTC')
+    .toInstant();
+}
+
 /** One number for each of these days. */
 export function countsOn(days: DayCounts, wanted: readonly string[]): number[] {
   const byDay = new Map(days);

@@ -28,6 +28,15 @@ export function tokensOfMessage(masked: string): readonly string[] {
   return (masked.match(TOKEN) ?? []).slice(0, TOKENS_MAX);
 }
 
+/** A template as a person reads it. */
+export function textOfTemplate(tokens: readonly string[]): string {
+  return tokens
+    .join(' ')
+    .replaceAll(/ ([,:;)\]}])/g, '$1')
+    .replaceAll(/([([{]) /g, '$1')
+    .replaceAll(/ ?([=|]) ?/g, '$1');
+}
+
 /** Messages of different buckets never have a template in common: what is compared with a message stays small. */
 export function bucketOf(tokens: readonly string[]): string {
   const first = tokens[0] ?? '';

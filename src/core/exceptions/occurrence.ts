@@ -1,4 +1,5 @@
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { Fix } from '#core/exceptions/fix.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import { mergePattern } from '#core/exceptions/pattern.ts';
 import { type Headline, headlineOf, titleOf } from '#core/exceptions/title.ts';
@@ -25,6 +26,8 @@ export interface GroupState {
   readonly status: GroupStatus;
   readonly statusChangedAt: Temporal.Instant;
   readonly resolvedInRelease: string | null;
+  /** Where people say that it is fixed; null when they did not say. */
+  readonly fix: Fix | null;
   /** When a new event last reopened it; null once a person has changed the status since. */
   readonly regressedAt: Temporal.Instant | null;
   readonly firstSeenAt: Temporal.Instant;
@@ -69,6 +72,7 @@ function firstState({ headline, level, at, receivedAt, release }: Occurrence): G
     status: 'unresolved',
     statusChangedAt: receivedAt,
     resolvedInRelease: null,
+    fix: null,
     regressedAt: null,
     firstSeenAt: at,
     lastSeenAt: at,
@@ -101,6 +105,7 @@ function reopened(group: GroupState, seen: Occurrence): GroupState {
     statusChangedAt: seen.receivedAt,
     regressedAt: seen.receivedAt,
     resolvedInRelease: null,
+    fix: null,
   };
 }
 

@@ -15,18 +15,31 @@ const DAY = /^(.{1,150}@)?(20\d\d)-([01]\d)-([0-3]\d)(?=$|\.)/s;
 const COUNT_DIGITS_MAX = 6;
 
 /**
- * Whether `a` is known to be the older release: both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates
- * (`20240102`, `2024-01-02.3`), of the same product, and semver orders them so. Commits and unknown releases are never
- * older.
+ * Below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when that is not known.
+ * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
+ * product, and semver orders them. Of commits only the same one can be compared.
  */
-export function isOlderRelease(a: string | null, b: string | null): boolean {
-  const [older, newer] = [parseVersion(a), parseVersion(b)];
-  if (older === null || newer === null || older.product !== newer.product || older.kind !== newer.kind) return false;
-  return compareVersions(older, newer) < 0;
+export function compareReleases(a: string, b: string): number | null {
+  if (a === b) return 0;
+  const [first, second] = [parseVersion(a), parseVersion(b)];
+  if (first === null || second === null) return null;
+  if (first.product !== second.product || first.kind !== second.kind) return null;
+  return compareVersions(first, second);
 }
 
-function parseVersion(release: string | null): Version | null {
-  const match = VERSION.exec((release?.trim() ?? '').replace(DAY, '$1$2$3$4'));
+/** What releases that can be compared have in common; null for one that can be compared only with itself. */
+export function releaseLineOf(release: string): string | null {
+  const version = parseVersion(release);
+  return version === null ? null : `${version.kind} ${version.product ?? ''}`;
+}
+
+/** Whether `a` is known to be the older release. Commits and unknown releases are never older. */
+export function isOlderRelease(a: string | null, b: string | null): boolean {
+  return a !== null && b !== null && (compareReleases(a, b) ?? 0) < 0;
+}
+
+function parseVersion(release: string): Version | null {
+  const match = VERSION.exec(release.trim().replace(DAY, '$1$2$3$4'));
   if (match === null) return null;
   const [, product, mark, numbers = '', prerelease] = match;
   const isDate = DATE.test(numbers);

@@ -60,23 +60,37 @@ export function withinGroupLimit(
   );
 }
 
-/** The group after all of them, the most telling of what they meant to it, and the worst level among them. */
-export function onOccurrences(
-  group: GroupState | null,
-  [first, ...others]: GroupEvents,
-): { readonly state: GroupState; readonly outcome: EventDecision; readonly level: Level } {
+/** What the events of a batch mean to one group. */
+interface GroupOutcome {
+  readonly state: GroupState;
+  /** The most telling of their decisions. */
+  readonly outcome: EventDecision;
+  /** The worst among them. */
+  readonly level: Level;
+  /** The release that brought it back; null for none, or one that is not known. */
+  readonly regressedIn: string | null;
+}
+
+/** The group after all of them. */
+export function onOccurrences(group: GroupState | null, events: GroupEvents): GroupOutcome {
+  const [first, ...others] = events;
   let { state, decision: outcome } = onOccurrence(group, first.occurrence);
   let { level } = first.occurrence;
+  let regressedIn = outcome === 'regression' ? first.occurrence.release : null;
   for (const { occurrence } of others) {
     const after = onOccurrence(state, occurrence);
     state = after.state;
     level = worseLevel(level, occurrence.level);
-    if (after.decision === 'regression') outcome = 'regression';
+    if (after.decision !== 'regression') continue;
+    outcome = 'regression';
+    regressedIn = occurrence.release;
   }
-  return { state, outcome, level };
+  return { state, outcome, level, regressedIn };
 }
 
+type Shown = Pick<GroupState, 'title' | 'level' | 'status'>;
+
 /** Whether a person sees it as a change of the group itself; one event more is none. */
-export function isNoticeable(before: GroupState, after: GroupState): boolean {
+export function isNoticeable(before: Shown, after: Shown): boolean {
   return before.title !== after.title || before.level !== after.level || before.status !== after.status;
 }

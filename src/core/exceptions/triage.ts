@@ -1,4 +1,5 @@
 import { type ExceptionEvent, reportedException } from '#core/exceptions/event.ts';
+import { type Fix, isBeforeFix } from '#core/exceptions/fix.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { type Level, LEVELS } from '#core/exceptions/level.ts';
 import { isOlderRelease } from '#core/exceptions/release.ts';
@@ -18,14 +19,16 @@ export interface KnownGroup {
   readonly status: GroupStatus;
   /** The release in which someone resolved it, when that was said. */
   readonly resolvedInRelease: string | null;
+  /** In which release it is fixed, when that was said. */
+  readonly fix: Fix | null;
 }
 
 /** `new` and `regression` count for exception rules; `known` and `ignored` alert nobody. */
 export type EventDecision = 'new' | 'regression' | 'known' | 'ignored';
 
 /**
- * What an event means to its group: an ignored group stays ignored; a resolved one reopens, unless the
- * event comes from a release known to be older than the one it was resolved in.
+ * What an event means to its group: an ignored group stays ignored; a resolved one reopens, unless the event comes from
+ * a release known to be older than the one it was resolved in, or to be without the fix that was named.
  */
 export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionEvent, 'release'>): EventDecision {
   if (group === null) return 'new';
@@ -35,8 +38,12 @@ export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionE
     case 'ignored':
       return 'ignored';
     case 'resolved':
-      return isOlderRelease(event.release, group.resolvedInRelease) ? 'known' : 'regression';
+      return isFromBefore(group, event.release) ? 'known' : 'regression';
   }
+}
+
+function isFromBefore({ resolvedInRelease, fix }: KnownGroup, release: string | null): boolean {
+  return fix === null ? isOlderRelease(release, resolvedInRelease) : isBeforeFix(fix, release);
 }
 
 export interface Trend {

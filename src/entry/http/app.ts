@@ -106,7 +106,8 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
   await mountRest(app, context.actions, budget, limits);
-  await mountSentryApi(app, { runtime: context.actions, budget, limits, log: context.log });
+  const { baseUrl } = context.config;
+  await mountSentryApi(app, { runtime: context.actions, budget, limits, log: context.log, baseUrl });
   await mountMcp(app, context, budget, limits);
   await mountResponder(app, context, budget, limits);
   const httpContext = httpContextOf(context, limits);

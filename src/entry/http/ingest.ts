@@ -9,6 +9,7 @@ import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { openIngestPorts } from '#entry/http/ingest_ports.ts';
+import { mountDeployIngest } from '#entry/http/ingest_deploys.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
@@ -31,7 +32,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 const UNPACKING = { concurrency: 4, concurrencyPerKey: 2 };
 const MEGABYTE = 1024 * 1024;
 
-/** Mounts the routes that accept metrics and exceptions. Closing the app first stores everything that they accepted. */
+/** Mounts the routes that accept metrics, exceptions and deploys. Closing the app first stores everything that they accepted. */
 export async function mountIngest(
   app: FastifyInstance,
   context: AppContext,
@@ -84,6 +85,7 @@ export async function mountIngest(
       mount(scope, ingest);
     });
   }
+  await app.register(async (scope) => mountDeployIngest(scope, ingest, context.actions));
 }
 
 /** Reports about a folder that no process reads any more are deleted: it is gone, or out of reach. */

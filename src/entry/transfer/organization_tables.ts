@@ -56,6 +56,18 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     orderBy: 'service_id, key',
     refersTo: ['service_id', 'group_id'],
   },
+  {
+    table: 'group_fixes',
+    where: 'group_id in (select id from exception_groups where org_id = $1)',
+    orderBy: 'group_id, decided_at',
+    refersTo: ['group_id'],
+  },
+  {
+    table: 'group_regressions',
+    where: OF_SERVICES,
+    orderBy: 'group_id, release',
+    refersTo: ['service_id', 'group_id'],
+  },
   { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', without: ['number'], refersTo: ['service_id'] },
   own(
     'incidents',

@@ -36,7 +36,10 @@ interface Merged {
 }
 
 export function mergedOf(scopes: readonly GroupScope[]): Merged {
-  const pairs = scopes.flatMap(({ groupId, mergedIds = [] }) => mergedIds.map((id) => [id, groupId] as const));
+  return mergedPairs(scopes.flatMap(({ groupId, mergedIds = [] }) => mergedIds.map((id) => [id, groupId] as const)));
+}
+
+export function mergedPairs(pairs: readonly (readonly [part: Id<'group'>, taker: Id<'group'>])[]): Merged {
   return { ids: pairs.map(([id]) => uuidOf(id)), takers: pairs.map(([, id]) => uuidOf(id)) };
 }
 

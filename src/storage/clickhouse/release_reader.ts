@@ -1,7 +1,7 @@
 import { idOfUuid, type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { EVENTS, USERS } from '#storage/clickhouse/exception_counter.ts';
+import { EVENTS, mergedPairs, takerOf, USERS } from '#storage/clickhouse/exception_counter.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** What was seen of a service in one release. */
@@ -21,6 +21,12 @@ export interface GroupInReleases {
   readonly after: number;
 }
 
+/** A group that is part of another one: their events are counted as of one. */
+interface MergedGroup {
+  readonly groupId: Id<'group'>;
+  readonly intoId: Id<'group'>;
+}
+
 const OF_SERVICE = `service_id = {service:UUID} AND at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
 
 /** Counts over the events of one service by their release; an event that was sent twice counts once. */
@@ -32,13 +38,19 @@ export class ReleaseReader {
   }
 
   /** Those seen last first. */
-  async list(serviceId: Id<'service'>, since: Temporal.Instant, limit: number): Promise<ReleaseTally[]> {
+  async list(
+    serviceId: Id<'service'>,
+    since: Temporal.Instant,
+    limit: number,
+    merged: readonly MergedGroup[] = [],
+  ): Promise<ReleaseTally[]> {
+    const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
     const rows = await this.#rows(
-      `SELECT release, ${EVENTS}, ${USERS}, uniqExact(group_id), toUnixTimestamp64Milli(min(at)),
+      `SELECT release, ${EVENTS}, ${USERS}, uniqExact(${takerOf(pairs)}), toUnixTimestamp64Milli(min(at)),
          toUnixTimestamp64Milli(max(at)) AS last
        FROM exception_events PREWHERE ${OF_SERVICE} WHERE release != ''
        GROUP BY release ORDER BY last DESC, release LIMIT {limit:UInt32}`,
-      { service: uuidOf(serviceId), since: since.epochMilliseconds, limit },
+      { service: uuidOf(serviceId), since: since.epochMilliseconds, limit, ...parametersOf(pairs) },
     );
     return rows.map(([release = '', events, users, groups, first, last]) => ({
       release,
@@ -55,14 +67,15 @@ export class ReleaseReader {
     serviceId: Id<'service'>,
     since: Temporal.Instant,
     releases: { readonly before: string; readonly after: string },
-    limit: number,
+    { limit, merged }: { readonly limit: number; readonly merged: readonly MergedGroup[] },
   ): Promise<{ readonly groups: readonly GroupInReleases[]; readonly groupsTotal: number }> {
+    const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
     const rows = await this.#rows(
-      `SELECT group_id, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
+      `SELECT ${takerOf(pairs)} AS taker, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
          uniqExactIf(cityHash64(event_id), release = {after:String}) AS newer, count() OVER ()
        FROM exception_events PREWHERE ${OF_SERVICE} AND release IN ({before:String}, {after:String})
-       GROUP BY group_id ORDER BY newer DESC, older DESC, group_id LIMIT {limit:UInt32}`,
-      { service: uuidOf(serviceId), since: since.epochMilliseconds, ...releases, limit },
+       GROUP BY taker ORDER BY newer DESC, older DESC, taker LIMIT {limit:UInt32}`,
+      { service: uuidOf(serviceId), since: since.epochMilliseconds, ...releases, limit, ...parametersOf(pairs) },
     );
     const groups = rows.map(([group = '', before, after]) => ({
       groupId: idOfUuid('group', group),
@@ -78,4 +91,9 @@ export class ReleaseReader {
       return await result.json<string[]>();
     });
   }
+}
+
+/** What `takerOf` is given. */
+function parametersOf({ ids, takers }: ReturnType<typeof mergedPairs>): Record<string, unknown> {
+  return ids.length === 0 ? {} : { merged: ids, takers };
 }

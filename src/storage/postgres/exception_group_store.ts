@@ -1,5 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
+import type { Fix } from '#core/exceptions/fix.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -8,6 +9,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { allBut, anyOf, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/entities/exceptions.ts';
+import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
 import { GroupOccurrences, type SeenGroup } from '#storage/postgres/group_occurrences.ts';
 
 /** How long the service keeps events. */
@@ -112,16 +114,17 @@ export class ExceptionGroupStore {
 
   /**
    * The one way in which a person's decision reaches a group; any status may follow any. The row is locked from here
-   * to the end of the transaction. A resolved group remembers when, and the last release it was seen in.
+   * to the end of the transaction. A resolved group remembers when, the last release it was seen in, and where people
+   * say that it is fixed. The same status again is no decision, unless they say it.
    */
   async setStatus(
     orgId: Id<'org'>,
     groupId: string,
-    status: GroupStatus,
+    { status, fix = null }: { readonly status: GroupStatus; readonly fix?: Fix | null },
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
-    if (before.status === status) return { before, after: before };
+    if (before.status === status && fix === null) return { before, after: before };
     const resolvedInRelease = status === 'resolved' ? before.lastRelease : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
     await this.#session.db
@@ -130,6 +133,8 @@ export class ExceptionGroupStore {
       .where('id', '=', before.id)
       .execute();
     await this.#rememberReplaced(before, now);
+    const times = { decidedAt: now, replacedAt: before.statusChangedAt };
+    if (fix !== null) await new GroupReleaseStore(this.#session).saveFix(before.id, fix, times);
     return { before, after: { ...before, ...change } };
   }
 

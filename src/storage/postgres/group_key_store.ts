@@ -146,6 +146,16 @@ export class GroupKeyStore {
     await TOUCH_MERGED.rows(this.#session, { groupIds: ownIds });
   }
 
+  /** By how many keys a group is known besides the one that it began with. */
+  async countFurther(groupId: Id<'group'>): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('exception_group_keys')
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
+      .where('group_id', '=', groupId)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
   async #earlierKeys(events: readonly SeenEvent[]): Promise<readonly (readonly string[])[]> {
     const serviceIds = [...new Set(events.map(({ serviceId }) => serviceId))];
     const withEarlier = new Set(

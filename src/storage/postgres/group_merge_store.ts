@@ -1,3 +1,4 @@
+import type { GroupingPart } from '#core/exceptions/grouping.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf } from '#storage/postgres/columns.ts';
@@ -8,6 +9,7 @@ interface MergedGroup {
   readonly groupId: Id<'group'>;
   readonly intoId: Id<'group'>;
   readonly title: string;
+  readonly groupingParts: readonly GroupingPart[];
   readonly mergedAt: Temporal.Instant;
 }
 
@@ -27,11 +29,22 @@ export class GroupMergeStore {
         'id as groupId',
         eb.ref('merged_into_id').$notNull().as('intoId'),
         'title',
+        'grouping_parts as groupingParts',
         eb.ref('merged_at').$notNull().as('mergedAt'),
       ])
       .where('merged_into_id', '=', anyOf(groupIds))
       .orderBy('merged_at')
       .orderBy('id')
+      .execute();
+  }
+
+  /** All of a service that are part of another one, each with the one that takes its events. */
+  async listOfService(serviceId: Id<'service'>): Promise<{ groupId: Id<'group'>; intoId: Id<'group'> }[]> {
+    return await this.#session.db
+      .selectFrom('exception_groups')
+      .select((eb) => ['id as groupId', eb.ref('merged_into_id').$notNull().as('intoId')])
+      .where('service_id', '=', serviceId)
+      .where('merged_into_id', 'is not', null)
       .execute();
   }
 
@@ -64,7 +77,7 @@ export class GroupMergeStore {
     const { db } = this.#session;
     await db
       .updateTable('exception_groups')
-      .set({ merged_into_id: intoId, merged_at: now })
+      .set({ merged_into_id: intoId, merged_at: now, updated_at: now })
       .where(({ or, eb }) => or([eb('id', '=', anyOf(groupIds)), eb('merged_into_id', '=', anyOf(groupIds))]))
       .execute();
     await db

@@ -25,7 +25,8 @@ import {
   toRecords,
 } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { ExceptionGroupEntity } from '#storage/postgres/entities/exceptions.ts';
+import { ExceptionGroupEntity, type GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
+import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** What the events of one batch meant to one group: the most telling decision, and the worst level among them. */
@@ -36,6 +37,8 @@ export interface SeenGroup {
   readonly level: Level;
   /** Whether it is the group for events of groups that would have been too many. */
   readonly isOverflow: boolean;
+  /** The release that brought it back; null for none, or one that is not known. */
+  readonly regressedIn: string | null;
 }
 
 type Group = Row<typeof ExceptionGroupEntity>;
@@ -192,18 +195,29 @@ export class GroupOccurrences {
       const events = unseen.get(groupKeyOf(made.serviceId, made.key));
       if (events === undefined) continue;
       const { outcome, state } = onOccurrences(null, events);
-      seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, outcome, state.level));
+      seen.set(groupKeyOf(made.serviceId, made.key), toSeen(made, { outcome, level: state.level, regressedIn: null }));
     }
     const rest = [...unseen].filter(([key]) => !seen.has(key)).map(([, known]) => known);
     const changed: KnownGroup[] = [];
-    for (const known of await this.#lockKnown(rest)) {
+    const regressions: Row<typeof GroupRegressionEntity>[] = [];
+    const locked = await this.#lockKnown(rest);
+    const releases = new GroupReleaseStore(this.#session);
+    // Read once the groups are locked: what was said while another decision was waited for counts, too.
+    const resolved = locked.filter(({ status }) => status === 'resolved');
+    const fixes = await releases.listFixes(resolved.map(({ id }) => id));
+    for (const known of locked) {
       const events = unseen.get(groupKeyOf(known.serviceId, known.key));
       if (events === undefined) continue;
-      const { outcome, state, level } = onOccurrences(known, events);
-      seen.set(groupKeyOf(known.serviceId, known.key), toSeen(known, outcome, level));
-      changed.push({ ...known, ...state, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
+      const { state, ...meant } = onOccurrences({ ...known, fix: fixes.get(known.id) ?? null }, events);
+      seen.set(groupKeyOf(known.serviceId, known.key), toSeen(known, meant));
+      const { fix: _, ...stored } = state;
+      changed.push({ ...known, ...stored, updatedAt: isNoticeable(known, state) ? now : known.updatedAt });
+      if (meant.regressedIn === null || state.regressedAt === null) continue;
+      const { id: groupId, serviceId } = known;
+      regressions.push({ groupId, serviceId, release: meant.regressedIn, at: state.regressedAt });
     }
     await this.#update(changed);
+    await releases.addRegressions(regressions);
   }
 
   /** Keys that have a group, as far as is seen without waiting: most events are of groups long known. */
@@ -217,6 +231,7 @@ export class GroupOccurrences {
     if (groupEvents.length === 0) return [];
     const groups = groupEvents.map((events): Group => {
       const [{ orgId, serviceId, grouping }] = events;
+      const { fix: _, ...state } = onOccurrences(null, events).state;
       return {
         id: newId('group'),
         orgId,
@@ -224,7 +239,7 @@ export class GroupOccurrences {
         key: grouping.key,
         groupingVersion: grouping.version,
         groupingParts: grouping.parts,
-        ...onOccurrences(null, events).state,
+        ...state,
         createdAt: now,
         updatedAt: now,
         mergedIntoId: null,
@@ -247,8 +262,11 @@ export class GroupOccurrences {
   }
 }
 
-function toSeen({ id, serviceId, key }: FoundGroup, outcome: EventDecision, level: Level): SeenGroup {
-  return { groupId: id, serviceId, outcome, level, isOverflow: key === OVERFLOW.key };
+function toSeen(
+  { id, serviceId, key }: FoundGroup,
+  meant: Pick<SeenGroup, 'outcome' | 'level' | 'regressedIn'>,
+): SeenGroup {
+  return { groupId: id, serviceId, ...meant, isOverflow: key === OVERFLOW.key };
 }
 
 function keyColumnsOf(groupEvents: readonly GroupEvents[]): KeyColumns {

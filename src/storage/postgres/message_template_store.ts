@@ -96,6 +96,19 @@ export class MessageTemplateStore {
       .execute();
   }
 
+  /** What the messages of the group have in common; null when they are not grouped by a template. */
+  async findOfGroup(groupId: Id<'group'>): Promise<Pick<MessageTemplate, 'tokens' | 'isPinned'> | null> {
+    const template = await this.#session.db
+      .selectFrom('exception_groups as g')
+      .innerJoin('message_templates as t', (join) =>
+        join.onRef('t.service_id', '=', 'g.service_id').onRef('t.key', '=', 'g.key'),
+      )
+      .select(['t.tokens', 't.is_pinned as isPinned'])
+      .where('g.id', '=', groupId)
+      .executeTakeFirst();
+    return template ?? null;
+  }
+
   async remove(serviceId: Id<'service'>, keys: readonly string[]): Promise<void> {
     await this.#session.db
       .deleteFrom('message_templates')

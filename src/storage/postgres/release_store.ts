@@ -1,3 +1,5 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
@@ -97,40 +99,6 @@ export class ReleaseStore {
       .execute();
   }
 
-  /** By release: how many groups began in it, and how many were resolved when it was their last. */
-  async countGroups(serviceId: Id<'service'>): Promise<{ release: string; begun: number; resolved: number }[]> {
-    const { db } = this.#session;
-    const [begun, resolved] = await Promise.all([
-      db
-        .selectFrom('exception_groups')
-        .select(({ fn, cast }) => ['first_release as release', cast<number>(fn.countAll(), 'integer').as('count')])
-        .where('service_id', '=', serviceId)
-        .where('first_release', 'is not', null)
-        .groupBy('first_release')
-        .execute(),
-      db
-        .selectFrom('exception_groups')
-        .select(({ fn, cast }) => [
-          'resolved_in_release as release',
-          cast<number>(fn.countAll(), 'integer').as('count'),
-        ])
-        .where('service_id', '=', serviceId)
-        .where('status', '=', 'resolved')
-        .where('resolved_in_release', 'is not', null)
-        .groupBy('resolved_in_release')
-        .execute(),
-    ]);
-    const counts = new Map<string, { release: string; begun: number; resolved: number }>();
-    const of = (release: string) => {
-      const known = counts.get(release) ?? { release, begun: 0, resolved: 0 };
-      counts.set(release, known);
-      return known;
-    };
-    for (const { release, count } of begun) if (release !== null) of(release).begun = count;
-    for (const { release, count } of resolved) if (release !== null) of(release).resolved = count;
-    return [...counts.values()];
-  }
-
   async titlesOfGroups(orgId: Id<'org'>, groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, string>> {
     const rows = await this.#session.db
       .selectFrom('exception_groups')
@@ -145,6 +113,34 @@ export class ReleaseStore {
     const row: DeployRow = { id: newId('deploy'), ...deploy };
     await this.#session.db.insertInto('deploys').values(toColumns(DeployEntity, row)).execute();
     return row;
+  }
+
+  /** One of the same release in the same environment, at the same time. */
+  async findDeploy(
+    same: Pick<DeployRow, 'serviceId' | 'release' | 'environment' | 'finishedAt'>,
+  ): Promise<DeployRow | null> {
+    const row = await this.#session.db
+      .selectFrom('deploys as d')
+      .select(columns(DeployEntity, 'd'))
+      .where('d.service_id', '=', same.serviceId)
+      .where('d.release', '=', same.release)
+      .where('d.environment', '=', same.environment)
+      .where('d.finished_at', '=', same.finishedAt)
+      .orderBy('d.id')
+      .limit(1)
+      .executeTakeFirst();
+    return row ?? null;
+  }
+
+  /** How many were recorded since then, whatever time they are of. */
+  async countDeploys(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('deploys')
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
+      .where('service_id', '=', serviceId)
+      .where('created_at', '>=', since)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** The newest first. */
@@ -188,10 +184,39 @@ export class ReleaseStore {
     return new Set(rows.map(({ release }) => release));
   }
 
+  /** UTC days since then on which services were deployed, the oldest first. */
+  async listDeployDays(
+    orgId: Id<'org'>,
+    serviceIds: readonly Id<'service'>[],
+    from: Temporal.Instant,
+  ): Promise<{ serviceId: Id<'service'>; date: string; count: number; release: string }[]> {
+    return await this.#session.db
+      .selectFrom('deploys')
+      .select(({ fn, cast }) => ['service_id as serviceId', cast<number>(fn.countAll(), 'integer').as('count')])
+      .select(({ ref }) => [
+        dayOf(ref('finished_at')).as('date'),
+        sql<string>`(array_agg(${ref('release')} order by ${ref('finished_at')} desc, ${ref('id')} desc))[1]`.as(
+          'release',
+        ),
+      ])
+      .where('org_id', '=', orgId)
+      .where('service_id', '=', anyOf([...serviceIds]))
+      .where('finished_at', '>=', from)
+      .groupBy(({ ref }) => ['service_id', dayOf(ref('finished_at'))])
+      .orderBy('date')
+      .orderBy('service_id')
+      .execute();
+  }
+
   #releases(orgId: Id<'org'>) {
     return this.#session.db
       .selectFrom('releases as r')
       .select(columns(ReleaseEntity, 'r'))
       .where('r.org_id', '=', orgId);
   }
+}
+
+/** As `2027-01-31`. */
+function dayOf(at: Expression<Temporal.Instant>): RawBuilder<string> {
+  return sql<string>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`;
 }

@@ -26,6 +26,7 @@ import { IncidentNoteStore } from '#storage/postgres/incident_note_store.ts';
 import { IncidentPagingStore } from '#storage/postgres/incident_paging_store.ts';
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { GroupKeyStore } from '#storage/postgres/group_key_store.ts';
+import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
 import { GroupMergeStore } from '#storage/postgres/group_merge_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
@@ -99,6 +100,7 @@ export interface Stores {
   readonly sourceMaps: SourceMapStore;
   readonly groupKeys: GroupKeyStore;
   readonly groupMerges: GroupMergeStore;
+  readonly groupReleases: GroupReleaseStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -175,6 +177,7 @@ export function storesOf(session: Session): Stores {
     sourceMaps: new SourceMapStore(session),
     groupKeys: new GroupKeyStore(session),
     groupMerges: new GroupMergeStore(session),
+    groupReleases: new GroupReleaseStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,

@@ -15,6 +15,8 @@ import {
   ExceptionHourEntity,
   ExceptionSettingsEntity,
   GroupDecisionEntity,
+  GroupFixEntity,
+  GroupRegressionEntity,
   MessageTemplateEntity,
   SetAsideEventsEntity,
 } from '#storage/postgres/entities/exceptions.ts';
@@ -131,6 +133,8 @@ export const ENTITIES = [
   ExceptionGroupCountsEntity,
   ExceptionGroupKeyEntity,
   GroupDecisionEntity,
+  GroupFixEntity,
+  GroupRegressionEntity,
   MessageTemplateEntity,
   SetAsideEventsEntity,
   SentItemEntity,

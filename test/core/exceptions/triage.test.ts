@@ -37,7 +37,7 @@ describe('an event', () => {
     ],
     ['does not reopen it from an older release', { status: 'resolved', resolvedInRelease: '1.2.0' }, '1.1.9', 'known'],
   ] as const)('%s', (_case, group, release, decision) => {
-    expect(onEventForGroup(group, from(release))).toBe(decision);
+    expect(onEventForGroup(group === null ? null : { ...group, fix: null }, from(release))).toBe(decision);
   });
 });
 

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
+import { sentryVitePlugin } from '@sentry/bundler-plugins/vite';
 import { SentryCli } from '@sentry/cli';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -135,6 +136,31 @@ describe.skipIf(!existsSync(PROGRAM))('sentry-cli 3', () => {
     expect(await succeed('releases', 'list')).toContain('shop@3.0.0');
     expect(await succeed('releases', 'info', 'shop@3.0.0')).toContain('shop@3.0.0');
     expect(await succeed('info')).toContain('acme');
+  });
+
+  test('its plugin of Vite uploads the maps of a build, makes the release known and tells of the deploy', async () => {
+    const faults: unknown[] = [];
+    const plugin = sentryVitePlugin({
+      url: w.url.origin,
+      org: 'acme',
+      project: 'web-shop',
+      authToken: w.orgKey,
+      release: { name: 'shop@5.0.0', setCommits: false, deploy: { env: 'staging', name: 'green' } },
+      telemetry: false,
+      silent: true,
+      errorHandler: (error) => faults.push(error),
+    });
+    const build = await buildShop({ withMore: true, plugins: [plugin] });
+    expect(faults).toEqual([]);
+    const { group, frames } = await report(build, 'shop@5.0.0');
+    expect(frames).toMatchObject(MAPPED);
+    expect(group.title).toBe('Error: card was declined');
+    const rows = await w.context.db.sql.rows(
+      `select r.released_at is not null as "isReleased", d.environment, d.name
+       from releases r join deploys d on d.service_id = r.service_id and d.release = r.version where r.version = $1`,
+      ['shop@5.0.0'],
+    );
+    expect(rows).toEqual([{ isReleased: true, environment: 'staging', name: 'green' }]);
   });
 
   test('says that debug files are not supported, and shows a refused key', async () => {

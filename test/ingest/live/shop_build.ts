@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Script } from 'node:vm';
 
 import { onTestFinished } from 'vitest';
-import { build } from 'vite';
+import { build, type PluginOption } from 'vite';
 
 /** A frame as a client sends it. */
 interface SentFrame {
@@ -51,7 +51,12 @@ const MORE = Array.from(
 
 const ADDRESS = 'https://shop.example/assets/shop.js';
 
-export async function buildShop({ withMore = false } = {}): Promise<ShopBuild> {
+interface ShopOptions {
+  readonly withMore?: boolean;
+  readonly plugins?: readonly PluginOption[];
+}
+
+export async function buildShop({ withMore = false, plugins = [] }: ShopOptions = {}): Promise<ShopBuild> {
   const folder = await mkdtemp(path.join(os.tmpdir(), 'tocsin-shop-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const source = path.join(folder, 'src');
@@ -65,6 +70,7 @@ export async function buildShop({ withMore = false } = {}): Promise<ShopBuild> {
     configFile: false,
     logLevel: 'silent',
     root: folder,
+    plugins: [...plugins],
     build: {
       outDir: output,
       sourcemap: true,
@@ -82,7 +88,7 @@ export async function buildShop({ withMore = false } = {}): Promise<ShopBuild> {
         .runInThisContext()
         .call(null, global);
       const { checkout } = global['shop'] as { checkout: (basket: { total: number }) => void };
-      const debugId = /debugId=([0-9a-f-]{36})/.exec(code)?.[1] ?? null;
+      const debugId = /(?:debugId=|sentry-dbid-)([0-9a-f-]{36})/.exec(code)?.[1] ?? null;
       try {
         checkout({ total: 11 });
       } catch (error) {

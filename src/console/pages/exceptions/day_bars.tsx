@@ -1,8 +1,14 @@
+import type { DeployDay } from '#console/api/exceptions.ts';
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/day_bars.module.css';
+import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 
 interface DayBarsProps {
   /** One number a day, oldest first, today last. */
   readonly counts: readonly number[];
+  readonly days: readonly string[];
+  /** Days on which the service was deployed are marked. */
+  readonly deploys: readonly DeployDay[];
 }
 
 const HEIGHT = 24;
@@ -11,11 +17,14 @@ const STEP = 8;
 const HEIGHT_MIN = 2;
 
 /** How many events each of the last days had. */
-export function DayBars({ counts }: DayBarsProps) {
+export function DayBars({ counts, days, deploys }: DayBarsProps) {
   const most = Math.max(1, ...counts);
   const today = counts.at(-1) ?? 0;
   const all = counts.reduce((sum, count) => sum + count, 0);
-  const label = `${all.toLocaleString()} events in ${counts.length} days, ${today.toLocaleString()} today`;
+  const total = deploys.reduce((sum, { count }) => sum + count, 0);
+  const deployed = total === 0 ? '' : `, ${countText(total, 'deploy')}`;
+  const label = `${all.toLocaleString()} events in ${counts.length} days, ${today.toLocaleString()} today${deployed}`;
+  const deployOn = new Map(deploys.map((deploy) => [deploy.date, deploy]));
   return (
     <svg
       className={classes.bars}
@@ -27,17 +36,24 @@ export function DayBars({ counts }: DayBarsProps) {
       <title>{label}</title>
       {counts.map((count, index) => {
         const height = count === 0 ? 1 : Math.max(HEIGHT_MIN, (count / most) * HEIGHT);
+        const deploy = deployOn.get(days[index] ?? '');
         return (
-          <rect
-            // Days never change places.
-            // eslint-disable-next-line react/no-array-index-key
-            key={index}
-            x={index * STEP}
-            y={HEIGHT - height}
-            width={STEP - 2}
-            height={height}
-            className={count === 0 ? classes.none : classes.some}
-          />
+          // Days never change places.
+          // eslint-disable-next-line react/no-array-index-key
+          <g key={index}>
+            <rect
+              x={index * STEP}
+              y={HEIGHT - height}
+              width={STEP - 2}
+              height={height}
+              className={count === 0 ? classes.none : classes.some}
+            />
+            {deploy !== undefined && (
+              <rect x={index * STEP - 1.5} y={0} width={1} height={HEIGHT} className={classes.deploy}>
+                <title>{deployText(deploy)}</title>
+              </rect>
+            )}
+          </g>
         );
       })}
     </svg>

@@ -6,11 +6,14 @@ import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
 import { countText, dayText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/days_chart.module.css';
+import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 
 type Day = ExceptionOverview['days'][number];
 
 interface DaysChartProps {
   readonly days: readonly Day[];
+  /** Days on which the service was deployed are marked. */
+  readonly deploys: ExceptionOverview['deploys'];
   /** The day whose events are shown, if only one is. */
   readonly shown: string | undefined;
   onDay(day: string | undefined): void;
@@ -19,9 +22,11 @@ interface DaysChartProps {
 const DAYS_SHOWN = 30;
 
 /** A bar a day; each leads to the events of its day. The arrow keys move between bars. */
-export function DaysChart({ days, shown, onDay }: DaysChartProps) {
+export function DaysChart({ days, deploys, shown, onDay }: DaysChartProps) {
   const recent = days.slice(-DAYS_SHOWN);
   const most = Math.max(1, ...recent.map(({ count }) => count));
+  const deployOn = new Map(deploys.map((deploy) => [deploy.date, deploy]));
+  const isDeployed = recent.some(({ date }) => deployOn.has(date));
   const bars = useRef<HTMLOListElement>(null);
   const focusable = shown ?? recent.findLast(({ count }) => count > 0)?.date;
   const move = (event: KeyboardEvent): void => {
@@ -43,32 +48,37 @@ export function DaysChart({ days, shown, onDay }: DaysChartProps) {
       action={shown !== undefined && <ShownDay days={days} shown={shown} onDay={onDay} />}
     >
       <ol className={classes.bars} ref={bars} onKeyDown={move}>
-        {recent.map(({ date, count }) => (
-          <li key={date}>
-            <button
-              type="button"
-              className={classes.bar}
-              disabled={count === 0}
-              tabIndex={date === focusable ? 0 : -1}
-              aria-pressed={date === shown}
-              aria-label={`${dayText(date)}: ${countText(count, 'event')}`}
-              title={`${dayText(date)}: ${countText(count, 'event')}`}
-              onClick={() => onDay(date === shown ? undefined : date)}
-            >
-              <span style={{ height: count === 0 ? 1 : `max(3px, ${(100 * count) / most}%)` }} />
-            </button>
-          </li>
-        ))}
+        {recent.map(({ date, count }) => {
+          const deploy = deployOn.get(date);
+          const text = `${dayText(date)}: ${deploy === undefined ? '' : `${deployText(deploy)}, `}${countText(count, 'event')}`;
+          return (
+            <li key={date} data-deployed={deploy === undefined ? undefined : ''}>
+              <button
+                type="button"
+                className={classes.bar}
+                disabled={count === 0}
+                tabIndex={date === focusable ? 0 : -1}
+                aria-pressed={date === shown}
+                aria-label={text}
+                title={text}
+                onClick={() => onDay(date === shown ? undefined : date)}
+              >
+                <span style={{ height: count === 0 ? 1 : `max(3px, ${(100 * count) / most}%)` }} />
+              </button>
+            </li>
+          );
+        })}
       </ol>
       <div className={classes.axis} aria-hidden>
         <span>{dayText(recent[0]?.date ?? '')}</span>
+        {isDeployed && <span className={classes.legend}>deployed</span>}
         <span>today</span>
       </div>
     </Card>
   );
 }
 
-function ShownDay({ days, shown, onDay }: DaysChartProps & { readonly shown: string }) {
+function ShownDay({ days, shown, onDay }: Pick<DaysChartProps, 'days' | 'onDay'> & { readonly shown: string }) {
   const busy = days.filter(({ date, count }) => count > 0 || date === shown);
   const index = busy.findIndex(({ date }) => date === shown);
   const [before, after] = [busy[index - 1], busy[index + 1]];

@@ -59,7 +59,8 @@ export function ExceptionList() {
   const shown = data?.pages.flatMap(({ groups }) => groups).filter(({ status }) => isInTab(status, tab)) ?? [];
   const counts = data?.pages.at(-1)?.counts;
   const total = counts === undefined ? 0 : totalOf(counts, tab);
-  const selectedIds = shown.filter(({ groupId }) => selected.has(groupId)).map(({ groupId }) => groupId);
+  const selectedGroups = shown.filter(({ groupId }) => selected.has(groupId));
+  const selectedIds = selectedGroups.map(({ groupId }) => groupId);
   const mayTriage = may('exceptions:edit');
 
   const show = (change: Partial<ExceptionFilter>): void => {
@@ -151,6 +152,8 @@ export function ExceptionList() {
           onSort={(next) => show({ sort: next })}
           selected={areAllSelected ? new Set(shown.map(({ groupId }) => groupId)) : selected}
           onSelect={mayTriage ? select : undefined}
+          deploys={data?.pages.flatMap((page) => page.deploys) ?? []}
+          days={data?.pages[0]?.days ?? []}
           showsStatus={tab === 'all'}
           isOld={isPlaceholderData}
         />
@@ -165,7 +168,7 @@ export function ExceptionList() {
       {counts !== undefined && (selectedIds.length > 0 || areAllSelected) && (
         <ExceptionSelection
           tab={tab}
-          count={selectedIds.length}
+          groups={selectedGroups}
           counts={counts}
           areAllSelected={areAllSelected}
           matching={toMatching(filter, filter.q)}

@@ -17,7 +17,10 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart } from '#console/pages/exceptions/days_chart.tsx';
 import { EventCard } from '#console/pages/exceptions/event_card.tsx';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
-import { GroupingCard, IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
+import { GroupingCard } from '#console/pages/exceptions/grouping_card.tsx';
+import { MergedCard, PartNotice } from '#console/pages/exceptions/merged_card.tsx';
+import { IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
+import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
 import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -63,10 +66,17 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
       title={overview.title}
       back={back}
       facts={<Facts overview={overview} />}
-      actions={<Actions overview={overview} mayTriage={may('exceptions:edit')} mayCreateRule={may('oncall:edit')} />}
+      actions={
+        <Actions
+          overview={overview}
+          mayTriage={may('exceptions:edit') && overview.mergedInto === null}
+          mayCreateRule={may('oncall:edit')}
+        />
+      }
     >
       <div>
-        <DaysChart days={overview.days} shown={search.day} onDay={showDay} />
+        <PartNotice overview={overview} maySplit={may('exceptions:edit')} />
+        <DaysChart days={overview.days} deploys={overview.deploys} shown={search.day} onDay={showDay} />
         <EventCard
           overview={overview}
           address={search}
@@ -79,7 +89,8 @@ function Exception({ overview, back }: { readonly overview: ExceptionOverview; r
         <OriginsCard overview={overview} />
         <TagsCard overview={overview} />
         <SimilarCard overview={overview} />
-        <GroupingCard overview={overview} />
+        <GroupingCard overview={overview} mayMerge={may('exceptions:edit')} />
+        <MergedCard overview={overview} maySplit={may('exceptions:edit')} />
       </div>
     </ItemPage>
   );
@@ -95,11 +106,16 @@ const TREND_WORDS: Record<NonNullable<ExceptionOverview['trend']>['direction'], 
 
 function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   const { status, severity, serviceId, serviceName, eventCount, userCount, firstSeenAt, lastSeenAt } = overview;
-  const { isHandled, isNew, regressedAt, trend, resolvedInRelease, statusChangedAt } = overview;
+  const { isHandled, isNew, regressedAt, regressedInRelease, trend, statusChangedAt } = overview;
   return (
     <>
       <GroupStatusBadge status={status} />
       {regressedAt !== null && <Status tone="amber">back again</Status>}
+      {regressedInRelease !== null && (
+        <span>
+          in release <Name>{regressedInRelease}</Name>
+        </span>
+      )}
       {isNew && regressedAt === null && <Status tone="blue">new</Status>}
       {isHandled === false && <Status tone="red">unhandled</Status>}
       <span>{severity}</span>
@@ -115,14 +131,27 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       {status === 'resolved' && (
         <span>
           resolved <Timestamp at={statusChangedAt} />
-          {resolvedInRelease !== null && (
-            <>
-              {' in release '}
-              <Name>{resolvedInRelease}</Name>
-            </>
-          )}
+          <FixText overview={overview} />
         </span>
       )}
+    </>
+  );
+}
+
+/** In which release it was resolved, or is to be fixed. */
+function FixText({ overview: { fix, resolvedInRelease } }: { readonly overview: ExceptionOverview }) {
+  const release = fix?.release ?? resolvedInRelease;
+  if (release === null) return null;
+  const where =
+    fix === null
+      ? ' in release '
+      : fix.kind === 'release'
+        ? ', fixed in release '
+        : ', fixed in the next release after ';
+  return (
+    <>
+      {where}
+      <Name>{release}</Name>
     </>
   );
 }
@@ -149,6 +178,7 @@ function Actions({ overview: { groupId, serviceId, status }, mayTriage, mayCreat
   return (
     <ItemActions>
       {mayTriage && status !== 'resolved' && <Button onClick={set('resolved')}>Resolve</Button>}
+      {mayTriage && status !== 'resolved' && <ResolveMenu groupIds={[groupId]} serviceId={serviceId} />}
       {mayTriage && status !== 'ignored' && (
         <Button variant="default" onClick={set('ignored')}>
           Ignore

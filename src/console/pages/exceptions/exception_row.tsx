@@ -2,7 +2,7 @@ import { Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties } from 'react';
 
-import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
 import { withoutBidiControls } from '#console/components/bidi.ts';
 import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
@@ -16,6 +16,9 @@ import type { GroupSort } from '#core/exceptions/group_sort.ts';
 interface ExceptionRowProps {
   readonly group: ExceptionGroup;
   readonly sort: GroupSort;
+  /** The days of its bars, and the deploys of its service on them. */
+  readonly days: readonly string[];
+  readonly deploys: readonly DeployDay[];
   /** In a list of several statuses. */
   readonly showsStatus: boolean;
   readonly isSelected: boolean;
@@ -29,7 +32,7 @@ interface ExceptionRowProps {
 const NEW_MS = 24 * 3_600_000;
 
 export function ExceptionRow(props: ExceptionRowProps) {
-  const { group, sort, showsStatus, isSelected, onSelect, position, total, style } = props;
+  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, position, total, style } = props;
   const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
   const { newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
   return (
@@ -68,7 +71,7 @@ export function ExceptionRow(props: ExceptionRowProps) {
         </div>
       </div>
       <div className={classes.bars}>
-        <DayBars counts={dailyCounts} />
+        <DayBars counts={dailyCounts} days={days} deploys={deploys} />
       </div>
       <div className={classes.number} title={countText(eventCount, 'event')}>
         {shortCount(eventCount)}

@@ -4,7 +4,7 @@ import { IconArrowDown } from '@tabler/icons-react';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState } from 'react';
 
-import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
 import { ExceptionRow } from '#console/pages/exceptions/exception_row.tsx';
 import classes from '#console/pages/exceptions/exception_rows.module.css';
 import type { GroupSort } from '#core/exceptions/group_sort.ts';
@@ -19,6 +19,9 @@ interface ExceptionRowsProps {
   readonly selected: ReadonlySet<string>;
   /** Without it, nothing can be selected. */
   readonly onSelect?: ((groupIds: readonly string[], isSelected: boolean) => void) | undefined;
+  /** The days of the bars, and the deploys on them. */
+  readonly days: readonly string[];
+  readonly deploys: readonly DeployDay[];
   readonly showsStatus: boolean;
   /** Rows of another filter are shown until those that were asked for have come. */
   readonly isOld: boolean;
@@ -32,7 +35,10 @@ const OVERSCAN = 12;
 
 /** A list of any length: only the rows on the screen are in the document. */
 export function ExceptionRows(props: ExceptionRowsProps) {
-  const { label, groups, total, sort, onSort, selected, onSelect, showsStatus, isOld } = props;
+  const { label, groups, total, sort, onSort, selected, onSelect, days, deploys, showsStatus, isOld } = props;
+  // Pages of the list repeat those of services that are on several.
+  const distinct = new Map(deploys.map((deploy) => [`${deploy.serviceId} ${deploy.date}`, deploy]));
+  const deploysOf = Map.groupBy(distinct.values(), ({ serviceId }) => serviceId);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const rowHeight = isPhone ? ROW_HEIGHT_ON_PHONE : ROW_HEIGHT;
   const list = useRef<HTMLUListElement>(null);
@@ -90,6 +96,8 @@ export function ExceptionRows(props: ExceptionRowsProps) {
               key={key}
               group={group}
               sort={sort}
+              days={days}
+              deploys={deploysOf.get(group.serviceId) ?? []}
               showsStatus={showsStatus}
               isSelected={selected.has(group.groupId)}
               onSelect={onSelect && ((isSelected) => onSelect([group.groupId], isSelected))}

@@ -1,13 +1,16 @@
 import { Button, Text } from '@mantine/core';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 
-import type { GroupStatus } from '#console/api/exceptions.ts';
+import type { ExceptionGroup, GroupStatus } from '#console/api/exceptions.ts';
 import { Confirm } from '#console/components/confirm.tsx';
 import { SelectionBar } from '#console/components/selection_bar.tsx';
 import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/use_set_matching.ts';
+import { MergeSelected } from '#console/pages/exceptions/merge_selected.tsx';
+import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
 import { PAST } from '#console/pages/exceptions/use_set_status.ts';
+import { useShortcut } from '#console/shell/keyboard.ts';
 
 /** What a person may do with groups of the tab. */
 const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {
@@ -21,8 +24,8 @@ const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Igno
 
 interface ExceptionSelectionProps {
   readonly tab: GroupTab;
-  /** How many rows are selected. */
-  readonly count: number;
+  /** The rows that are selected. */
+  readonly groups: readonly ExceptionGroup[];
   /** How many exceptions match the filter, loaded or not, by their status. */
   readonly counts: Readonly<Record<GroupStatus, number>>;
   readonly areAllSelected: boolean;
@@ -34,10 +37,15 @@ interface ExceptionSelectionProps {
 
 /** What can be done with the selected exceptions: a few rows, or all that match. */
 export function ExceptionSelection(props: ExceptionSelectionProps) {
-  const { tab, count, counts, areAllSelected, matching, onSelectAll, onClear, onSet } = props;
+  const { tab, groups, counts, areAllSelected, matching, onSelectAll, onClear, onSet } = props;
   const { setting, done, stop } = useSetMatching();
   const [asked, setAsked] = useState<GroupStatus | null>(null);
   const [startedWith, setStartedWith] = useState(0);
+  useShortcut('m', () => {
+    if (!areAllSelected && groups.length > 1) setIsMerging(true);
+  });
+  const [isMerging, setIsMerging] = useState(false);
+  const { length: count } = groups;
   const total = totalOf(counts, tab);
   const number = (areAllSelected ? total : count).toLocaleString();
   /** Those that have the status already are not changed. */
@@ -65,18 +73,40 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
         </Button>
       )}
       {OFFERED[tab].map((status, index) => (
-        <Button
-          key={status}
-          size="sm"
-          variant={index === 0 ? 'filled' : 'default'}
-          onClick={() => (areAllSelected ? setAsked(status) : onSet(status))}
-        >
-          {VERBS[status]}
-        </Button>
+        <Fragment key={status}>
+          <Button
+            size="sm"
+            variant={index === 0 ? 'filled' : 'default'}
+            onClick={() => (areAllSelected ? setAsked(status) : onSet(status))}
+          >
+            {VERBS[status]}
+          </Button>
+          {status === 'resolved' && !areAllSelected && (
+            <ResolveMenu
+              groupIds={groups.map(({ groupId }) => groupId)}
+              serviceId={serviceOf(groups)}
+              onDone={onClear}
+            />
+          )}
+        </Fragment>
       ))}
+      {!areAllSelected && count > 1 && (
+        <Button size="sm" variant="default" onClick={() => setIsMerging(true)}>
+          Merge
+        </Button>
+      )}
       <Button size="sm" variant="subtle" color="gray" onClick={onClear}>
         Clear
       </Button>
+      {isMerging && (
+        <MergeSelected
+          groups={groups}
+          onClose={(isMerged) => {
+            setIsMerging(false);
+            if (isMerged) onClear();
+          }}
+        />
+      )}
       {asked !== null && (
         <Confirm
           title={`${VERBS[asked]} ${countText(changing, 'exception')}?`}
@@ -98,4 +128,10 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
       )}
     </SelectionBar>
   );
+}
+
+/** Null for exceptions of several services. */
+function serviceOf(groups: readonly ExceptionGroup[]): string | null {
+  const [first, ...others] = new Set(groups.map(({ serviceId }) => serviceId));
+  return others.length === 0 ? (first ?? null) : null;
 }

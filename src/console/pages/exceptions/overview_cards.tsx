@@ -100,26 +100,3 @@ export function SimilarCard({ overview: { similar } }: CardProps) {
     />
   );
 }
-
-export function GroupingCard({ overview: { grouping } }: CardProps) {
-  return (
-    <Card title="Why these events are one group" about={`Grouping version ${grouping.version}`}>
-      {grouping.parts.map(({ strategy, because, lines }, index) => (
-        // Parts never change places.
-        // eslint-disable-next-line react/no-array-index-key
-        <div key={index} className={classes.group} data-strategy={strategy}>
-          <h3 className={classes.key}>{because}</h3>
-          {lines.length > 0 && (
-            <ol className={classes.lines}>
-              {lines.map((line, position) => (
-                // As above.
-                // eslint-disable-next-line react/no-array-index-key
-                <li key={position}>{line}</li>
-              ))}
-            </ol>
-          )}
-        </div>
-      ))}
-    </Card>
-  );
-}

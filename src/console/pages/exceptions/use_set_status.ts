@@ -43,16 +43,45 @@ export function useSetStatus() {
       showError(groupIds.length === 1 ? `Not ${PAST[status]}` : `The exceptions were not ${PAST[status]}`, error);
     },
     onSuccess(done, { status }) {
-      const { length: count } = done.changed;
-      if (count === 0) return;
-      const incidents = done.resolvedIncidentIds.length;
-      const which = count === 1 && incidents === 1 ? 'its incident' : countText(incidents, 'incident');
-      const also = incidents === 0 ? '' : `, and ${which} resolved`;
-      const what = count === 1 ? `Exception ${PAST[status]}` : `${count} exceptions ${PAST[status]}`;
-      showUndoable(`${what}${also}.`, () => undoing.mutate(done));
+      if (done.changed.length > 0) showUndoable(textOf(done, PAST[status]), () => undoing.mutate(done));
     },
     onSettled: (_done, _error, { groupIds }) => refreshExceptions(queryClient, orgId, groupIds),
   });
+}
+
+/** The same for a fix that is not deployed yet: in the release that is named, or in the next one. */
+export function useResolveInRelease() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useUndoStatus();
+  return useMutation({
+    async mutationFn({ groupIds, release }: { readonly groupIds: readonly string[]; readonly release?: string }) {
+      const done: Changed = { changed: [], resolvedIncidentIds: [] };
+      for (let from = 0; from < groupIds.length; from += CHUNK) {
+        const input = { groupIds: groupIds.slice(from, from + CHUNK), ...(release !== undefined && { release }) };
+        const { changed, resolvedIncidentIds } = await invoke(orgId, 'resolve_in_release', input);
+        done.changed.push(...changed);
+        done.resolvedIncidentIds.push(...resolvedIncidentIds);
+      }
+      return done;
+    },
+    onError(error, { release }) {
+      // A release that was named is wrong at its field.
+      if (release === undefined) showError('Not resolved', error);
+    },
+    onSuccess(done, { release }) {
+      const where = release === undefined ? 'the next release' : `release ${release}`;
+      if (done.changed.length > 0) showUndoable(textOf(done, `resolved in ${where}`), () => undoing.mutate(done));
+    },
+    onSettled: (_done, _error, { groupIds }) => refreshExceptions(queryClient, orgId, groupIds),
+  });
+}
+
+function textOf({ changed: { length: count }, resolvedIncidentIds }: Changed, past: string): string {
+  const incidents = resolvedIncidentIds.length;
+  const which = count === 1 && incidents === 1 ? 'its incident' : countText(incidents, 'incident');
+  const also = incidents === 0 ? '' : `, and ${which} resolved`;
+  return `${count === 1 ? `Exception ${past}` : `${count} exceptions ${past}`}${also}.`;
 }
 
 /** Each is again what it was before, unless it was changed since. */

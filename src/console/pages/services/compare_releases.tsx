@@ -1,13 +1,16 @@
-import { Group, Select, Stack, Text } from '@mantine/core';
+import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import type { ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
+import { Status, type Tone } from '#console/components/status.tsx';
+import { groupCounts } from '#console/pages/services/group_counts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface CompareReleasesProps {
@@ -46,6 +49,12 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
         </Group>
         {error !== null && <ErrorAlert error={error} />}
         {data !== undefined && groupsTotal === 0 && <Text size="sm">Neither release has events that are kept.</Text>}
+        {data !== undefined && before !== null && after !== null && (
+          <SimpleGrid cols={2} spacing="sm">
+            <ReleaseCounts release={before} counts={data.before} />
+            <ReleaseCounts release={after} counts={data.after} />
+          </SimpleGrid>
+        )}
         {groups.length > 0 && (
           <Card
             rows={groups.map((group) => (
@@ -57,7 +66,9 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
                   </Link>
                 }
                 sub={changeText(group)}
-              />
+              >
+                {group.news !== null && <Status tone={NEWS[group.news][0]}>{NEWS[group.news][1]}</Status>}
+              </Row>
             ))}
           />
         )}
@@ -68,6 +79,26 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
         )}
       </Stack>
     </Dialog>
+  );
+}
+
+type Comparison = ResultOf<'compare_releases'>;
+
+/** What the later release was to an exception. */
+const NEWS: Record<NonNullable<Comparison['groups'][number]['news']>, readonly [Tone, string]> = {
+  new: ['blue', 'new'],
+  regressed: ['amber', 'came back'],
+  resolved: ['green', 'resolved'],
+};
+
+/** What a release did to exceptions. */
+function ReleaseCounts({ release, counts }: { readonly release: string; readonly counts: Comparison['after'] }) {
+  const texts = groupCounts(counts);
+  return (
+    <Text size="sm" component="div">
+      <Name>{release}</Name>
+      <div className="dimmed">{texts.length === 0 ? 'no new, no resolved exception' : texts.join(', ')}</div>
+    </Text>
   );
 }
 

@@ -13,6 +13,7 @@ import { SearchField } from '#console/components/search_field.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { CompareReleases } from '#console/pages/services/compare_releases.tsx';
+import { groupCounts } from '#console/pages/services/group_counts.ts';
 import { RecordDeploy } from '#console/pages/services/record_deploy.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -108,12 +109,11 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
 }
 
 function ReleaseRow({ serviceId, release: row }: { readonly serviceId: string; readonly release: Release }) {
-  const { release, events, users, newGroups, resolvedGroups, firstSeenAt, commitCount, crashFreePercent, deploy } = row;
+  const { release, events, users, firstSeenAt, commitCount, crashFreePercent, deploy } = row;
   const counts = [
     events === 0 ? 'No event yet' : countText(events, 'event'),
     ...(users > 0 ? [countText(users, 'user')] : []),
-    ...(newGroups > 0 ? [countText(newGroups, 'new exception')] : []),
-    ...(resolvedGroups > 0 ? [`${resolvedGroups} resolved`] : []),
+    ...groupCounts(row),
     ...(crashFreePercent === null ? [] : [`${crashFreePercent} % of sessions without crash`]),
     ...(commitCount > 0 ? [countText(commitCount, 'commit')] : []),
   ];

@@ -1,8 +1,10 @@
+import { DEPLOY_OPERATION } from '#entry/http/openapi/deploy_path.ts';
 import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import type { ProtocolReference } from '#ingest/metric_protocol.ts';
 import { SENTRY_ENDPOINTS, SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
+import { INGEST_PATHS } from '#kernel/api_paths.ts';
 
 const TEXT: JsonSchema = { type: 'string' };
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
@@ -32,6 +34,7 @@ export function otherPaths(): Record<string, JsonSchema> {
   return {
     ...metricPaths(),
     ...sentryPaths(),
+    [INGEST_PATHS.deploys]: { post: DEPLOY_OPERATION },
     '/api/calendar/{secret}.ics': { get: CALENDAR },
     '/healthz': { get: HEALTH },
     '/livez': { get: LIVE },

@@ -20,6 +20,7 @@ export interface SentryApi {
   readonly budget: CallBudget;
   readonly limits: SharedLimits;
   readonly log: Log;
+  readonly baseUrl: string;
 }
 
 /** A request whose key is known. */
@@ -32,6 +33,8 @@ export interface Call {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly contentType: string | undefined;
+  /** The address that the client has reached. */
+  readonly address: string;
 }
 
 interface Endpoint {
@@ -57,7 +60,7 @@ interface Route extends RouteGenericInterface {
  * Mounts endpoints, each with and without a slash at its end. Who calls, for which organization and with which permission
  * is settled before the body is read. The organization is the key's; a path that names another one is refused.
  */
-export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits }: SentryApi): AddEndpoint {
+export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits, baseUrl }: SentryApi): AddEndpoint {
   const callers = new WeakMap<FastifyRequest, Caller>();
   const badKeys = createBadKeyLimiter(runtime.clock, limits.processes);
   return ({ method, path, permission, bodyBytesMax = JSON_BYTES_MAX, status = 200, handle }: Endpoint): void => {
@@ -93,6 +96,7 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits 
               query: request.query,
               body: request.body,
               contentType: request.headers['content-type'],
+              address: addressOf(request, baseUrl),
             }),
           );
           return answer === undefined ? reply.code(204).send() : reply.code(status).send(answer);
@@ -100,6 +104,12 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits 
       });
     }
   };
+}
+
+/** The public address, or within a network the one that the client knows the server by. */
+function addressOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>, baseUrl: string): string {
+  const base = new URL(baseUrl);
+  return host === base.host || host === '' ? base.href.replace(/\/$/, '') : `${protocol}://${host}`;
 }
 
 async function requireOrganization(stores: Stores, { orgId }: Caller, named: string): Promise<void> {

@@ -16,9 +16,9 @@ export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
     method: 'GET',
     path,
     permission: 'exceptions:edit',
-    handle: async ({ params }) => ({
-      // Clients put the address that they reached in front.
-      url: `${SENTRY_API_PATH}/organizations/${encodeURIComponent(params['org'] ?? '')}/chunk-upload/`,
+    handle: async ({ params, address }) => ({
+      // Plugins of bundlers take only a whole address.
+      url: `${address}${SENTRY_API_PATH}/organizations/${encodeURIComponent(params['org'] ?? '')}/chunk-upload/`,
       chunkSize: UPLOAD_LIMITS.chunkBytes,
       chunksPerRequest: UPLOAD_LIMITS.chunksPerRequest,
       maxFileSize: UPLOAD_LIMITS.fileBytesMax,

@@ -1,6 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { DayCounts, ReleaseCount, ValueCount } from '#core/exceptions/group_counts.ts';
+import type { Fix } from '#core/exceptions/fix.ts';
 import type { GroupingPart } from '#core/exceptions/grouping.ts';
 import type { InboundFilter } from '#core/exceptions/inbound_filters.ts';
 import type { Level } from '#core/exceptions/level.ts';
@@ -79,6 +80,31 @@ export const GroupDecisionEntity = defineEntity({
     statusChangedAt: instant(),
     resolvedInRelease: p.text().strictNullable(),
     regressedAt: instant().strictNullable(),
+  },
+});
+
+/** Where people say that a group is fixed; it counts as long as the group's status is of that decision. */
+export const GroupFixEntity = defineEntity({
+  name: 'GroupFix',
+  tableName: 'group_fixes',
+  properties: {
+    groupId: id<'group'>().primary(),
+    decidedAt: instant().primary(),
+    kind: text<Fix['kind']>(),
+    release: p.text(),
+    knownReleases: jsonColumn<readonly string[]>(),
+  },
+});
+
+/** A release in which a group came back after it was resolved, and when it last did. */
+export const GroupRegressionEntity = defineEntity({
+  name: 'GroupRegression',
+  tableName: 'group_regressions',
+  properties: {
+    groupId: id<'group'>().primary(),
+    release: p.text().primary(),
+    serviceId: id<'service'>(),
+    at: instant(),
   },
 });
 

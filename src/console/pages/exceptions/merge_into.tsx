@@ -1,0 +1,120 @@
+import { Button, Select, Stack, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { type ExceptionOverview, overviewQuery } from '#console/api/exceptions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Name } from '#console/components/name.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { MergeConsequences } from '#console/pages/exceptions/merge_consequences.tsx';
+import { useMerge } from '#console/pages/exceptions/use_merge.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface MergeIntoProps {
+  readonly overview: ExceptionOverview;
+  readonly onClose: () => void;
+}
+
+type Candidate = Pick<ExceptionOverview['similar'][number], 'groupId' | 'title' | 'culprit' | 'status'>;
+
+const SHOWN_MAX = 50;
+const DEBOUNCE_MS = 150;
+
+/** Makes this exception part of another one of its service: those that are like it come first, any other is searched. */
+export function MergeInto({ overview, onClose }: MergeIntoProps) {
+  const { orgId } = useOrganization().org;
+  const { groupId, serviceId, title } = overview;
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<Candidate | null>(null);
+  const [isMissing, setIsMissing] = useState(false);
+  const [typed, setTyped] = useState('');
+  // The field holds the title of what is chosen: that is no search.
+  const [text] = useDebouncedValue(chosen !== null && typed === labelOf(chosen) ? '' : typed, DEBOUNCE_MS);
+  const { data, error } = useQuery({
+    ...actionQuery(orgId, 'exceptions', 'browse_exception_groups', { serviceId, text, limit: SHOWN_MAX }),
+    placeholderData: keepPreviousData,
+  });
+  const merging = useMerge((intoGroupId) => {
+    onClose();
+    void navigate({ to: '/exceptions/$groupId', params: { groupId: intoGroupId } });
+  });
+  const isWanted = (candidate: Candidate): boolean => labelOf(candidate).toLowerCase().includes(text.toLowerCase());
+  const similar = overview.similar.filter(isWanted);
+  const listed = new Set([groupId, ...similar.map((group) => group.groupId)]);
+  const others = (data?.groups ?? []).filter((group) => !listed.has(group.groupId));
+  const isListed = chosen === null || [...similar, ...others].some((group) => group.groupId === chosen.groupId);
+  const sections: readonly (readonly [string, readonly Candidate[]])[] = [
+    ['Chosen', isListed ? [] : [chosen]],
+    ['Similar', similar],
+    ['Others of this service', others],
+  ];
+  const fault = faultsAtFields(merging.error, { intoGroupId: chosen })['intoGroupId'];
+  // Somebody was faster: says where what was chosen is now.
+  const { data: current } = useQuery({
+    ...overviewQuery(orgId, chosen?.groupId ?? ''),
+    enabled: chosen !== null && fault !== undefined,
+  });
+  const taker = fault === undefined ? null : (current?.mergedInto ?? null);
+  return (
+    <Dialog onClose={onClose} title="Merge into another exception">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          setIsMissing(chosen === null);
+          if (chosen !== null) merging.mutate({ intoGroupId: chosen.groupId, groupIds: [groupId] });
+        }}
+      >
+        <Stack>
+          {error !== null && <ErrorAlert error={error} />}
+          <Select
+            label="Merge into"
+            description={`${isolateBidi(title)} becomes part of it.`}
+            placeholder={data === undefined ? 'Loading …' : 'Type part of the title or the place in the code'}
+            data={sections.flatMap(([group, items]) =>
+              items.length === 0
+                ? []
+                : [{ group, items: items.map((item) => ({ value: item.groupId, label: labelOf(item) })) }],
+            )}
+            value={chosen?.groupId ?? null}
+            onChange={(value) => {
+              setChosen([...similar, ...others].find((group) => group.groupId === value) ?? null);
+              setIsMissing(false);
+              merging.reset();
+            }}
+            searchable
+            onSearchChange={(value) => setTyped(value.slice(0, 200))}
+            filter={({ options: all }) => all}
+            nothingFoundMessage="No other exception of this service matches"
+            error={isMissing ? 'Choose the exception that it becomes part of' : (fault ?? null)}
+            data-autofocus
+          />
+          {taker !== null && (
+            <Text size="sm" component="div" role="status">
+              It is part of <Name>{taker.title}</Name> now.{' '}
+              <Button
+                size="compact-sm"
+                variant="light"
+                onClick={() => merging.mutate({ intoGroupId: taker.groupId, groupIds: [groupId] })}
+              >
+                Merge into that one
+              </Button>
+            </Text>
+          )}
+          {chosen !== null && <MergeConsequences status={chosen.status} />}
+          {merging.isError && fault === undefined && <ErrorAlert title="Nothing was merged" error={merging.error} />}
+          <SubmitButtons label="Merge" isPending={merging.isPending} onCancel={onClose} />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+function labelOf({ title, culprit }: Candidate): string {
+  return isolateBidi(culprit === null ? title : `${title} (${culprit})`);
+}

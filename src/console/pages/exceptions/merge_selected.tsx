@@ -1,0 +1,87 @@
+import { Radio, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+
+import type { ExceptionGroup } from '#console/api/exceptions.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
+import { MergeConsequences } from '#console/pages/exceptions/merge_consequences.tsx';
+import { useMerge } from '#console/pages/exceptions/use_merge.ts';
+
+interface MergeSelectedProps {
+  readonly groups: readonly ExceptionGroup[];
+  /** It is merged, or will not be. */
+  readonly onClose: (isMerged: boolean) => void;
+}
+
+/** So many at once, as the server says. */
+export const MERGE_MAX = 51;
+
+/** Why these cannot be merged; null when they can. */
+function refusalOf(groups: readonly ExceptionGroup[]): string | null {
+  const services = [...new Set(groups.map(({ serviceName }) => serviceName))];
+  if (new Set(groups.map(({ serviceId }) => serviceId)).size > 1) {
+    return `These are of ${services.map(isolateBidi).join(', ')}. Only exceptions of one service can be merged: select those of one.`;
+  }
+  return groups.length > MERGE_MAX ? `Select at most ${MERGE_MAX} exceptions.` : null;
+}
+
+/** Makes one exception of those that are selected. */
+export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
+  const oldest = groups.toSorted((a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : 1))[0];
+  const [intoGroupId, setIntoGroupId] = useState(oldest?.groupId ?? '');
+  const merging = useMerge(() => onClose(true));
+  const refusal = refusalOf(groups);
+  const into = groups.find(({ groupId }) => groupId === intoGroupId);
+  return (
+    <Dialog onClose={() => onClose(false)} title={`Merge ${groups.length} exceptions`} isWide>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          const groupIds = groups.map(({ groupId }) => groupId).filter((groupId) => groupId !== intoGroupId);
+          if (refusal === null) merging.mutate({ intoGroupId, groupIds });
+        }}
+      >
+        <Stack>
+          {refusal !== null && (
+            <Text size="sm" role="alert">
+              {refusal}
+            </Text>
+          )}
+          {refusal === null && (
+            <Radio.Group
+              label="Which one do they become?"
+              description="Its title, status and history stay. The others are listed on its page."
+              value={intoGroupId}
+              onChange={setIntoGroupId}
+            >
+              <Stack gap="xs" mt="sm">
+                {groups.map(({ groupId, title, culprit, status, eventCount }) => (
+                  <Radio
+                    key={groupId}
+                    value={groupId}
+                    label={isolateBidi(title)}
+                    description={[countText(eventCount, 'event'), STATUS_NAMES[status].toLowerCase(), culprit ?? '']
+                      .filter((part) => part !== '')
+                      .join(', ')}
+                  />
+                ))}
+              </Stack>
+            </Radio.Group>
+          )}
+          {refusal === null && into !== undefined && <MergeConsequences status={into.status} />}
+          {merging.isError && <ErrorAlert title="Nothing was merged" error={merging.error} />}
+          <SubmitButtons
+            label="Merge"
+            isPending={merging.isPending}
+            isDisabled={refusal !== null}
+            onCancel={() => onClose(false)}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

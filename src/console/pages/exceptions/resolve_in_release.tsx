@@ -1,0 +1,74 @@
+import { Autocomplete, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { useResolveInRelease } from '#console/pages/exceptions/use_set_status.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface ResolveInReleaseProps {
+  readonly groupIds: readonly string[];
+  readonly serviceId: string | null;
+  readonly onClose: (isDone: boolean) => void;
+}
+
+const DEBOUNCE_MS = 150;
+const OFFERED = 20;
+
+/** Names the release with the fix, which may not be there yet. */
+export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInReleaseProps) {
+  const { orgId } = useOrganization().org;
+  const resolving = useResolveInRelease();
+  const form = useForm({
+    initialValues: { release: '' },
+    validate: { release: (text) => (text.trim() === '' ? 'Name the release.' : null) },
+  });
+  const [search] = useDebouncedValue(form.values.release.trim(), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...actionQuery(orgId, 'services', 'list_releases', { serviceId: serviceId ?? '', search, limit: OFFERED }),
+    enabled: serviceId !== null,
+    placeholderData: keepPreviousData,
+  });
+  const faults = faultsAtFields(resolving.error, form.values);
+  return (
+    <Dialog
+      onClose={() => onClose(false)}
+      title={
+        groupIds.length === 1 ? 'Fixed in a release' : `${countText(groupIds.length, 'exception')} fixed in a release`
+      }
+    >
+      <form
+        onSubmit={form.onSubmit(({ release }) =>
+          resolving.mutate(
+            { groupIds, release: release.trim() },
+            { onSuccess: () => onClose(true), onError: (error) => form.setErrors(faultsAtFields(error, form.values)) },
+          ),
+        )}
+      >
+        <Stack>
+          <Autocomplete
+            label="First release with the fix"
+            description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
+            placeholder="One that is known, or one to come"
+            data={data?.releases.map(({ release }) => release) ?? []}
+            filter={({ options }) => options}
+            maxLength={200}
+            required
+            data-autofocus
+            {...form.getInputProps('release')}
+          />
+          {resolving.isError && Object.keys(faults).length === 0 && (
+            <ErrorAlert title="Nothing was resolved" error={resolving.error} />
+          )}
+          <SubmitButtons label="Resolve" isPending={resolving.isPending} onCancel={() => onClose(false)} />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,77 @@
+import { type QueryClient, useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { type InputOf, invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { countText } from '#console/pages/exceptions/count_text.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+type Changes = InputOf<'undo_exception_merges'>['changes'];
+
+/** Makes exceptions part of another one, and offers to undo it. */
+export function useMerge(onDone: (intoGroupId: string) => void) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useUndo();
+  return useMutation({
+    mutationFn: (input: InputOf<'merge_exception_groups'>) => invoke(orgId, 'merge_exception_groups', input),
+    onSuccess({ merged }, { intoGroupId, groupIds }) {
+      const changes = merged.map(({ groupId, fromGroupId }) => {
+        return { groupId, nowInGroupId: intoGroupId, wasInGroupId: fromGroupId };
+      });
+      showUndoable(`${countText(groupIds.length + 1, 'exception')} merged into one.`, () => undoing.mutate(changes));
+      onDone(intoGroupId);
+    },
+    onSettled: () => refreshAll(queryClient, orgId),
+  });
+}
+
+/** Makes parts of an exception ones of their own again, and offers to undo it. */
+export function useSplit() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useUndo();
+  return useMutation({
+    mutationFn: (groupIds: readonly string[]) => invoke(orgId, 'split_exception_groups', { groupIds: [...groupIds] }),
+    onSuccess({ split }) {
+      if (split.length === 0) {
+        showSuccess('It was split off already.');
+        return;
+      }
+      const changes = split.map(({ groupId, fromGroupId }) => {
+        return { groupId, nowInGroupId: null, wasInGroupId: fromGroupId };
+      });
+      const what =
+        split.length === 1 ? 'Split off: an exception of its own again' : `${split.length} exceptions split off`;
+      showUndoable(`${what}.`, () => undoing.mutate(changes));
+    },
+    onError: (error) => showError('Not split off', error),
+    onSettled: () => refreshAll(queryClient, orgId),
+  });
+}
+
+/** Each is again part of what it was part of, unless somebody has merged or split it since. */
+function useUndo() {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (changes: Changes) => invoke(orgId, 'undo_exception_merges', { changes }),
+    onSuccess: ({ unchanged }) =>
+      showSuccess(
+        unchanged === 0
+          ? 'Undone.'
+          : `Undone, but ${countText(unchanged, 'exception')} had been merged or split meanwhile and stay as they are.`,
+      ),
+    onError: (error) => showError('This could not be undone', error),
+    onSettled: () => refreshAll(queryClient, orgId),
+  });
+}
+
+/** Rows appear and disappear, and the counts of what is left change. */
+async function refreshAll(queryClient: QueryClient, orgId: string): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'exceptions') }),
+    // Events are those of all parts.
+    queryClient.invalidateQueries({ queryKey: ['org', orgId, 'exception_events'] }),
+  ]);
+}
