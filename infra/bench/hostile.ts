@@ -2,9 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
 
 import { buildApp } from '#entry/http/app.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
 import { silentLog } from '#kernel/log.ts';
 
-import { count, duration, spreadOf } from './figures.ts';
+import { count, duration, megabytes, spreadOf } from './figures.ts';
 import { type Bench, type BenchStores, printInputs, printTable, withStores } from './harness.ts';
 import type { HostileTarget } from './hostile/bodies.ts';
 import { answersOfInputs } from './hostile/inputs.ts';
@@ -15,6 +16,7 @@ const ONLY = process.env['BENCH_HOSTILE_KIND'] ?? '';
 const INPUTS = Number(process.env['BENCH_HOSTILE_INPUTS'] ?? 100_000);
 /** The resolution of stalls. Each sample wakes the process. */
 const LOOK_EVERY_MS = 2;
+const MEMORY_EVERY_MS = 50;
 const MEGABYTE = 1024 * 1024;
 
 type SenderMessage = { readonly begins: string } | { readonly round: Round } | { readonly isDone: true };
@@ -49,6 +51,9 @@ async function serve({ context, firstRun }: BenchStores) {
     ingestEventsPerSecond: 0,
     ingestPointsPerSecond: 0,
     ingestSeriesPerDay: 100_000_000,
+    host: '127.0.0.1',
+    statsdPort: await findFreePort(0),
+    otlpGrpcPort: await findFreePort(0),
   };
   const app = await buildApp({ ...context, log: silentLog, config: { ...context.config, ...unlimited } });
   const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' });
@@ -67,10 +72,13 @@ async function serve({ context, firstRun }: BenchStores) {
   const { username: dsnKey, pathname } = new URL(dsn);
   const target: HostileTarget = {
     baseUrl,
+    organizationId: firstRun.organizationId,
     projectId: pathname.slice(1),
     dsnKey,
     ingestionKey,
     apiKey: firstRun.apiKey,
+    statsdPort: unlimited.statsdPort,
+    grpcPort: unlimited.otlpGrpcPort,
   };
   return { app, target };
 }
@@ -81,6 +89,7 @@ async function measureKinds(target: HostileTarget): Promise<void> {
   });
   const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
   const worked = watchProcessor();
+  const resident = watchMemory();
   const rows: Record<string, string | number>[] = [];
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   sender.on('error', reject);
@@ -89,13 +98,18 @@ async function measureKinds(target: HostileTarget): Promise<void> {
       delays.reset();
       delays.enable();
       worked.mostMs();
+      resident.mostBytes();
     } else if ('round' in message) {
       delays.disable();
-      rows.push(rowOf(message.round, delays.max / 1e6, worked.mostMs()));
+      rows.push({
+        ...rowOf(message.round, delays.max / 1e6, worked.mostMs()),
+        memory: megabytes(resident.mostBytes()),
+      });
     } else resolve();
   });
   await promise;
   worked.stop();
+  resident.stop();
   await sender.terminate();
   printTable(rows);
 }
@@ -112,6 +126,22 @@ function watchProcessor(): { mostMs(): number; stop(): void } {
   return {
     mostMs() {
       const since = most;
+      most = 0;
+      return since;
+    },
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** The most that this process held between two questions, its stores' clients and the benchmark's own inputs, too. */
+function watchMemory(): { mostBytes(): number; stop(): void } {
+  let most = 0;
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, MEMORY_EVERY_MS);
+  return {
+    mostBytes() {
+      const since = Math.max(most, process.memoryUsage.rss());
       most = 0;
       return since;
     },

@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import type { CORE_SETTINGS, ValuesOf } from '#kernel/config.ts';
@@ -15,6 +17,14 @@ export interface PortSender {
   refuse(points: number): void;
 }
 
+/** The connections of the port, of which strangers have few, and not for long. */
+export interface PortConnections {
+  /** False when there is no room for a new one, and it was closed. */
+  admit(socket: Socket): boolean;
+  /** The connection has shown a good key. */
+  setKnown(socket: Socket): void;
+}
+
 export interface PortOptions {
   readonly host: string;
   /** 0 for any that is free. */
@@ -22,6 +32,7 @@ export interface PortOptions {
   readonly settings: ValuesOf<typeof CORE_SETTINGS>;
   /** The sender with this ingestion key; throws as over HTTP, and counts bad keys by the address. */
   open(key: string, address: string): Promise<PortSender>;
+  readonly connections: PortConnections;
   now(): Temporal.Instant;
   readonly log: Log;
 }

@@ -6,6 +6,8 @@ export const LIMITS = [
   'connections',
   'connections_of_address',
   'slow_request',
+  'unread_body',
+  'connection_without_key',
   'body_bytes',
   'body_bytes_of_sender',
   'concurrent_calls',

@@ -12,14 +12,18 @@ export interface HostileRequest {
 /** The server and keys that the requests are sent with. */
 export interface HostileTarget {
   readonly baseUrl: string;
+  readonly organizationId: string;
   readonly projectId: string;
   readonly dsnKey: string;
   readonly ingestionKey: string;
   readonly apiKey: string;
+  readonly statsdPort: number;
+  readonly grpcPort: number;
 }
 
 const MEGABYTE = 1024 * 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const PROTOBUF = { 'content-type': 'application/x-protobuf' };
 
 /** The piece, repeated up to this many bytes. */
@@ -89,7 +93,25 @@ export function hostileRequests(target: HostileTarget): readonly HostileRequest[
     field(1, label('__name__', `m${index % 100}`), label('i', String(index)), label('job', 'api'), sample);
   const anonymous = { origin: target.baseUrl, ...JSON_TYPE };
   const garbage = gzipSync(envelope(`{${fill('"":NaN,', 15 * MEGABYTE)}"a":1}`), { level: 1 });
+  const form = { 'content-type': 'multipart/form-data; boundary=b' };
+  const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="0"\r\n\r\n\r\n';
+  const chunks = `/api/0/organizations/${target.organizationId}/chunk-upload/`;
+  const report = '{"csp-report":{"blocked-uri":"https://a.example/","effective-directive":"img-src"}},';
+  const mcp = { accept: 'application/json, text/event-stream' };
+  const toolCall = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"take_lease","arguments":{${listOf(9_000, (i) => `"k${i}":1`)}}}}`;
   return [
+    make('no key: upload of 8 MiB', chunks, form, fill(part, 8 * MEGABYTE)),
+    make(
+      'no key: releases of 1 MiB',
+      `/api/0/organizations/${target.organizationId}/releases/`,
+      JSON_TYPE,
+      fill('{"a":', MEGABYTE),
+    ),
+    make('no key: 15.6 kB report', `${sentry}/security/`, {}, `[${fill(report, 15_600)}{}]`),
+    make('no key: tunnel', '/api/ingest/envelope', {}, `{"dsn":"${fill('[', 15_600)}"}`),
+    make('no key: tunnel, gzip', '/api/ingest/envelope', { 'content-encoding': 'gzip' }, garbage),
+    make('no key: answer to a proposal', `/p/${'0'.repeat(40)}`, FORM, fill('pin=1&', 16_000)),
+    make('no key: MCP of responders', '/api/mcp/responder', { ...mcp, ...JSON_TYPE }, toolCall),
     make('no key: 15.6 kB envelope', `${sentry}/envelope/`, {}, `{"a":${'['.repeat(15_600)}`),
     make('no key: 15.6 kB gzip of 15 MiB', `${sentry}/envelope/`, { 'content-encoding': 'gzip' }, garbage),
     make('no key: store', `${sentry}/store/`, {}, `{${fill('"":NaN,', 15_000)}"a":1}`),

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
+import { type HostilePort, hostilePorts } from './ports.ts';
 
 /** The result of one round of a kind; times in milliseconds. */
 export interface Round {
@@ -42,21 +43,18 @@ function send(
   });
 }
 
-async function runRound(kind: HostileRequest): Promise<Round> {
+/** Attacks until the round is over, beside somebody who asks for little. */
+async function runRound(
+  kind: string,
+  requestBytes: number,
+  attack: (until: number, count: (answer: string) => void) => Promise<void>,
+): Promise<Round> {
   const answers: Record<string, number> = {};
   const bystanderMs: number[] = [];
   const until = performance.now() + seconds * 1_000;
-  const attack = async (): Promise<void> => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    while (performance.now() < until) {
-      const status = await send(kind, agent);
-      answers[status] = (answers[status] ?? 0) + 1;
-    }
-    agent.destroy();
-  };
   const stand = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const asked = { method: 'GET', path: '/api/nowhere', headers: {}, body: Buffer.alloc(0) };
+    const asked = { method: 'GET', path: '/api/unknown', headers: {}, body: Buffer.alloc(0) };
     while (performance.now() < until) {
       const began = performance.now();
       await send(asked, agent);
@@ -65,13 +63,39 @@ async function runRound(kind: HostileRequest): Promise<Round> {
     }
     agent.destroy();
   };
-  await Promise.all([stand(), ...Array.from({ length: CONNECTIONS }, attack)]);
-  return { kind: kind.kind, requestBytes: kind.body.length, answers, bystanderMs };
+  const count = (answer: string): void => {
+    answers[answer] = (answers[answer] ?? 0) + 1;
+  };
+  await Promise.all([stand(), attack(until, count)]);
+  return { kind, requestBytes, answers, bystanderMs };
 }
 
-const requests = hostileRequests(target).filter(({ kind }) => kind.includes(only));
-for (const kind of requests) {
-  parentPort?.postMessage({ begins: kind.kind }, []);
-  parentPort?.postMessage({ round: await runRound(kind) }, []);
+function overHttp(kind: HostileRequest): Promise<Round> {
+  return runRound(kind.kind, kind.body.length, async (until, count) => {
+    const connection = async (): Promise<void> => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      while (performance.now() < until) count(String(await send(kind, agent)));
+      agent.destroy();
+    };
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  });
+}
+
+function toPort({ kind, bytes, send: sendOnce, atOnce }: HostilePort): Promise<Round> {
+  return runRound(kind, bytes, async (until, count) => {
+    const sender = async (): Promise<void> => {
+      while (performance.now() < until) count(await sendOnce());
+    };
+    await Promise.all(Array.from({ length: atOnce }, sender));
+  });
+}
+
+const rounds = [
+  ...hostileRequests(target).map((kind) => ({ kind: kind.kind, run: () => overHttp(kind) })),
+  ...hostilePorts(target).map((kind) => ({ kind: kind.kind, run: () => toPort(kind) })),
+];
+for (const { kind, run } of rounds.filter((round) => round.kind.includes(only))) {
+  parentPort?.postMessage({ begins: kind }, []);
+  parentPort?.postMessage({ round: await run() }, []);
 }
 parentPort?.postMessage({ isDone: true }, []);

@@ -29,7 +29,7 @@ export const statements = ({ isCluster, engine }: Rendering): readonly string[] 
     INSERT INTO ${to} SELECT service_id, metric, series, ts, value, kind FROM ${from}
     SETTINGS max_partitions_per_insert_block = 0, max_insert_threads = 1, select_sequential_consistency = 1`;
   return [
-    // The table of an interrupted run may hold rows that exist nowhere else.
+    // The table of an interrupted run may hold the only copy of some rows.
     create,
     copy('metric_points_next', 'metric_points'),
     drop,

@@ -128,7 +128,7 @@ function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
     return (holder === null ? blocks : blocks.toSorted(byText)).flat();
   };
   const parts = ordered(null);
-  // Members that hold each other belong nowhere: then all of them count as they came.
+  // Members that hold each other have no place in the tree: then all of them count in the order in which they came.
   return parts.length === said.length ? parts : said.map(({ part }) => part);
 }
 

@@ -35,12 +35,12 @@ export function isBehind(windowMinutes: number, waitingSince: Temporal.Instant |
 }
 
 /** An instant, as far as decisions need it: of Temporal on the server, plain in the console, which loads no Temporal. */
-export interface Moment {
+export interface InstantLike {
   readonly epochMilliseconds: number;
 }
 
 /** What the decision needs to know of a rule's open incident. */
-export interface OpenBreach<At extends Moment = Temporal.Instant> {
+export interface OpenBreach<At extends InstantLike = Temporal.Instant> {
   /** When a breach was last counted in `occurrences`: the opening, or the last raise. */
   readonly countedAt: At;
   /** Since when each evaluation found data and the condition false; null while that is not so. */
@@ -48,7 +48,7 @@ export interface OpenBreach<At extends Moment = Temporal.Instant> {
 }
 
 /** What is remembered of a rule beside its incident. */
-export interface RuleMemory<At extends Moment = Temporal.Instant> {
+export interface RuleMemory<At extends InstantLike = Temporal.Instant> {
   /** Since when each evaluation found the condition true, while no incident is open. */
   readonly breachedSince: At | null;
   /** Since when each evaluation found no data. */
@@ -62,7 +62,7 @@ export type JudgedRule = Pick<MetricThreshold, 'comparator' | 'threshold' | 'win
   readonly settings?: MetricRuleSettings;
 };
 
-export interface RuleEvaluation<At extends Moment> {
+export interface RuleEvaluation<At extends InstantLike> {
   /** The aggregate over the window; null without data. */
   readonly value: number | null;
   /** Its data has not all arrived (see `isBehind`): what the window holds says nothing. */
@@ -74,7 +74,7 @@ export interface RuleEvaluation<At extends Moment> {
   readonly now: At;
 }
 
-export type RuleDecision<At extends Moment = Temporal.Instant> =
+export type RuleDecision<At extends InstantLike = Temporal.Instant> =
   | { readonly kind: 'open'; readonly because: 'breach' | 'no_data' }
   /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
   | { readonly kind: 'raise_occurrences' }
@@ -89,7 +89,7 @@ export type RuleDecision<At extends Moment = Temporal.Instant> =
  * incident is over once the condition was false, with data, at every evaluation for a whole window; the settings of the
  * rule may ask for more or less.
  */
-export function decideMetricRule<At extends Moment>(
+export function decideMetricRule<At extends InstantLike>(
   rule: JudgedRule,
   evaluation: RuleEvaluation<At>,
 ): RuleDecision<At> {
@@ -97,7 +97,7 @@ export function decideMetricRule<At extends Moment>(
   return open === null ? decideOpening(rule, evaluation) : decideOpenIncident(rule, { ...evaluation, open });
 }
 
-function decideOpening<At extends Moment>(
+function decideOpening<At extends InstantLike>(
   { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
   { value, isWaiting = false, memory = NO_MEMORY, now }: RuleEvaluation<At>,
 ): RuleDecision<At> {
@@ -115,7 +115,7 @@ function decideOpening<At extends Moment>(
   return remember({ silentSince });
 }
 
-function decideOpenIncident<At extends Moment>(
+function decideOpenIncident<At extends InstantLike>(
   { comparator, threshold, windowMinutes, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
   {
     value,
@@ -159,12 +159,12 @@ export function isFlapping(
 
 const MINUTE_MS = 60_000;
 
-interface Remembered<At extends Moment> {
+interface Remembered<At extends InstantLike> {
   readonly clearSince: At | null;
   readonly memory: RuleMemory<At>;
 }
 
-function changed<At extends Moment>(before: Remembered<At>, after: Remembered<At>): RuleDecision<At> {
+function changed<At extends InstantLike>(before: Remembered<At>, after: Remembered<At>): RuleDecision<At> {
   const isSame =
     isSameTime(before.clearSince, after.clearSince) &&
     isSameTime(before.memory.breachedSince, after.memory.breachedSince) &&
@@ -172,16 +172,16 @@ function changed<At extends Moment>(before: Remembered<At>, after: Remembered<At
   return isSame ? { kind: 'nothing' } : { kind: 'remember', ...after };
 }
 
-function isSameTime(a: Moment | null, b: Moment | null): boolean {
+function isSameTime(a: InstantLike | null, b: InstantLike | null): boolean {
   return a?.epochMilliseconds === b?.epochMilliseconds;
 }
 
 /** Since when something lasts: from now on if it has just begun, or the clock has been set back behind its begin. */
-function sinceThen<At extends Moment>(since: At | null, now: At): At {
+function sinceThen<At extends InstantLike>(since: At | null, now: At): At {
   return since === null || isBeforeItsTime(millisecondsBetween(since, now)) ? now : since;
 }
 
-function hasLasted(since: Moment, minutes: number, now: Moment): boolean {
+function hasLasted(since: InstantLike, minutes: number, now: InstantLike): boolean {
   return millisecondsBetween(since, now) >= minutes * MINUTE_MS;
 }
 
@@ -190,6 +190,6 @@ function isBeforeItsTime(elapsedMs: number): boolean {
   return elapsedMs < -60_000;
 }
 
-function millisecondsBetween(from: Moment, to: Moment): number {
+function millisecondsBetween(from: InstantLike, to: InstantLike): number {
   return to.epochMilliseconds - from.epochMilliseconds;
 }

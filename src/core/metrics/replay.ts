@@ -1,7 +1,7 @@
 import {
   decideMetricRule,
   type JudgedRule,
-  type Moment,
+  type InstantLike,
   NO_MEMORY,
   type OpenBreach,
   type RuleDecision,
@@ -33,7 +33,7 @@ export function replayRule(rule: JudgedRule, { firstMs, stepMs, values }: RuleHi
   let state: State = { open: null, memory: NO_MEMORY };
   const openings: number[] = [];
   for (const [index, value] of values.entries()) {
-    const now: Moment = { epochMilliseconds: firstMs + index * stepMs };
+    const now: InstantLike = { epochMilliseconds: firstMs + index * stepMs };
     const decision = decideMetricRule(rule, { value, ...state, recentIncidents: openings.length, now });
     if (decision.kind === 'open') {
       const since = now.epochMilliseconds - flapMinutes * 60_000;
@@ -53,12 +53,12 @@ function close(incidents: ReplayedIncident[], closedAt: number): void {
 }
 
 interface State {
-  readonly open: OpenBreach<Moment> | null;
-  readonly memory: RuleMemory<Moment>;
+  readonly open: OpenBreach<InstantLike> | null;
+  readonly memory: RuleMemory<InstantLike>;
 }
 
 /** What is remembered of the rule and its incident once the decision is carried out. */
-function stateAfter(decision: RuleDecision<Moment>, { open, memory }: State, now: Moment): State {
+function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: State, now: InstantLike): State {
   switch (decision.kind) {
     case 'open':
     case 'raise_occurrences':

@@ -15,6 +15,10 @@ export class SeriesHasher {
   #a = 0;
   #b = 0;
   #words = 0;
+  /** The name that was hashed last, and what its hash made of the lanes. */
+  #name: string | null = null;
+  #nameA = 0;
+  #nameB = 0;
   /** The two halves of the last result of `hashLabel` or `finish`. */
   high = 0;
   low = 0;
@@ -46,11 +50,19 @@ export class SeriesHasher {
   }
 
   hashLabel(name: string, value: string): void {
-    this.#hashText(name);
-    const a = mixA(mixA(0x7f4a7c15, this.high), this.low);
-    const b = mixB(mixB(0x1ce4e5b9, this.high), this.low);
+    if (name !== this.#name) this.#hashName(name);
+    const a = this.#nameA;
+    const b = this.#nameB;
     this.#hashText(value);
     this.#finish(mixA(mixA(a, this.high), this.low), mixB(mixB(b, this.high), this.low), 4);
+  }
+
+  /** Labels of one name often follow each other. */
+  #hashName(name: string): void {
+    this.#hashText(name);
+    this.#name = name;
+    this.#nameA = mixA(mixA(0x7f4a7c15, this.high), this.low);
+    this.#nameB = mixB(mixB(0x1ce4e5b9, this.high), this.low);
   }
 
   #hashText(text: string): void {

@@ -12,7 +12,7 @@ export interface RunCode {
 }
 
 const PLATFORMS = /^(?:javascript|node|bun|deno|react-native|cocoa|android|other)\b/;
-/** An event with more files has them from nowhere. */
+/** The source maps of further files are not looked up. */
 const FILES_MAX = 30;
 
 /** The files of an event that are to be looked up. Frames that are mapped already need none. */

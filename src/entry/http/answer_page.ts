@@ -73,3 +73,17 @@ export function renderAnswerPage({
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,viewport-fit=cover"><meta name="format-detection" content="telephone=no">
 <title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${way}${form}</body></html>`;
 }
+
+/** What is behind a link that is not as it was sent. */
+export const FORGED_LINK: AnswerPage = {
+  status: 403,
+  heading: 'This link is not valid.',
+  paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
+};
+
+/** Of a link to somebody who is no member any more. Reveals nothing about the incident. */
+export const LEFT_ORGANIZATION: AnswerPage = {
+  status: 403,
+  heading: 'This link no longer works.',
+  paragraphs: ['You no longer belong to the organization that it is of.'],
+};

@@ -1,10 +1,10 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
-import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
@@ -63,7 +63,10 @@ export async function mountAnswers(root: FastifyInstance, context: AppContext): 
     app.get<{ Params: ShortParams }>(SHORT_ANSWER_PATH, async (request, reply) => {
       const found = await readShortAnswer(context, request, request.params.code);
       if ('heading' in found) return sendAnswerPage(reply, found);
-      return sendAnswerPage(reply, { ...questionOf(context, found), asksPin: await hasPin(context, found) });
+      return sendAnswerPage(reply, {
+        ...questionOf(context, found),
+        asksPin: await hasPin(context, found.notification.userId),
+      });
     });
 
     app.post<{ Params: ShortParams; Body: { pin?: unknown } | null }>(SHORT_ANSWER_PATH, async (request, reply) => {
@@ -103,26 +106,11 @@ async function readShortAnswer(
   return await readIncidents(stores, 'acknowledge', notification);
 }
 
-/** Somebody who reads another person's SMS still lacks their PIN: if one is set, the link needs it as a reply does. */
-async function hasPin({ db }: AppContext, { notification }: ReadAnswer): Promise<boolean> {
-  return (await storesOf(db.session()).phoneNumbers.findPin(notification.userId)) !== null;
-}
-
 /** The question again, with what is wrong about the PIN; null when it is right, or none is set. */
 async function refusedPin(context: AppContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
-  const stores = storesOf(context.db.session());
-  const pin = typeof given === 'string' ? given.trim() : null;
-  const check = await checkReplyPin(stores, found.notification.userId, pin, context.clock.now());
-  if (check === 'none_set' || check === 'right') return null;
-  const page = questionOf(context, found);
-  return { ...page, status: 403, paragraphs: [PIN_REFUSALS[check], ...page.paragraphs], asksPin: true };
+  const fault = await pinFault(context, found.notification.userId, given);
+  return fault === null ? null : refuseWith(fault, { ...questionOf(context, found), asksPin: true });
 }
-
-const PIN_REFUSALS = {
-  missing: 'Enter the PIN that you have set for replies.',
-  wrong: 'That PIN is wrong. Nothing was changed.',
-  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
-} as const;
 
 async function refuse(
   context: AppContext,
@@ -133,7 +121,7 @@ async function refuse(
 ): Promise<AnswerPage> {
   const via = viaOf(notification);
   await recordRefusal(context, request, { action: `${answer}_incident`, via, notification, why: `${because} link` });
-  return because === 'expired' ? EXPIRED : FORGED;
+  return because === 'expired' ? EXPIRED : FORGED_LINK;
 }
 
 async function readIncidents(
@@ -142,8 +130,9 @@ async function readIncidents(
   notification: NotificationRow | null,
 ): Promise<ReadAnswer | AnswerPage> {
   const { orgId, userId } = notification ?? {};
-  if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null)
-    return LEFT;
+  if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null) {
+    return LEFT_ORGANIZATION;
+  }
   const incidents = notification === null ? [] : await listIncidentsOf(stores, notification);
   if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
   return { answer, notification, incidents };
@@ -203,23 +192,10 @@ function viaOf(notification: NotificationRow | null): Via {
   return notification === null ? 'email' : notification.channel;
 }
 
-const FORGED: AnswerPage = {
-  status: 403,
-  heading: 'This link is not valid.',
-  paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
-};
-
 const EXPIRED: AnswerPage = {
   status: 403,
   heading: 'This link has expired.',
   paragraphs: ['Links in messages work for seven days. Open the incident in Tocsin instead.'],
-};
-
-/** Reveals nothing about the incident. */
-const LEFT: AnswerPage = {
-  status: 403,
-  heading: 'This link no longer works.',
-  paragraphs: ['You no longer belong to the organization that it is of.'],
 };
 
 const GONE: AnswerPage = {

@@ -117,7 +117,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountProposalAnswers(app, context);
   mountCalendar(app, context);
   const findSession = await mountConsole(app, httpContext, budget);
-  await mountIngest(app, context, ingestCounters, { disk, limits });
+  await mountIngest(app, context, ingestCounters, { disk, limits, limitLog });
   const answerUnknownPage = await mountConsolePages(app, context.config, findSession);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

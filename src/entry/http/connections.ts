@@ -1,20 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 
-import { networkOf } from '#auth/network.ts';
 import { answerSlowRequest } from '#entry/http/client_error.ts';
+import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
 import { isKnownSocket } from '#entry/http/sender.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
 
 /** What strangers may hold of this process's connections, and for how long. */
-export interface ConnectionLimits {
-  /** All connections together. A new one beyond it takes the place of the oldest that has shown no key. */
-  readonly connectionsMax: number;
-  /** Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. */
-  readonly connectionsOfAddressMax: number;
+export interface ConnectionLimits extends ConnectionCounts {
   /** A body that is not there after so long must go on arriving at `bodyBytesPerSecondMin`. */
   readonly bodyGraceMs: number;
   readonly bodyBytesPerSecondMin: number;
+  /** What is passed over of a body whose request was answered before it was there. */
+  readonly unreadBytesMax: number;
 }
 
 export const CONNECTION_LIMITS: ConnectionLimits = {
@@ -22,6 +19,7 @@ export const CONNECTION_LIMITS: ConnectionLimits = {
   connectionsOfAddressMax: 500,
   bodyGraceMs: 20_000,
   bodyBytesPerSecondMin: 1_024,
+  unreadBytesMax: 1024 * 1024,
 };
 
 /** Time limits of Node's own: a head that takes longer, and a request that is not whole by then, are answered 408. */
@@ -36,23 +34,18 @@ const LOOK_EVERY_MS = 1_000;
 
 interface Connection {
   readonly network: string;
-  current: CurrentRequest | null;
+  /** Null once it was answered and is whole. */
+  last: LastRequest | null;
 }
 
-/** A request that is not answered yet. */
-interface CurrentRequest {
+interface LastRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly since: number;
   /** What had come over the connection when the request began. */
   readonly bytesBefore: number;
-}
-
-interface ConnectionOptions {
-  readonly limitLog: LimitLog;
-  readonly trustedProxies: string | undefined;
-  /** How many processes are alive. */
-  readonly processes: () => number;
+  /** What had come when it was answered; null while it is not. */
+  bytesAtAnswer: number | null;
 }
 
 /** The connections of a server, bounded. */
@@ -68,82 +61,65 @@ export interface LimitedConnections {
 }
 
 /**
- * Bounds the connections of a server: how many there are, how many one address without a key may have, and how long a
- * body may take. Connections of `trustedProxies` are counted in all, but not by address.
+ * Bounds the connections of a server: how many there are, how many one address without a key may have, how long a body
+ * may take, and how much of it is passed over once its request was answered without it.
  */
 export function limitConnections(
   server: Server,
   limits: ConnectionLimits,
-  { limitLog, trustedProxies, processes }: ConnectionOptions,
+  options: ConnectionOptions,
 ): LimitedConnections {
+  const { limitLog } = options;
   let isDraining = false;
   const connections = new Map<Socket, Connection>();
-  /** Those that have shown no key, the one that was idle longest first. */
-  const unknown = new Map<Socket, Connection>();
-  const ofNetwork = new Map<string, number>();
-  const proxies = blockListOf(trustedProxies);
-
-  const countUnknown = (network: string, change: 1 | -1): void => {
-    const count = (ofNetwork.get(network) ?? 0) + change;
-    if (count > 0) ofNetwork.set(network, count);
-    else ofNetwork.delete(network);
-  };
-  const forgetUnknown = (socket: Socket, connection: Connection): void => {
-    if (unknown.delete(socket)) countUnknown(connection.network, -1);
-  };
+  const table = new ConnectionTable(limits, options);
 
   server.on('connection', (socket: Socket) => {
     if (isDraining) {
       socket.destroy();
       return;
     }
-    const address = socket.remoteAddress ?? '';
-    const network = networkOf(address);
-    const isProxy = isIP(address) > 0 && proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-    const ofAddressMax = Math.ceil(limits.connectionsOfAddressMax / processes());
-    if (!isProxy && (ofNetwork.get(network) ?? 0) >= ofAddressMax) {
-      limitLog.met('connections_of_address', network);
-      socket.destroy();
-      return;
-    }
-    if (connections.size >= limits.connectionsMax) {
-      limitLog.met('connections', network);
-      const [oldest] = unknown.keys();
-      if (oldest === undefined) {
-        socket.destroy();
-        return;
-      }
-      oldest.destroy();
-    }
-    const connection: Connection = { network: isProxy ? '' : network, current: null };
-    connections.set(socket, connection);
-    unknown.set(socket, connection);
-    countUnknown(connection.network, 1);
-    socket.once('close', () => {
-      connections.delete(socket);
-      forgetUnknown(socket, connection);
-    });
+    const network = table.admit(socket);
+    if (network === null) return;
+    connections.set(socket, { network, last: null });
+    socket.once('close', () => connections.delete(socket));
   });
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const connection = connections.get(socket);
     if (connection === undefined) return;
-    connection.current = { request, response, since: performance.now(), bytesBefore: socket.bytesRead };
+    const last: LastRequest = {
+      request,
+      response,
+      since: performance.now(),
+      bytesBefore: socket.bytesRead,
+      bytesAtAnswer: null,
+    };
+    connection.last = last;
     if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
-      connection.current = null;
+      last.bytesAtAnswer = socket.bytesRead;
+      if (request.complete && connection.last === last) connection.last = null;
       if (isDraining) socket.destroySoon();
-      if (isKnownSocket(socket)) forgetUnknown(socket, connection);
-      else if (unknown.delete(socket)) unknown.set(socket, connection);
+      if (isKnownSocket(socket)) table.setKnown(socket);
+      else table.touch(socket);
     });
   });
 
   const look = setInterval(() => {
-    for (const [socket, { current, network }] of connections) {
-      if (current === null || current.request.complete) continue;
-      const elapsedMs = performance.now() - current.since;
-      const bytes = socket.bytesRead - current.bytesBefore;
+    for (const [socket, { last, network }] of connections) {
+      if (last === null || last.request.complete) continue;
+      const { since, bytesBefore, bytesAtAnswer } = last;
+      if (bytesAtAnswer !== null) {
+        if (socket.bytesRead - bytesAtAnswer > limits.unreadBytesMax) {
+          limitLog.met('unread_body', network);
+          socket.destroy();
+        }
+        continue;
+      }
+      const elapsedMs = performance.now() - since;
+      const bytes = socket.bytesRead - bytesBefore;
       if (elapsedMs < limits.bodyGraceMs || bytes >= (elapsedMs / 1_000) * limits.bodyBytesPerSecondMin) continue;
       limitLog.met('slow_request', network);
       answerSlowRequest(socket);
@@ -153,24 +129,11 @@ export function limitConnections(
   return {
     drain() {
       isDraining = true;
-      for (const [socket, { current }] of connections) {
-        if (current === null) socket.destroy();
-        else current.response.shouldKeepAlive = false;
+      for (const [socket, { last }] of connections) {
+        if (last === null || last.bytesAtAnswer !== null) socket.destroy();
+        else last.response.shouldKeepAlive = false;
       }
     },
     close: () => clearInterval(look),
   };
-}
-
-/** `a,b/24`, as the setting has it. */
-function blockListOf(list: string | undefined): BlockList {
-  const blocks = new BlockList();
-  for (const entry of (list ?? '').split(',').map((part) => part.trim())) {
-    const [address = '', prefix] = entry.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0) continue;
-    if (prefix === undefined) blocks.addAddress(address, family);
-    else blocks.addSubnet(address, Number(prefix), family);
-  }
-  return blocks;
 }

@@ -25,6 +25,7 @@ import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
+import type { LimitLog } from '#kernel/limit_log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -37,7 +38,7 @@ export async function mountIngest(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
-  { disk, limits }: { readonly disk: DiskSpace; readonly limits: SharedLimits },
+  { disk, limits, limitLog }: { readonly disk: DiskSpace; readonly limits: SharedLimits; readonly limitLog: LimitLog },
 ): Promise<void> {
   const { clock, config, db, log } = context;
   const { openLimit } = limits;
@@ -68,7 +69,8 @@ export async function mountIngest(
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };
   const refusals = new RefusalRecorder({ counters, db, clock, log });
-  const ports = openIngestPorts(app, context, ingest);
+  const { trustedProxies } = config;
+  const ports = openIngestPorts(app, context, ingest, { limitLog, trustedProxies, processes: limits.processes });
   app.addHook('onClose', async () => {
     await ports.close();
     await Promise.all([

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { AppContext } from '#entry/compose.ts';
+import type { ConnectionOptions } from '#entry/http/connection_table.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
+import { limitPortConnections, PORT_LIMITS } from '#entry/http/port_connections.ts';
 import { portSenders } from '#entry/http/take_points.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import type { OpenPort } from '#ingest/port_protocol.ts';
@@ -14,15 +16,18 @@ export function openIngestPorts(
   app: FastifyInstance,
   { config, clock, log }: AppContext,
   context: IngestContext,
+  options: ConnectionOptions,
 ): { close(): Promise<void> } {
   const ports: OpenPort[] = [];
+  const connections = limitPortConnections(PORT_LIMITS, options);
   app.addHook('onReady', async () => {
     for (const protocol of PORT_PROTOCOLS) {
       const [host, port] = [config.host, protocol.portOf(config)];
       if (port === 0) continue;
       try {
         const open = portSenders(context);
-        ports.push(await protocol.listen({ host, port, settings: config, open, now: () => clock.now(), log }));
+        const now = () => clock.now();
+        ports.push(await protocol.listen({ host, port, settings: config, open, connections, now, log }));
       } catch (error) {
         const fault = toListenFault(error, host, port);
         throw fault === null ? error : new ConfigError([fault.sentence]);
@@ -30,5 +35,10 @@ export function openIngestPorts(
       log.info({ host, port, protocol: protocol.name }, 'metrics are taken here');
     }
   });
-  return { close: () => waitForAll(ports.map((port) => port.close())) };
+  return {
+    async close() {
+      connections.close();
+      await waitForAll(ports.map((port) => port.close()));
+    },
+  };
 }

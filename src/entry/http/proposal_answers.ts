@@ -1,10 +1,10 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { checkReplyPin } from '#auth/reply_pins.ts';
 import { proposalStateOf } from '#core/responder/proposal.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { type AnswerPage, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
 import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';
@@ -55,11 +55,11 @@ async function find(context: AppContext, request: FastifyRequest, code: string):
   if (!isGenuine) {
     const via = notification?.channel ?? 'email';
     await recordRefusal(context, request, { action: 'answer_proposal', via, notification, why: 'forged link' });
-    return FORGED;
+    return FORGED_LINK;
   }
   if (notification?.proposalId == null) return GONE;
   const { orgId, userId, proposalId } = notification;
-  if ((await stores.people.findRole(orgId, userId)) === null) return LEFT;
+  if ((await stores.people.findRole(orgId, userId)) === null) return LEFT_ORGANIZATION;
   const proposal = await stores.proposals.find(orgId, proposalId);
   return proposal === null ? GONE : { notification, proposal };
 }
@@ -71,7 +71,7 @@ async function questionOf(context: AppContext, found: Found): Promise<AnswerPage
   const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
   const page = { status: 200, heading, paragraphs: [...inputOf(proposal), ...proposal.evidence], link };
   if (state !== 'proposed') return { ...page, paragraphs: [...page.paragraphs, STATES[state]] };
-  const asksPin = (await storesOf(context.db.session()).phoneNumbers.findPin(notification.userId)) !== null;
+  const asksPin = await hasPin(context, notification.userId);
   return proposal.kind === 'question'
     ? { ...page, button: 'Yes', otherButton: 'No', asksPin }
     : { ...page, button: 'Approve', otherButton: 'Reject', asksPin };
@@ -90,19 +90,9 @@ const STATES = {
 } as const;
 
 async function refusedPin(context: AppContext, found: Found, given: unknown): Promise<AnswerPage | null> {
-  const stores = storesOf(context.db.session());
-  const pin = typeof given === 'string' ? given.trim() : null;
-  const check = await checkReplyPin(stores, found.notification.userId, pin, context.clock.now());
-  if (check === 'none_set' || check === 'right') return null;
-  const page = await questionOf(context, found);
-  return { ...page, status: 403, paragraphs: [PIN_REFUSALS[check], ...page.paragraphs] };
+  const fault = await pinFault(context, found.notification.userId, given);
+  return fault === null ? null : refuseWith(fault, await questionOf(context, found));
 }
-
-const PIN_REFUSALS = {
-  missing: 'Enter the PIN that you have set for replies.',
-  wrong: 'That PIN is wrong. Nothing was changed.',
-  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
-} as const;
 
 async function act(
   context: AppContext,
@@ -115,19 +105,6 @@ async function act(
   const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
   return { status: isDone ? 200 : 409, heading: sentence, paragraphs: [proposalText(proposal)], link };
 }
-
-const FORGED: AnswerPage = {
-  status: 403,
-  heading: 'This link is not valid.',
-  paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
-};
-
-/** Reveals nothing about the incident. */
-const LEFT: AnswerPage = {
-  status: 403,
-  heading: 'This link no longer works.',
-  paragraphs: ['You no longer belong to the organization that it is of.'],
-};
 
 const GONE: AnswerPage = {
   status: 404,

@@ -42,6 +42,35 @@ export class ColumnMemory {
   }
 }
 
+/** The newest time of each series of some points. A request of many series is cut into parts, of a few series each. */
+class NewestTimes {
+  readonly first: number;
+  readonly last: number;
+  readonly #times: Float64Array;
+
+  constructor(seriesIndex: Uint32Array, from: number, to: number) {
+    let [first, last] = [Infinity, -1];
+    for (let i = from; i < to; i += 1) {
+      const index = seriesIndex[i] ?? 0;
+      if (index < first) first = index;
+      if (index > last) last = index;
+    }
+    this.first = first;
+    this.last = last;
+    this.#times = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
+  }
+
+  raise(index: number, at: number): void {
+    const before = this.of(index);
+    this.#times[index - this.first] = before > at ? before : at;
+  }
+
+  /** NaN for a series without points among these. */
+  of(index: number): number {
+    return this.#times[index - this.first] ?? Number.NaN;
+  }
+}
+
 /** Copies parts of batches into columns, one after the other. */
 export class ColumnWriter {
   readonly memory: ColumnMemory;
@@ -66,7 +95,7 @@ export class ColumnWriter {
     rows.at.set(at.subarray(from, to));
     rows.value.set(value.subarray(from, to));
     rows.kind.set(kind.subarray(from, to));
-    const newest = new Float64Array(series.length).fill(Number.NaN);
+    const newest = new NewestTimes(seriesIndex, from, to);
     let key = 0n;
     let name = 0;
     let currentIndex = -1;
@@ -81,16 +110,15 @@ export class ColumnWriter {
       }
       rows.key[i - from] = key;
       rows.name[i - from] = name;
-      const before = newest[index] ?? Number.NaN;
       const code = kind[i];
-      const own = code === STALE || code === START ? 0 : (at[i] ?? 0);
-      newest[index] = before > own ? before : own;
+      newest.raise(index, code === STALE || code === START ? 0 : (at[i] ?? 0));
     }
-    for (let index = 0; index < newest.length; index += 1) {
-      const newestAt = newest[index] ?? Number.NaN;
+    for (let index = newest.first; index <= newest.last; index += 1) {
+      const newestAt = newest.of(index);
       const found = series[index];
       if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
-      this.announced.push({ ...found, newestAt });
+      const { name, labels, key: foundKey } = found;
+      this.announced.push({ name, labels, key: foundKey, newestAt });
     }
     this.length += to - from;
   }

@@ -18,8 +18,6 @@ const BODIES = { concurrency: 24, concurrencyPerKey: 6 };
 const WAITING_MAX = 200;
 /** A call that takes longer to arrive and be stored is given up. */
 const CALL_MS = 60_000;
-const CONNECTIONS_MAX = 2_000;
-const CONNECTIONS_OF_ADDRESS_MAX = 200;
 const DRAIN_MS = 5_000;
 
 /** OTLP over gRPC, without TLS: a proxy adds it, as for HTTP. */
@@ -35,11 +33,13 @@ interface Admitted {
   readonly release: () => void;
 }
 
-async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort> {
+async function listen({ host, port, open, connections, log }: PortOptions): Promise<OpenPort> {
   // Loaded only where it is configured.
   const grpc = await import('@grpc/grpc-js');
   const bodies = new KeyedLimit(BODIES);
   const admitted = new WeakMap<Metadata, Admitted>();
+  /** By what a call says of its connection. */
+  const sockets = new Map<string, Socket>();
 
   const statusOf = (error: unknown): StatusObject => {
     const known = error instanceof AppError ? error : new AppError('internal', 'internal error');
@@ -55,7 +55,10 @@ async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort>
 
   /** Checks the key and waits for a turn. Nothing of the body is read before. */
   const admit = async (metadata: Metadata, call: ServerInterceptingCallInterface): Promise<Admitted> => {
-    const sender = await open(keyOf(metadata), call.getPeer().replace(/:\d+$/, ''));
+    const peer = call.getPeer();
+    const sender = await open(keyOf(metadata), peer.replace(/:\d+$/, ''));
+    const socket = sockets.get(peer);
+    if (socket !== undefined) connections.setKnown(socket);
     if (bodies.countOf(sender.serviceId) >= WAITING_MAX) {
       throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
         retryAfterSeconds: 2,
@@ -140,24 +143,14 @@ async function listen({ host, port, open, log }: PortOptions): Promise<OpenPort>
   );
   const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
 
-  const ofAddress = new Map<string, number>();
   const listener = createServer((socket: Socket) => {
-    const address = socket.remoteAddress ?? '';
-    const count = (ofAddress.get(address) ?? 0) + 1;
-    if (count > CONNECTIONS_OF_ADDRESS_MAX) {
-      socket.destroy();
-      return;
-    }
-    ofAddress.set(address, count);
     socket.on('error', () => {});
-    socket.once('close', () => {
-      const left = (ofAddress.get(address) ?? 1) - 1;
-      if (left > 0) ofAddress.set(address, left);
-      else ofAddress.delete(address);
-    });
+    if (!connections.admit(socket)) return;
+    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    sockets.set(peer, socket);
+    socket.once('close', () => sockets.delete(peer));
     injector.injectConnection(socket);
   });
-  listener.maxConnections = CONNECTIONS_MAX;
   listener.listen(port, host);
   await once(listener, 'listening');
   const bound = listener.address();

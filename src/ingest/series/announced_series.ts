@@ -14,12 +14,6 @@ export interface Announcements {
   commit(): void;
 }
 
-/** The announcements of a job about one service. */
-interface Pending {
-  readonly keys: bigint[];
-  readonly times: SeriesTimes;
-}
-
 /**
  * The series whose labels this process has sent to the store. Labels do not go with every point, because they would be
  * most of what is packed, carried and stored. Each series is announced again every five minutes: that records when it was
@@ -32,24 +26,18 @@ export class AnnouncedSeries {
   #current: { readonly serviceId: Id<'service'>; readonly times: SeriesTimes | undefined } | null = null;
 
   begin(): Announcements {
-    const pending = new Map<Id<'service'>, Pending>();
+    const pending = new Map<Id<'service'>, SeriesTimes>();
     return {
       isDue: (serviceId, key, newestAt) => {
         const announcedAt = this.#timesOf(serviceId)?.get(key) ?? Number.NaN;
         if (newestAt < announcedAt + ANNOUNCE_AGAIN_MS) return false;
         let own = pending.get(serviceId);
-        if (own === undefined) pending.set(serviceId, (own = { keys: [], times: new SeriesTimes() }));
+        if (own === undefined) pending.set(serviceId, (own = new SeriesTimes()));
         // A series may come several times in one job.
-        const pendingAt = own.times.get(key);
-        if (newestAt < pendingAt + ANNOUNCE_AGAIN_MS) return false;
-        if (Number.isNaN(pendingAt)) own.keys.push(key);
-        own.times.set(key, newestAt);
-        return true;
+        return own.advance(key, newestAt, ANNOUNCE_AGAIN_MS);
       },
       commit: () => {
-        for (const [serviceId, { keys, times }] of pending) {
-          for (const key of keys) this.#remember(serviceId, key, times.get(key));
-        }
+        for (const [serviceId, times] of pending) this.#remember(serviceId, times);
       },
     };
   }
@@ -61,7 +49,7 @@ export class AnnouncedSeries {
     return this.#current.times;
   }
 
-  #remember(serviceId: Id<'service'>, key: bigint, newestAt: number): void {
+  #remember(serviceId: Id<'service'>, announced: SeriesTimes): void {
     if (this.#size >= SERIES_MAX) {
       this.#services.clear();
       this.#size = 0;
@@ -69,7 +57,7 @@ export class AnnouncedSeries {
     }
     const times = this.#timesOf(serviceId) ?? this.#open(serviceId);
     const before = times.size;
-    times.set(key, newestAt);
+    times.setAll(announced);
     this.#size += times.size - before;
   }
 

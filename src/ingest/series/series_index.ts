@@ -39,6 +39,15 @@ export class SeriesIndex {
     return number;
   }
 
+  /** The halves of the key with this number. */
+  highOf(number: number): number {
+    return this.#keys[number * 2] ?? 0;
+  }
+
+  lowOf(number: number): number {
+    return this.#keys[number * 2 + 1] ?? 0;
+  }
+
   /** Adds the key that `find` has just not found. */
   addSought(): number {
     const number = this.size;

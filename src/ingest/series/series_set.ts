@@ -34,9 +34,7 @@ export class SeriesSet {
   }
 }
 
-/** High and low halves in turn as bytes, eight per key. */
+/** High and low halves in turn as bytes, eight per key, the least first as on every processor that Node runs on. */
 export function packKeys(halves: readonly number[]): Buffer {
-  const keys = Buffer.allocUnsafe(halves.length * 4);
-  for (const [index, half] of halves.entries()) keys.writeInt32LE(half | 0, index * 4);
-  return keys;
+  return Buffer.from(Int32Array.from(halves).buffer);
 }

@@ -22,6 +22,27 @@ export class SeriesTimes {
 
   set(key: bigint, time: number): void {
     const known = this.#find(key);
+    this.#setAt(known, time);
+  }
+
+  /** Sets a time that is at least `afterMs` later than the one before, or the first one; whether it was set. */
+  advance(key: bigint, time: number, afterMs: number): boolean {
+    const known = this.#find(key);
+    if (known !== -1 && time < (this.#times[known] ?? 0) + afterMs) return false;
+    this.#setAt(known, time);
+    return true;
+  }
+
+  /** Sets all of the others' times. */
+  setAll(others: SeriesTimes): void {
+    for (let number = 0; number < others.size; number += 1) {
+      const known = this.#index.find(others.#index.highOf(number), others.#index.lowOf(number));
+      this.#setAt(known, others.#times[number] ?? Number.NaN);
+    }
+  }
+
+  /** At the number that was found; -1 adds the key that was not. */
+  #setAt(known: number, time: number): void {
     const number = known === -1 ? this.#add() : known;
     this.#times[number] = time;
   }
@@ -31,7 +52,6 @@ export class SeriesTimes {
     return this.#index.find(this.#halves[1] ?? 0, this.#halves[0] ?? 0);
   }
 
-  /** Adds the key that was not found. */
   #add(): number {
     const number = this.#index.addSought();
     if (number === this.#times.length) {

@@ -1,5 +1,7 @@
 const FIRST_CAPACITY = 64 * 1024;
 const VARINT_BYTES_MAX = 5;
+/** A shorter text of ASCII is written here: the call to Node takes longer than writing it. */
+const SHORT_LENGTH_MAX = 24;
 /** Of a UTF-16 unit in UTF-8. */
 const UNIT_BYTES_MAX = 3;
 const TWO_TO_32 = 2 ** 32;
@@ -28,7 +30,7 @@ export class RowBinary {
   /** As `uuidBytes` makes it. */
   uuid(bytes: Buffer): void {
     this.#reserve(bytes.length);
-    this.#bytes.set(bytes, this.#end);
+    for (let i = 0; i < bytes.length; i += 1) this.#bytes[this.#end + i] = bytes[i] ?? 0;
     this.#end += bytes.length;
   }
 
@@ -57,6 +59,7 @@ export class RowBinary {
   /** A String of any content: half a surrogate pair becomes the replacement character. */
   text(text: string): void {
     this.#reserve(VARINT_BYTES_MAX + text.length * UNIT_BYTES_MAX);
+    if (text.length <= SHORT_LENGTH_MAX && this.#shortText(text)) return;
     if (text.length * UNIT_BYTES_MAX < 0x80) {
       const length = this.#bytes.write(text, this.#end + 1);
       this.#bytes[this.#end] = length;
@@ -67,9 +70,29 @@ export class RowBinary {
     this.#end += this.#bytes.write(text, this.#end);
   }
 
+  /** False, and nothing is written, if it is not ASCII. */
+  #shortText(text: string): boolean {
+    const bytes = this.#bytes;
+    const { length } = text;
+    const start = this.#end + 1;
+    for (let i = 0; i < length; i += 1) {
+      const unit = text.charCodeAt(i);
+      if (unit >= 0x80) return false;
+      bytes[start + i] = unit;
+    }
+    bytes[start - 1] = length;
+    this.#end = start + length;
+    return true;
+  }
+
   /** The length of what follows: of a String, an Array or a Map. */
   varint(value: number): void {
     this.#reserve(VARINT_BYTES_MAX);
+    if (value < 0x80) {
+      this.#bytes[this.#end] = value;
+      this.#end += 1;
+      return;
+    }
     let rest = value;
     while (rest >= 0x80) {
       this.#end = this.#bytes.writeUInt8((rest & 0x7f) | 0x80, this.#end);

@@ -3,6 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { type Row, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { ReleaseSessionsEntity, SentItemEntity } from '#storage/postgres/entities/sent.ts';
+import { addHourlyCounts, listHourlyCounts } from '#storage/postgres/hourly_counts.ts';
 
 export type SentItems = Row<typeof SentItemEntity>;
 export type ReleaseSessions = Row<typeof ReleaseSessionsEntity>;
@@ -18,42 +19,11 @@ export class SentItemStore {
     this.#session = session;
   }
 
-  /** Adds to the counts. Those of a service that is gone are left out. */
   async add(items: readonly SentItems[]): Promise<void> {
-    if (items.length === 0) return;
-    const added = rowsOf('added', {
-      service_id: ['text', items.map(({ serviceId }) => serviceId)],
-      kind: ['text', items.map(({ kind }) => kind)],
-      reason: ['text', items.map(({ reason }) => reason)],
-      hour: ['timestamptz', items.map(({ hour }) => hour)],
-      count: ['bigint', items.map(({ count }) => count)],
-      last_at: ['timestamptz', items.map(({ lastAt }) => lastAt)],
-    });
-    await this.#session.db
-      .insertInto('sent_items')
-      .columns(['service_id', 'kind', 'reason', 'hour', 'count', 'last_at'])
-      .expression(({ selectFrom }) =>
-        selectFrom(added)
-          .innerJoin('services as s', (join) =>
-            join.onRef('s.id', '=', 'added.service_id').on('s.deleted_at', 'is', null),
-          )
-          .selectAll('added')
-          // All processes lock rows in the same order.
-          .orderBy('added.service_id')
-          .orderBy('added.kind')
-          .orderBy('added.reason')
-          .orderBy('added.hour'),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(['service_id', 'kind', 'reason', 'hour']).doUpdateSet((eb) => ({
-          count: eb('sent_items.count', '+', eb.ref('excluded.count')),
-          last_at: eb.fn('greatest', ['sent_items.last_at', 'excluded.last_at']),
-        })),
-      )
-      .execute();
+    await addHourlyCounts(this.#session, 'sent_items', items);
   }
 
-  /** Adds to the counts, as above. */
+  /** Adds to the counts. Those of a service that is gone are left out. */
   async addSessions(sessions: readonly ReleaseSessions[]): Promise<void> {
     if (sessions.length === 0) return;
     const added = rowsOf('added', {
@@ -75,6 +45,7 @@ export class SentItemStore {
             join.onRef('s.id', '=', 'added.service_id').on('s.deleted_at', 'is', null),
           )
           .selectAll('added')
+          // All processes lock rows in the same order.
           .orderBy('added.service_id')
           .orderBy('added.release')
           .orderBy('added.environment')
@@ -91,26 +62,11 @@ export class SentItemStore {
       .execute();
   }
 
-  /** Most frequent first. */
   async listSince(
     serviceId: Id<'service'>,
     since: Temporal.Instant,
   ): Promise<Pick<SentItems, 'kind' | 'reason' | 'count' | 'lastAt'>[]> {
-    return await this.#session.db
-      .selectFrom('sent_items')
-      .select(({ fn, cast }) => [
-        'kind',
-        'reason',
-        cast<number>(fn.sum('count'), 'bigint').as('count'),
-        fn.max('last_at').as('lastAt'),
-      ])
-      .where('service_id', '=', serviceId)
-      .where('last_at', '>', since)
-      .groupBy(['kind', 'reason'])
-      .orderBy('count', 'desc')
-      .orderBy('kind')
-      .orderBy('reason')
-      .execute();
+    return await listHourlyCounts(this.#session, 'sent_items', serviceId, since);
   }
 
   /** How the sessions of each release ended, the one with most sessions first, and how many releases there are. */

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { parseRuleSettings, RULE_DEFAULTS, type StoredSettings } from '#core/incidents/rule_settings.ts';
 import {
   decideMetricRule,
-  type Moment,
+  type InstantLike,
   NO_MEMORY,
   type OpenBreach,
   type RuleDecision,
@@ -29,14 +29,14 @@ interface Rule {
 /** The decisions, one after the other, with what is remembered between them. */
 function drive(rule: Rule, history: readonly Found[]): ReplayedIncident[] {
   const incidents: { openedAt: number; closedAt: number | null }[] = [];
-  let open = null as OpenBreach<Moment> | null;
-  let memory: RuleMemory<Moment> = NO_MEMORY;
+  let open = null as OpenBreach<InstantLike> | null;
+  let memory: RuleMemory<InstantLike> = NO_MEMORY;
   for (const [minute, found] of history.entries()) {
-    const now: Moment = { epochMilliseconds: minute * MINUTE };
+    const now: InstantLike = { epochMilliseconds: minute * MINUTE };
     const recentIncidents = recentOf(incidents, rule.settings);
     const isWaiting = found === 'waiting';
     const value = isWaiting ? null : found;
-    const decision: RuleDecision<Moment> = decideMetricRule<Moment>(rule, {
+    const decision: RuleDecision<InstantLike> = decideMetricRule<InstantLike>(rule, {
       value,
       isWaiting,
       open,
@@ -204,10 +204,10 @@ test('a clock that was set back makes nothing wait for longer than it has to', (
     windowMinutes: 1,
     settings: { ...METRIC_RULE_DEFAULTS, forMinutes: 2 },
   };
-  const later: Moment = { epochMilliseconds: 600_000 };
-  const now: Moment = { epochMilliseconds: 0 };
-  const memory: RuleMemory<Moment> = { breachedSince: later, silentSince: null };
-  expect(decideMetricRule<Moment>(asked, { value: 9, open: null, memory, now })).toEqual({
+  const later: InstantLike = { epochMilliseconds: 600_000 };
+  const now: InstantLike = { epochMilliseconds: 0 };
+  const memory: RuleMemory<InstantLike> = { breachedSince: later, silentSince: null };
+  expect(decideMetricRule<InstantLike>(asked, { value: 9, open: null, memory, now })).toEqual({
     kind: 'remember',
     clearSince: null,
     memory: { breachedSince: now, silentSince: null },

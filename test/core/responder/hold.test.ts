@@ -119,6 +119,17 @@ test('a step that a person asks for fires at once, also while a lease holds it',
   expect(firedAt([1, 5], given, 10, true)).toEqual([110, 300]);
 });
 
+test('a first step that a person asked for is not moved, even if that was at its planned time', () => {
+  const planned = planSteps([{ afterMinutes: 5 }, { afterMinutes: 10 }], START);
+  const leaseUntil = START.add({ minutes: 9 });
+  const holdOf = (reason: string | null) => {
+    const timers = planned.map((step): StepTimerRow => ({ ...step, state: 'pending', settledAt: null, reason }));
+    return decideHold({ status: 'triggered', planned, timers, holdMinutes: 10, leaseUntil }, START);
+  };
+  expect(holdOf(null)).toEqual({ stepIndex: 0, dueAt: leaseUntil });
+  expect(holdOf('escalated')).toBeNull();
+});
+
 test('an agent that dies holds the first step no longer than its lease', () => {
   expect(firedAt([1], [{ after: 30, what: 'take', agent: 'night', minutes: 3, limit: 0 }], 10, true)).toEqual([210]);
 });

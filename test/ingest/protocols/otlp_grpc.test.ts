@@ -1,3 +1,5 @@
+import { connect } from 'node:http2';
+
 import { credentials, Client, Metadata, status } from '@grpc/grpc-js';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-grpc';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
@@ -68,6 +70,26 @@ test('a call without a good key is refused before its body is read, others as OT
     code: status.PERMISSION_DENIED,
   });
   expect(await call(address, Buffer.alloc(0), good)).toMatchObject({ code: status.OK, body: Buffer.alloc(0) });
+});
+
+test('a connection that goes on sending without a good key is closed', async () => {
+  const { w, address } = await given();
+  const session = connect(`http://${address}`);
+  let [answered, isClosed] = ['', false];
+  session.on('error', () => {}).on('close', () => (isClosed = true));
+  onTestFinished(() => session.destroy());
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': EXPORT,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  stream.on('error', () => {}).on('response', (headers) => (answered = String(headers['grpc-status'])));
+  stream.resume();
+  stream.write(Buffer.alloc(8 * 1024 * 1024));
+  await expect.poll(() => isClosed).toBe(true);
+  expect(answered).toBe(String(status.UNAUTHENTICATED));
+  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="connection_without_key"} 1');
 });
 
 test('a sender over its limit is told when to come back', async () => {

@@ -3,6 +3,9 @@ import { createSocket } from 'node:dgram';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { finish } from '#ingest/protocols/body/steps.ts';
+import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
+import { GatheredLines, GatheringBudget } from '#ingest/protocols/statsd/gathered_lines.ts';
+import { readLine } from '#ingest/protocols/statsd/line.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -12,16 +15,19 @@ import { LIMITS, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 /** A port whose senders are these keys; what each of them stored, in short. */
-async function given({ own, keys = [] }: { own?: string; keys?: readonly string[] }) {
+async function given({ own, keys = [], away = 0 }: { own?: string; keys?: readonly string[]; away?: number }) {
   const stored: Record<string, string[]> = {};
   const refused: Record<string, number> = {};
+  const asked: string[] = [];
   const opened = await STATSD.listen({
     host: '127.0.0.1',
     port: 0,
     settings: { statsdIngestionKey: own } as never,
+    connections: { admit: () => true, setKnown: () => {} },
     log: silentLog,
     now: () => NOW,
     async open(key) {
+      if (asked.push(key) <= away) throw new AppError('unavailable', 'away');
       if (!keys.includes(key) && key !== own) throw new AppError('unauthenticated', 'unknown');
       return {
         serviceId: key,
@@ -40,6 +46,9 @@ async function given({ own, keys = [] }: { own?: string; keys?: readonly string[
   return {
     stored,
     refused,
+    /** Keys that somebody wanted to know of. */
+    asked,
+    send: (datagram: string) => send(socket, opened.port, datagram),
     /** Sends these datagrams, and closes the port once they are there: what came is stored then. */
     async sendAll(...datagrams: string[]) {
       for (const datagram of datagrams) await send(socket, opened.port, datagram);
@@ -63,8 +72,8 @@ test('counters add up with their rates, gauges keep the last value, sets count m
   expect(port.stored['own']).toEqual([
     'orders 5 delta',
     'orders{country=NL,shop=a} 3 delta',
-    'depth 7 gauge',
     'visitors 2 gauge',
+    'depth 7 gauge',
   ]);
 });
 
@@ -98,6 +107,68 @@ test('lines that cannot be read are counted for the service, and the others take
   await port.sendAll('good:1|c\nbad\nbad:x|c\nbad:1|q\nbad:1|c|@2\n:1|c\nbad:|g\ntwice:1|c|#a:1,a:2');
   expect(port.stored['own']).toEqual(['good 1 delta']);
   expect(port.refused['own']).toBe(7);
+});
+
+test('bad keys, however many, keep no new sender out', async () => {
+  const port = await given({ keys: ['late'] });
+  for (let round = 0; round < 3; round += 1) {
+    const lines = Array.from({ length: 120 }, (_, i) => `a:1|c|#ingestion_key:bad${round}_${i}`);
+    await port.send(lines.join('\n'));
+    await expect.poll(() => port.asked.length).toBe((round + 1) * 100);
+  }
+  await port.sendAll('b:1|c|#ingestion_key:late');
+  expect(port.stored).toEqual({ late: ['b 1 delta'] });
+});
+
+test('what came while nobody could say whether its key is good is kept', async () => {
+  const port = await given({ keys: ['one'], away: 1 });
+  await port.sendAll('a:1|c|#ingestion_key:one', 'a:2|c|#ingestion_key:one');
+  expect(port.stored).toEqual({ one: ['a 3 delta'] });
+});
+
+test('what is gathered takes bounded memory, whatever it is made of', () => {
+  const gather = (line: (index: number) => string): number => {
+    const lines = new GatheredLines(new GatheringBudget({ seriesMax: 500, bytesMax: 100_000 }));
+    for (let taken = 0; taken < 10_000; taken += 1) if (!lines.add(readLine(line(taken))!)) return taken;
+    return Infinity;
+  };
+  const long = 'x'.repeat(5_000);
+  expect(gather((index) => `a${index}:1|c`)).toBeLessThan(500);
+  expect(gather((index) => `${long}${index}:1|c`)).toBeLessThan(20);
+  expect(gather((index) => `a:1|c|#${long}:${index}`)).toBeLessThan(20);
+  expect(gather((index) => `a:${long}${index}|s`)).toBeLessThan(20);
+  expect(gather((index) => `a:1e${(index % 600) - 300}|ms`)).toBe(Infinity);
+  expect(gather((index) => `a${index % 90}:1e${(index % 599) - 300}|ms`)).toBeLessThan(2_000);
+  expect(gather(() => 'a:1|c')).toBe(Infinity);
+});
+
+test('what was flushed leaves room for what comes next', () => {
+  const lines = new GatheredLines(new GatheringBudget({ seriesMax: 3, bytesMax: 10_000 }));
+  for (let round = 0; round < 100; round += 1) {
+    for (const text of ['a:1|c', `b:${'x'.repeat(1_000)}|s`, 'g:1|g']) expect(lines.add(readLine(text)!)).toBe(true);
+    expect(lines.add(readLine('c:1|c')!)).toBe(false);
+    expect(finish(lines.flush(0))).toHaveLength(3);
+  }
+});
+
+test('others have their turn while many lines are read', async () => {
+  let [turns, read] = [0, 0];
+  const reader = new DatagramReader({
+    take() {
+      read += 1;
+      for (const until = performance.now() + 1; performance.now() < until;);
+    },
+    drop: () => {},
+  });
+  const count = (): void => {
+    turns += 1;
+    if (read < 64) setImmediate(count);
+  };
+  for (let i = 0; i < 8; i += 1) reader.push(Buffer.from('a:1|c\n'.repeat(8)), 'x');
+  setImmediate(count);
+  await reader.settle();
+  expect(read).toBe(64);
+  expect(turns).toBeGreaterThan(8);
 });
 
 test('what comes over UDP is stored, at the latest when the process ends', async () => {

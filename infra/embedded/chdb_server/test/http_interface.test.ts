@@ -228,7 +228,7 @@ describe('requests', () => {
 
   test('end in the errors of ClickHouse, with code and type', async () => {
     await expect(rowsOf('SELECT nothing')).rejects.toMatchObject({ code: '47', type: 'UNKNOWN_IDENTIFIER' });
-    await expect(rowsOf('SELECT * FROM nowhere')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
+    await expect(rowsOf('SELECT * FROM no_such_table')).rejects.toMatchObject({ code: '60', type: 'UNKNOWN_TABLE' });
     await expect(client.command({ query: 'SELECT 1 +' })).rejects.toMatchObject({ code: '62', type: 'SYNTAX_ERROR' });
     const insert = client.insert({ table: 'words', values: [{ id: 'x' }], format: 'JSONEachRow' });
     await expect(insert).rejects.toMatchObject({ code: '27' });

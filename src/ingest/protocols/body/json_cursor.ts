@@ -1,3 +1,4 @@
+import { asciiText } from '#ingest/protocols/body/ascii_text.ts';
 import { type LargeContainers, LARGE_BYTES } from '#ingest/protocols/body/json_check.ts';
 
 const [QUOTE, BACKSLASH, COMMA, MINUS, DOT, ZERO] = [0x22, 0x5c, 0x2c, 0x2d, 0x2e, 0x30];
@@ -163,7 +164,7 @@ export class JsonCursor {
     for (let i = textStart; i < textEnd; i += 1) {
       if ((bytes[i] ?? 0) >= 0x80) return bytes.toString('utf8', textStart, textEnd);
     }
-    return bytes.toString('latin1', textStart, textEnd);
+    return asciiText(bytes, textStart, textEnd);
   }
 
   /** The same for a refusal, which has room for little. */

@@ -30,7 +30,7 @@ const TEMPORALITIES = new Map<string, Temporality>([
   ['AGGREGATION_TEMPORALITY_DELTA', 'delta'],
   ['AGGREGATION_TEMPORALITY_CUMULATIVE', 'cumulative'],
 ]);
-const NOWHERE = -1;
+const NO_POSITION = -1;
 /** A longer text is no unit. */
 const UNIT_BYTES_MAX = 250;
 
@@ -58,14 +58,14 @@ export class OtlpJsonDecoder {
   /** The place of the entry of a list that is being read. */
   #place = -1;
   /** Where to go on after a list that was passed over before. */
-  #return = NOWHERE;
+  #return = NO_POSITION;
   /** Where what was passed over begins. */
-  #scopesAt = NOWHERE;
-  #dataAt = NOWHERE;
-  #pointsAt = NOWHERE;
+  #scopesAt = NO_POSITION;
+  #dataAt = NO_POSITION;
+  #pointsAt = NO_POSITION;
   #name = '';
   /** Where the unit stands. */
-  #unitAt = NOWHERE;
+  #unitAt = NO_POSITION;
   #data: Data = 'gauge';
   #temporality: Temporality = 'unspecified';
   #isMonotonic = false;
@@ -108,7 +108,7 @@ export class OtlpJsonDecoder {
       case 'resourceMetrics':
         if (!this.#nextObject()) return true;
         this.#mapper.beginResource([]);
-        this.#scopesAt = NOWHERE;
+        this.#scopesAt = NO_POSITION;
         this.#enterObject('resource metrics');
         return true;
       case 'resource metrics':
@@ -137,8 +137,8 @@ export class OtlpJsonDecoder {
       case 'metrics':
         if (!this.#nextObject()) return true;
         this.#name = '';
-        this.#unitAt = NOWHERE;
-        this.#dataAt = NOWHERE;
+        this.#unitAt = NO_POSITION;
+        this.#dataAt = NO_POSITION;
         this.#enterObject('metric');
         return true;
       case 'metric':
@@ -164,11 +164,11 @@ export class OtlpJsonDecoder {
     if (name === 'name') this.#name = this.#readText('name');
     else if (name === undefined) cursor.skip();
     else if (name === 'unit') {
-      this.#unitAt = cursor.isText ? cursor.pos : NOWHERE;
+      this.#unitAt = cursor.isText ? cursor.pos : NO_POSITION;
       cursor.skip();
     } else {
       const at = this.#pass(name, 'an object');
-      if (at === NOWHERE) return;
+      if (at === NO_POSITION) return;
       this.#dataAt = at;
       this.#data = name;
     }
@@ -215,7 +215,7 @@ export class OtlpJsonDecoder {
 
   /** Goes back to it, and returns to where the cursor stands. */
   #readUnit(): string {
-    if (this.#unitAt === NOWHERE) return '';
+    if (this.#unitAt === NO_POSITION) return '';
     const cursor = this.#cursor;
     const { pos } = cursor;
     cursor.pos = this.#unitAt;
@@ -281,7 +281,7 @@ export class OtlpJsonDecoder {
   #enterObject(part: Part): void {
     const cursor = this.#cursor;
     if (cursor.isEmpty) cursor.skip();
-    else this.#enter(part, NOWHERE);
+    else this.#enter(part, NO_POSITION);
   }
 
   /** False where there is none. */
@@ -292,7 +292,7 @@ export class OtlpJsonDecoder {
       return false;
     }
     if (!cursor.isList) throw this.#invalid(list, 'a list');
-    this.#enter(list, NOWHERE);
+    this.#enter(list, NO_POSITION);
     return true;
   }
 
@@ -313,22 +313,22 @@ export class OtlpJsonDecoder {
     const { isNull } = cursor;
     if (!isNull && !(expected === 'a list' ? cursor.isList : cursor.isObject)) throw this.#invalid(field, expected);
     cursor.skip();
-    return isNull ? NOWHERE : start;
+    return isNull ? NO_POSITION : start;
   }
 
   /** At the end of an object: reads what was passed over in it, in its stead. */
   #enterPassed(start: number, part: 'scopeMetrics' | 'data' | 'dataPoints'): void {
     const cursor = this.#cursor;
-    if (start === NOWHERE) {
+    if (start === NO_POSITION) {
       this.#leave();
       return;
     }
     if (part === 'data') {
-      this.#pointsAt = NOWHERE;
+      this.#pointsAt = NO_POSITION;
       this.#temporality = 'unspecified';
       this.#isMonotonic = false;
     }
-    if (this.#return === NOWHERE) this.#return = cursor.pos;
+    if (this.#return === NO_POSITION) this.#return = cursor.pos;
     this.#part = part;
     this.#place = -1;
     cursor.pos = start;
@@ -337,10 +337,10 @@ export class OtlpJsonDecoder {
 
   /** Goes on with what is around. */
   #leave(): void {
-    if (this.#return !== NOWHERE) this.#cursor.pos = this.#return;
+    if (this.#return !== NO_POSITION) this.#cursor.pos = this.#return;
     this.#part = this.#open.pop() ?? 'request';
     this.#place = this.#places.pop() ?? -1;
-    this.#return = this.#returns.pop() ?? NOWHERE;
+    this.#return = this.#returns.pop() ?? NO_POSITION;
   }
 
   #invalid(field: string, expected: string): AppError {

@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 
+import { asciiText } from '#ingest/protocols/body/ascii_text.ts';
+
 export const NOT_UTF8 = 'a text that is not UTF-8';
 
 /** The text, or null if the bytes are not UTF-8: replacement characters would make different texts equal. */
@@ -8,5 +10,5 @@ export function decodeText(bytes: Buffer, start: number, end: number): string | 
     if ((bytes[i] ?? 0) < 0x80) continue;
     return isUtf8(bytes.subarray(start, end)) ? bytes.toString('utf8', start, end) : null;
   }
-  return bytes.toString('latin1', start, end);
+  return asciiText(bytes, start, end);
 }

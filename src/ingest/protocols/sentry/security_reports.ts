@@ -1,8 +1,11 @@
 import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { notSentry } from '#ingest/protocols/sentry/body.ts';
+import { AppError } from '#kernel/errors.ts';
 
 /** Browsers send up to a few dozen at once. */
 const REPORTS_MAX = 10;
+/** Of all reports of a request: they are read in one go, and a real one has one or two kilobytes. */
+const REPORTS_BYTES_MAX = 64 * 1024;
 const TEXT_LENGTH_MAX = 2_000;
 
 interface Violation {
@@ -17,6 +20,9 @@ interface Violation {
  * send them. One directive that blocks one host is one group.
  */
 export function securityEvents(body: Buffer, release: string | null, environment: string | null): Buffer[] {
+  if (body.length > REPORTS_BYTES_MAX) {
+    throw new AppError('payload_too_large', `reports of a browser have at most ${REPORTS_BYTES_MAX} bytes a request`);
+  }
   const sent = parseJson(body);
   if (sent === undefined || sent === null || typeof sent !== 'object') throw notSentry('report of a browser');
   const violations = asList(sent)

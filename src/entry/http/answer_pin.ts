@@ -1,0 +1,34 @@
+import { checkReplyPin } from '#auth/reply_pins.ts';
+import type { AppContext } from '#entry/compose.ts';
+import type { AnswerPage } from '#entry/http/answer_page.ts';
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+const FAULTS = {
+  missing: 'Enter the PIN that you have set for replies.',
+  wrong: 'That PIN is wrong. Nothing was changed.',
+  locked: 'Too many wrong PINs. Try again in 15 minutes, or use the console.',
+} as const;
+
+type PinFault = (typeof FAULTS)[keyof typeof FAULTS];
+
+/** Somebody who reads another person's SMS still lacks their PIN: if one is set, the link needs it as a reply does. */
+export async function hasPin({ db }: AppContext, userId: Id<'user'>): Promise<boolean> {
+  return (await storesOf(db.session()).phoneNumbers.findPin(userId)) !== null;
+}
+
+/** What is wrong about the PIN that came with an answer; null when it is right, or the person has set none. */
+export async function pinFault(
+  { db, clock }: AppContext,
+  userId: Id<'user'>,
+  given: unknown,
+): Promise<PinFault | null> {
+  const pin = typeof given === 'string' ? given.trim() : null;
+  const check = await checkReplyPin(storesOf(db.session()), userId, pin, clock.now());
+  return check === 'none_set' || check === 'right' ? null : FAULTS[check];
+}
+
+/** The question again, with what is wrong about the PIN above it. */
+export function refuseWith(fault: PinFault, question: AnswerPage): AnswerPage {
+  return { ...question, status: 403, paragraphs: [fault, ...question.paragraphs] };
+}

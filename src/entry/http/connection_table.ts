@@ -1,0 +1,101 @@
+import { BlockList, isIP, type Socket } from 'node:net';
+
+import { networkOf } from '#auth/network.ts';
+import type { LimitLog } from '#kernel/limit_log.ts';
+
+/** How many connections a listener has. */
+export interface ConnectionCounts {
+  /** All connections together. A new one beyond it takes the place of the oldest that has shown no key. */
+  readonly connectionsMax: number;
+  /** Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. */
+  readonly connectionsOfAddressMax: number;
+}
+
+export interface ConnectionOptions {
+  readonly limitLog: LimitLog;
+  readonly trustedProxies: string | undefined;
+  /** How many processes are alive. */
+  readonly processes: () => number;
+}
+
+/**
+ * The connections of a listener, bounded: how many there are, and how many one address without a key may have.
+ * Connections of `trustedProxies` are counted in all, but not by address.
+ */
+export class ConnectionTable {
+  readonly #counts: ConnectionCounts;
+  readonly #options: ConnectionOptions;
+  readonly #proxies: BlockList;
+  readonly #sockets = new Set<Socket>();
+  /** Those that have shown no key, with their networks, the one that was idle longest first. */
+  readonly #strangers = new Map<Socket, string>();
+  readonly #ofNetwork = new Map<string, number>();
+
+  constructor(counts: ConnectionCounts, options: ConnectionOptions) {
+    this.#counts = counts;
+    this.#options = options;
+    this.#proxies = blockListOf(options.trustedProxies);
+  }
+
+  /** Returns the network of a new connection; null when there is no room for it, and it was closed. */
+  admit(socket: Socket): string | null {
+    const { connectionsMax, connectionsOfAddressMax } = this.#counts;
+    const { limitLog, processes } = this.#options;
+    const address = socket.remoteAddress ?? '';
+    const family = isIP(address);
+    const isProxy = family > 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
+    const network = networkOf(address);
+    if (!isProxy && (this.#ofNetwork.get(network) ?? 0) >= Math.ceil(connectionsOfAddressMax / processes())) {
+      limitLog.met('connections_of_address', network);
+      socket.destroy();
+      return null;
+    }
+    if (this.#sockets.size >= connectionsMax) {
+      limitLog.met('connections', network);
+      const [oldest] = this.#strangers.keys();
+      if (oldest === undefined) {
+        socket.destroy();
+        return null;
+      }
+      oldest.destroy();
+    }
+    const counted = isProxy ? '' : network;
+    this.#sockets.add(socket);
+    this.#strangers.set(socket, counted);
+    this.#ofNetwork.set(counted, (this.#ofNetwork.get(counted) ?? 0) + 1);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.setKnown(socket);
+    });
+    return counted;
+  }
+
+  /** The connection has shown a good key. */
+  setKnown(socket: Socket): void {
+    const network = this.#strangers.get(socket);
+    if (network === undefined) return;
+    this.#strangers.delete(socket);
+    const count = (this.#ofNetwork.get(network) ?? 0) - 1;
+    if (count > 0) this.#ofNetwork.set(network, count);
+    else this.#ofNetwork.delete(network);
+  }
+
+  /** The connection was in use just now. */
+  touch(socket: Socket): void {
+    const network = this.#strangers.get(socket);
+    if (network !== undefined && this.#strangers.delete(socket)) this.#strangers.set(socket, network);
+  }
+}
+
+/** `a,b/24`, as the setting has it. */
+function blockListOf(list: string | undefined): BlockList {
+  const blocks = new BlockList();
+  for (const entry of (list ?? '').split(',').map((part) => part.trim())) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) continue;
+    if (prefix === undefined) blocks.addAddress(address, family);
+    else blocks.addSubnet(address, Number(prefix), family);
+  }
+  return blocks;
+}

@@ -1,0 +1,52 @@
+import type { Socket } from 'node:net';
+
+import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
+import type { PortConnections } from '#ingest/port_protocol.ts';
+
+interface PortLimits extends ConnectionCounts {
+  /** How long a connection may last, and what may come over it, before it has shown a good key. */
+  readonly strangerMsMax: number;
+  readonly strangerBytesMax: number;
+}
+
+/** HTTP/2 lets 64 KiB of a body come before the server has said anything. */
+export const PORT_LIMITS: PortLimits = {
+  connectionsMax: 2_000,
+  connectionsOfAddressMax: 200,
+  strangerMsMax: 30_000,
+  strangerBytesMax: 128 * 1024,
+};
+
+const LOOK_EVERY_MS = 250;
+
+/** The connections of a port that takes metrics, bounded. `close` stops the checks. */
+export function limitPortConnections(
+  limits: PortLimits,
+  options: ConnectionOptions,
+): PortConnections & { close(): void } {
+  const table = new ConnectionTable(limits, options);
+  const strangers = new Map<Socket, { readonly network: string; readonly since: number }>();
+  const look = setInterval(() => {
+    const now = performance.now();
+    for (const [socket, { network, since }] of strangers) {
+      if (now - since <= limits.strangerMsMax && socket.bytesRead <= limits.strangerBytesMax) continue;
+      options.limitLog.met('connection_without_key', network);
+      socket.destroy();
+    }
+  }, LOOK_EVERY_MS);
+  look.unref();
+  return {
+    admit(socket) {
+      const network = table.admit(socket);
+      if (network === null) return false;
+      strangers.set(socket, { network, since: performance.now() });
+      socket.once('close', () => strangers.delete(socket));
+      return true;
+    },
+    setKnown(socket) {
+      strangers.delete(socket);
+      table.setKnown(socket);
+    },
+    close: () => clearInterval(look),
+  };
+}

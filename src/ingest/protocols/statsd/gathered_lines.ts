@@ -1,0 +1,219 @@
+import { RANGE_LABEL, toRanges } from '#core/metrics/exponential_buckets.ts';
+import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
+import type { PointKind } from '#core/metrics/point.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Line } from '#ingest/protocols/statsd/line.ts';
+
+/** A gauge that is changed by `+1` is remembered for so many flushes without one. */
+const GAUGE_FLUSHES_MAX = 60;
+const STEPS_OF_GRID = 8;
+/** About what a series, a member of a set and a bucket of a timer take in memory, besides their text. */
+const SERIES_BYTES = 400;
+const MEMBER_BYTES = 80;
+const BUCKET_BYTES = 60;
+const PAUSE_AFTER = 64;
+
+/** What may be gathered, by one key or by several together. */
+export class GatheringBudget {
+  #series: number;
+  #bytes: number;
+
+  constructor({ seriesMax, bytesMax }: { readonly seriesMax: number; readonly bytesMax: number }) {
+    this.#series = seriesMax;
+    this.#bytes = bytesMax;
+  }
+
+  hasRoomFor(series: number, bytes: number): boolean {
+    return this.#series >= series && this.#bytes >= bytes;
+  }
+
+  take(series: number, bytes: number): void {
+    this.#series -= series;
+    this.#bytes -= bytes;
+  }
+}
+
+interface Timer {
+  count: number;
+  sum: number;
+  min: number;
+  max: number;
+  zeroCount: number;
+  readonly positive: Map<number, number>;
+  readonly negative: Map<number, number>;
+}
+
+interface Gathered {
+  readonly line: Pick<Line, 'name' | 'type' | 'tags' | 'isMilliseconds'>;
+  value: number;
+  readonly members: Set<string>;
+  readonly timer: Timer | null;
+  readonly bytes: number;
+  /** Flushes since it was sent last. */
+  idle: number;
+}
+
+/** A point as it will be stored, however often that has to be tried. */
+export interface ReadyPoint {
+  readonly name: string;
+  readonly tags: Line['tags'];
+  readonly value: number;
+  readonly kind: PointKind;
+  readonly at: number;
+  /** Of its family. */
+  readonly told: { readonly family: string; readonly type: number; readonly unit: string };
+}
+
+/** What came with one key since the last flush. */
+export class GatheredLines {
+  readonly #gauges = new Map<string, Gathered>();
+  /** All else: it begins anew with each flush. */
+  #others = new Map<string, Gathered>();
+  #budget: GatheringBudget;
+  /** About how much memory they take. */
+  #gaugeBytes = 0;
+  #otherBytes = 0;
+
+  constructor(budget: GatheringBudget) {
+    this.#budget = budget;
+  }
+
+  get size(): number {
+    return this.#gauges.size + this.#others.size;
+  }
+
+  /** From now on it counts there, what it has already, too. */
+  moveTo(budget: GatheringBudget): void {
+    const bytes = this.#gaugeBytes + this.#otherBytes;
+    this.#budget.take(-this.size, -bytes);
+    this.#budget = budget;
+    budget.take(this.size, bytes);
+  }
+
+  /** It is not used any more. */
+  release(): void {
+    this.#budget.take(-this.size, -(this.#gaugeBytes + this.#otherBytes));
+  }
+
+  /** False where there is no room for its series, or for all that it says of it. */
+  add(line: Line): boolean {
+    const { name, type, tags, isMilliseconds, values, rate, length } = line;
+    const key = `${type} ${name} ${JSON.stringify(tags)}`;
+    const series = type === 'g' ? this.#gauges : this.#others;
+    let found = series.get(key);
+    if (found === undefined) {
+      // Its text is held as the key and in parts.
+      const bytes = SERIES_BYTES + 3 * length;
+      if (!this.#budget.hasRoomFor(1, bytes)) return false;
+      const timer = type === 't' ? newTimer() : null;
+      found = { line: { name, type, tags, isMilliseconds }, value: 0, members: new Set(), timer, bytes, idle: 0 };
+      series.set(key, found);
+      this.#budget.take(1, bytes);
+      if (type === 'g') this.#gaugeBytes += bytes;
+      else this.#otherBytes += bytes;
+    }
+    found.idle = 0;
+    for (const text of values) {
+      if (type === 's') {
+        if (found.members.has(text)) continue;
+        if (!this.#hold(MEMBER_BYTES + length)) return false;
+        found.members.add(text);
+      } else if (type === 'c') found.value += Number(text) / rate;
+      else if (type === 'g') found.value = /^[+-]/.test(text) ? found.value + Number(text) : Number(text);
+      else if (found.timer !== null && !this.#addTo(found.timer, Number(text), 1 / rate)) return false;
+    }
+    return true;
+  }
+
+  /** Returns what was gathered, as points of this time; gauges are remembered. What comes meanwhile is kept for the next flush. */
+  *flush(at: number): Steps<ReadyPoint[]> {
+    const others = this.#others;
+    this.#others = new Map();
+    this.#budget.take(-others.size, -this.#otherBytes);
+    this.#otherBytes = 0;
+    const points: ReadyPoint[] = [];
+    let read = 0;
+    for (const found of others.values()) {
+      for (const point of pointsOf(found, at)) points.push(point);
+      if ((read += 1) % PAUSE_AFTER === 0) yield;
+    }
+    for (const [key, found] of this.#gauges) {
+      if (found.idle === 0) for (const point of pointsOf(found, at)) points.push(point);
+      found.idle += 1;
+      if (found.idle > GAUGE_FLUSHES_MAX) this.#removeGauge(key, found.bytes);
+      if ((read += 1) % PAUSE_AFTER === 0) yield;
+    }
+    return points;
+  }
+
+  #removeGauge(key: string, bytes: number): void {
+    this.#gauges.delete(key);
+    this.#gaugeBytes -= bytes;
+    this.#budget.take(-1, -bytes);
+  }
+
+  #hold(bytes: number): boolean {
+    if (!this.#budget.hasRoomFor(0, bytes)) return false;
+    this.#budget.take(0, bytes);
+    this.#otherBytes += bytes;
+    return true;
+  }
+
+  #addTo(timer: Timer, value: number, count: number): boolean {
+    const side = value > 0 ? timer.positive : timer.negative;
+    const index = value === 0 ? 0 : Math.ceil(Math.log2(Math.abs(value)) * STEPS_OF_GRID) - 1;
+    if (value !== 0 && !side.has(index) && !this.#hold(BUCKET_BYTES)) return false;
+    timer.count += count;
+    timer.sum += value * count;
+    timer.min = Math.min(timer.min, value);
+    timer.max = Math.max(timer.max, value);
+    if (value === 0) timer.zeroCount += count;
+    else side.set(index, (side.get(index) ?? 0) + count);
+    return true;
+  }
+}
+
+function newTimer(): Timer {
+  return { count: 0, sum: 0, min: Infinity, max: -Infinity, zeroCount: 0, positive: new Map(), negative: new Map() };
+}
+
+function pointsOf({ line, value, members, timer }: Gathered, at: number): ReadyPoint[] {
+  const { name, type, tags, isMilliseconds } = line;
+  const told = { family: name, type: TOLD[type], unit: isMilliseconds ? 'ms' : '' };
+  const point = (suffix: string, value: number, kind: PointKind, extra: Line['tags'] = []): ReadyPoint => ({
+    name: name + suffix,
+    tags: extra.length === 0 ? tags : [...tags, ...extra],
+    value,
+    kind,
+    at,
+    told,
+  });
+  if (timer === null) return [point('', type === 's' ? members.size : value, type === 'c' ? 'delta' : 'gauge')];
+  const side = (counts: ReadonlyMap<number, number>) => ({
+    offset: 0,
+    counts: [...counts.values()],
+    indexes: [...counts.keys()],
+  });
+  const ranges =
+    toRanges({
+      scale: Math.log2(STEPS_OF_GRID),
+      zeroCount: timer.zeroCount,
+      zeroThreshold: 0,
+      positive: side(timer.positive),
+      negative: side(timer.negative),
+    }) ?? [];
+  return [
+    point('_count', timer.count, 'delta'),
+    point('_sum', timer.sum, 'delta'),
+    point('_min', timer.min, 'gauge'),
+    point('_max', timer.max, 'gauge'),
+    ...ranges.map(({ range, count }) => point('_bucket', count, 'delta', [[RANGE_LABEL, range]])),
+  ];
+}
+
+const TOLD: Readonly<Record<Line['type'], number>> = {
+  c: METRIC_TYPE.counter,
+  g: METRIC_TYPE.gauge,
+  s: METRIC_TYPE.gauge,
+  t: METRIC_TYPE.histogram,
+};

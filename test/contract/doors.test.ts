@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+
+import { CONNECTION_LIMITS, limitConnections } from '#entry/http/connections.ts';
+import { limitPortConnections, PORT_LIMITS } from '#entry/http/port_connections.ts';
+import { LimitLog } from '#kernel/limit_log.ts';
+import { silentLog } from '#kernel/log.ts';
+import { testClock } from '#test/kit/clock.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let port: number;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  await w.app.listen({ port: 0, host: '127.0.0.1' });
+  port = (w.app.server.address() as AddressInfo).port;
+});
+afterAll(() => w.close());
+
+/** A connection, what was heard over it, and whether it is closed. */
+async function opened(to: number) {
+  const socket = Object.assign(connect(to, '127.0.0.1'), { isGone: false, heard: '' });
+  socket.on('error', () => {}).on('close', () => (socket.isGone = true));
+  socket.setEncoding('utf8').on('data', (text: string) => (socket.heard += text));
+  await once(socket, 'connect');
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+const JSON_TYPE = 'content-type: application/json';
+const BAD_KEY = `authorization: Bearer key_${'0'.repeat(40)}`;
+
+test.each([
+  [
+    'an upload of source maps',
+    '/api/0/organizations/acme/chunk-upload/',
+    'content-type: multipart/form-data; boundary=b',
+  ],
+  ['an upload of source maps with a bad key', '/api/0/organizations/acme/chunk-upload/', BAD_KEY],
+  ['a release', '/api/0/organizations/acme/releases/', JSON_TYPE],
+  ['an artifact bundle', '/api/0/organizations/acme/artifactbundle/assemble/', JSON_TYPE],
+  [
+    'an upload that is not supported',
+    '/api/0/projects/acme/shop/files/dsyms/',
+    'content-type: multipart/form-data; boundary=b',
+  ],
+  ['a report of a browser', '/api/1/security/?sentry_key=0', 'content-type: application/csp-report'],
+  ['a tunnelled envelope', '/api/ingest/envelope', 'content-type: text/plain'],
+  ['a tunnelled envelope, compressed', '/api/ingest/envelope', 'content-encoding: gzip'],
+  ['an answer to a proposal', `/p/${'0'.repeat(30)}`, 'content-type: application/x-www-form-urlencoded'],
+  ['a message of an agent that responds', '/api/mcp/responder', JSON_TYPE],
+  ['a message of an agent that responds, with a bad key', '/api/mcp/responder', BAD_KEY],
+])('%s without a valid key is answered before more than 16 KiB of it are there', async (_what, path, header) => {
+  const socket = await opened(port);
+  const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 8000000\r\n${header}\r\n\r\n`;
+  socket.write(head + '['.repeat(16 * 1024));
+  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 (?:40[0-9]|413|501) /);
+});
+
+test('a form of more parts than are taken is refused without being read', async () => {
+  const headers = { authorization: `Bearer ${w.orgKey}`, 'content-type': 'multipart/form-data; boundary=b' };
+  const send = async (payload: string) => {
+    const answer = await w.app.inject({
+      method: 'POST',
+      url: `/api/0/organizations/${w.orgId}/chunk-upload/`,
+      headers,
+      payload,
+    });
+    return [answer.statusCode, answer.body];
+  };
+  const part = '--b\r\ncontent-disposition: form-data; name="file"; filename="0"\r\n\r\n\r\n';
+  // It ends in the middle: whoever reads it finds no form.
+  expect(await send(part.repeat(1_000))).toEqual([413, expect.stringContaining('at most 4 parts')]);
+  expect(await send(part.repeat(4))).toEqual([400, expect.stringContaining('the form cannot be read')]);
+});
+
+test('reports of a browser are few: a body of more than 64 KiB is refused', async () => {
+  const { dsn } = await w.given.service();
+  const { username, pathname } = new URL(dsn);
+  const report = { 'csp-report': { 'blocked-uri': 'https://evil.test/a.js', 'violated-directive': 'script-src' } };
+  const send = async (count: number) => {
+    const payload = JSON.stringify(Array.from({ length: count }, () => report));
+    return (await w.app.inject({ method: 'POST', url: `/api${pathname}/security/?sentry_key=${username}`, payload }))
+      .statusCode;
+  };
+  expect([await send(10), await send(1_000)]).toEqual([200, 413]);
+});
+
+test('a body that goes on arriving after its request was refused is cut off', async () => {
+  const server = createServer((_request, response) => response.end('refused'));
+  const limitLog = new LimitLog(silentLog, testClock());
+  const limits = { ...CONNECTION_LIMITS, unreadBytesMax: 100_000 };
+  const connections = limitConnections(server, limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    connections.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const given = async (bytes: number) => {
+    const socket = await opened((server.address() as AddressInfo).port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
+    await expect.poll(() => socket.heard).toContain('refused');
+    socket.write(Buffer.alloc(bytes));
+    return socket;
+  };
+  const [little, much] = [await given(10_000), await given(1_000_000)];
+  await expect.poll(() => much.isGone).toBe(true);
+  expect(little.isGone).toBe(false);
+  expect(limitLog.counts.get('unread_body')).toBe(1);
+});
+
+test('a port lets strangers have few connections, for a while and for a few bytes', async () => {
+  const limitLog = new LimitLog(silentLog, testClock());
+  const limits = { ...PORT_LIMITS, connectionsMax: 3, strangerBytesMax: 1_000 };
+  const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+  const admitted: boolean[] = [];
+  const server = createTcpServer((socket) => {
+    admitted.push(connections.admit(socket));
+    socket
+      .on('error', () => {})
+      .on('data', (bytes) => {
+        if (String(bytes).includes('good key')) connections.setKnown(socket);
+      });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    connections.close();
+    server.close();
+  });
+  const to = (server.address() as AddressInfo).port;
+  const known = await opened(to);
+  known.write('a good key');
+  const [idle, loud] = [await opened(to), await opened(to)];
+  await expect.poll(() => admitted.length).toBe(3);
+  const late = await opened(to);
+  // The stranger that was idle longest makes room.
+  await expect.poll(() => idle.isGone).toBe(true);
+  known.write(Buffer.alloc(5_000));
+  loud.write(Buffer.alloc(5_000));
+  await expect.poll(() => loud.isGone).toBe(true);
+  expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
+  expect(limitLog.counts.get('connection_without_key')).toBe(1);
+});
