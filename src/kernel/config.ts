@@ -155,7 +155,7 @@ export const CORE_SETTINGS = {
   otlpGrpcPort: setting({
     variable: 'OTLP_GRPC_PORT',
     purpose:
-      'port on which API processes take metrics by OTLP over gRPC (4317 by custom), without TLS: let a proxy add it; 0 for none',
+      'port on which API processes take metrics by OTLP over gRPC (usually 4317), without TLS: let a proxy add it; 0 for none',
     allowed: 'a port, 0 to 65535',
     schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
     fallback: '0',
@@ -169,7 +169,7 @@ export const CORE_SETTINGS = {
   statsdPort: setting({
     variable: 'STATSD_PORT',
     purpose:
-      'UDP port on which API processes take metrics by StatsD (8125 by custom): only for networks that you trust; 0 for none',
+      'UDP port on which API processes take metrics by StatsD (usually 8125): only for networks that you trust; 0 for none',
     allowed: 'a port, 0 to 65535',
     schema: Type.Integer({ minimum: 0, maximum: 65_535 }),
     fallback: '0',

@@ -1,5 +1,5 @@
 import { type MantineColorScheme, Menu, useMantineColorScheme } from '@mantine/core';
-import { IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
+import { IconApi, IconBook, IconKeyboard, IconLogout, IconUserCircle } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 
@@ -38,7 +38,10 @@ export function UserMenuPanel({ onKeyboardHelp, isCompact }: UserMenuPanelProps)
         <Menu.Item onClick={onKeyboardHelp} leftSection={<IconKeyboard size={18} />}>
           Keyboard shortcuts
         </Menu.Item>
-        <Menu.Item component="a" href={addressOf('docs')} leftSection={<IconBook size={18} />}>
+        <Menu.Item component="a" href={addressOf('docs/guides')} leftSection={<IconBook size={18} />}>
+          Guides
+        </Menu.Item>
+        <Menu.Item component="a" href={addressOf('docs')} leftSection={<IconApi size={18} />}>
           API reference
         </Menu.Item>
         <Menu.Divider />

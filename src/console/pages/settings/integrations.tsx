@@ -105,13 +105,14 @@ function Programs() {
     >
       <CopyField label="REST" value={addressOf(API_PATHS.actions)} />
       <Text size="sm" c="dimmed" mb="md">
-        With an <Link to="/settings/api-keys">API key</Link>. Every action is described in{' '}
-        <a href={addressOf('/docs')}>the docs</a>.
+        With an <Link to="/settings/api-keys">API key</Link>. Every action is in the{' '}
+        <a href={addressOf('docs')}>API reference</a>, and examples are in the{' '}
+        <a href={addressOf('docs/sending_data')}>guide to sending data</a>.
       </Text>
       <CopyField label="MCP" value={addressOf(API_PATHS.mcp)} />
       <Text size="sm" c="dimmed">
-        Give it to an assistant: it asks you to log in, and stands among the{' '}
-        <Link to="/settings/apps">connected apps</Link> then.
+        Give it to an assistant: it asks you to log in, and is then one of the{' '}
+        <Link to="/settings/apps">connected apps</Link>. See the <a href={addressOf('docs/agents')}>guide to agents</a>.
       </Text>
     </Card>
   );

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { beforeAll, expect, test } from 'vitest';
 
+import { ACTIONS } from '#actions/registry.ts';
 import { SETTINGS } from '#entry/config.ts';
 import type { Setting } from '#kernel/config.ts';
 import { readGuideFiles, resolveLink } from '#entry/http/docs/guide_files.ts';
@@ -103,4 +104,69 @@ test('every setting that a guide names exists', () => {
     const unknown = named.filter((name) => !known.has(name) && !name.startsWith('OTEL_'));
     expect(unknown, file).toEqual([]);
   }
+});
+
+test('every metric of the product is explained, and every one that a guide names exists', () => {
+  const sources = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const exported = new Set(
+    sources.flatMap((name) =>
+      [
+        ...readFileSync(path.join(ROOT, 'src', name), 'utf8').matchAll(
+          /'(tocsin_[a-z_]+_(?:total|seconds|info|jobs|events|hour|points|problems|processes))'/g,
+        ),
+      ].map(([, metric = '']) => metric),
+    ),
+  );
+  const named = new Map(
+    guides.map(({ file, markdown }) => [file, new Set(markdown.match(/\btocsin_[a-z_]+[a-z]\b/g) ?? [])]),
+  );
+  expect(exported.size).toBeGreaterThan(15);
+  expect([...exported].filter((metric) => !named.get('src/docs/observing.md')?.has(metric))).toEqual([]);
+  const unknown = [...named].flatMap(([file, metrics]) =>
+    [...metrics].filter((metric) => !exported.has(metric)).map((metric) => `${file}: ${metric}`),
+  );
+  expect(unknown).toEqual([]);
+});
+
+test('every script of npm and every member of the benchmark that a guide names exists', () => {
+  const { scripts } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { scripts: object };
+  const members = new Set(readdirSync(path.join(ROOT, 'infra/bench')).map((name) => name.replace(/\.ts$/, '')));
+  const unknown = guides.flatMap(({ file, markdown }) => [
+    ...[...markdown.matchAll(/npm run (?:--silent )?([a-z:_]+)/g)]
+      .filter(([, script = '']) => !Object.hasOwn(scripts, script))
+      .map(([call]) => `${file}: ${call}`),
+    ...[...markdown.matchAll(/bench -- ([a-z_]+)/g)]
+      .filter(([, member = '']) => !members.has(member))
+      .map(([call]) => `${file}: ${call}`),
+  ]);
+  expect(unknown).toEqual([]);
+});
+
+test('every action that an example calls exists', () => {
+  const names = new Set<string>(ACTIONS.map(({ name }) => name));
+  const called = guides.flatMap(({ file, markdown }) =>
+    [...markdown.matchAll(/\b(?:call|\$\(call) ([a-z_]+) ['"]|rest\/actions\/([a-z_]+)/g)].map(
+      ([, by = '', at = '']) => ({
+        file,
+        action: by || at,
+      }),
+    ),
+  );
+  expect(called.length).toBeGreaterThan(10);
+  expect(called.filter(({ action }) => !names.has(action))).toEqual([]);
+});
+
+test('every page of the docs that the console links to exists', async () => {
+  const { findPage } = await renderGuides();
+  const sources = readdirSync(path.join(ROOT, 'src/console'), { recursive: true, encoding: 'utf8' });
+  const linked = sources
+    .filter((name) => name.endsWith('.tsx'))
+    .flatMap((name) => [
+      ...readFileSync(path.join(ROOT, 'src/console', name), 'utf8').matchAll(/addressOf\('docs\/([^']+)'\)/g),
+    ])
+    .map(([, page = '']) => page);
+  expect(linked).toContain('guides');
+  expect(linked.filter((page) => findPage(page) === null || findPage(page) === undefined)).toEqual([]);
 });
