@@ -26,6 +26,7 @@ import { outside } from '#console/outside_routes.ts';
 import { readTextSearch } from '#console/components/text_search.ts';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readIntegrationSearch } from '#console/pages/settings/integration_search.ts';
+import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
@@ -107,21 +108,25 @@ const settingsRoutes = [
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.members,
+    validateSearch: readMemberSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/members.tsx'), 'Members'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.apiKeys,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/api_keys.tsx'), 'ApiKeys'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.apps,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/apps.tsx'), 'Apps'),
   }),
   createRoute({
     getParentRoute: () => settings,
     path: SETTINGS_PAGES.agents,
+    validateSearch: readTextSearch,
     component: lazyRouteComponent(() => import('#console/pages/settings/agents.tsx'), 'Agents'),
   }),
   createRoute({

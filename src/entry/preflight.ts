@@ -113,7 +113,7 @@ function certificateFault(error: unknown, variable: string, name: StoreName, at:
     return `${variable}: the certificate of ${name} (${at}) is not signed by an authority that is trusted here: name the file of that authority in ${file}`;
   }
   if (text.includes('ERR_TLS_CERT_ALTNAME_INVALID')) {
-    return `${variable}: the certificate of ${name} is not for ${at}: name the host as the certificate does, or let it be issued anew`;
+    return `${variable}: the certificate of ${name} is not for ${at}: name the host as the certificate does, or have it issued again`;
   }
   if (text.includes('CERT_HAS_EXPIRED')) return `${variable}: the certificate of ${name} (${at}) has expired: renew it`;
   if (NO_TLS.test(text))

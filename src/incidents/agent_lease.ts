@@ -147,6 +147,6 @@ function refusalOf(because: Because, lease: IncidentLeaseRow | null): string {
     case 'too_many':
       return 'you hold leases on ten incidents; release one first';
     case 'not_held':
-      return 'you do not hold the lease on this incident, or it was lost; take_lease takes it anew';
+      return 'you do not hold the lease on this incident, or it was lost; take_lease takes it again';
   }
 }

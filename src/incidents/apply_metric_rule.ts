@@ -42,7 +42,7 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const recentIncidents = open === null ? 0 : await countRecent(unit, open, settings);
   const decision = decideMetricRule({ ...config, settings }, { value, open, memory, recentIncidents, now });
   if (decision.kind === 'nothing' || decision.kind === 'remember') return;
-  await activeRules.forgetMemory([ruleId]);
+  await activeRules.clearMemory([ruleId]);
   if (decision.kind !== 'resolve') {
     const isSilent = decision.kind === 'open' && decision.because === 'no_data';
     const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, value);

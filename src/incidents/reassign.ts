@@ -46,7 +46,7 @@ export async function reassign(
   }
   await stores.stepTimers.supersedeSteps(incident.id, now);
   await stores.notifications.supersedeCancelled(incident.id, now);
-  const told = incident.status === 'acknowledged' ? await takeBack(unit, incident, by) : [];
+  const told = incident.status === 'acknowledged' ? await cancelAcknowledgement(unit, incident, by) : [];
   const { policyId, teamId } =
     target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
   const steps = [...incident.steps, ...plan.steps];
@@ -71,7 +71,7 @@ function requireAsSeen({ status, steps }: IncidentRow, seen: Seen): void {
 }
 
 /** It is triggered again. People who were told that it was acknowledged are told that it is not. */
-async function takeBack(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
+async function cancelAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   return await withdrawNews(unit, incident, 'acknowledged', by);
 }

@@ -66,7 +66,7 @@ const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly
     `oncall/simulator?service=${serviceId}`,
     'me',
     invitationPath,
-    ...['members', 'api-keys', 'apps', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
+    ...['members', 'api-keys', 'apps', 'agents', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
   ].map((path): Opening => [path]);
 };
 

@@ -10,7 +10,26 @@ inBrowser('the settings', () => {
   test('members get another role and are removed', async () => {
     const h = await openConsole();
     const bram = await givenPerson(h, { role: 'editor', name: 'Bram' });
+    await h.context.db.sql.run(
+      `with made as (
+         insert into users (id, email, name, created_at, updated_at)
+         select 'user_' || lpad(n::text, 26, '0'), 'p' || n || '@example.com', 'Person ' || n, now(), now()
+         from generate_series(1, 60) as n returning id)
+       insert into memberships (org_id, user_id, role, created_at) select $1, id, 'viewer', now() from made`,
+      [h.orgId],
+    );
     const { page } = await h.visitor({ path: '/settings/members' });
+    await page.getByText('Every role, including viewer, can reveal the ingestion key').waitFor();
+    const search = page.getByLabel('Search members');
+    await search.fill('person 60');
+    await page.getByRole('status').getByText('1 member', { exact: true }).waitFor();
+    await page.getByLabel('Role of Person 60').waitFor();
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('person 60');
+    await search.fill('nobody at all');
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByLabel('Role', { exact: true }).selectOption('editor');
+    await page.getByRole('status').getByText('1 member', { exact: true }).waitFor();
+    await page.getByLabel('Role', { exact: true }).selectOption('');
     const roleOf = async () =>
       (
         await h.context.db.sql.rows<{ role: string }>('select role from memberships where user_id = $1', [bram.userId])

@@ -11,10 +11,10 @@ interface Commit {
 }
 
 /** Items weigh what they are worth. */
-function gatherer(options: { busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {}) {
+function givenBatcher(options: { busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {}) {
   const began = performance.now();
   const commits: Commit[] = [];
-  const gatherer = new Batcher<number>({
+  const batcher = new Batcher<number>({
     lingerMs: 5,
     everyMs: 100,
     itemsMax: Infinity,
@@ -24,11 +24,11 @@ function gatherer(options: { busyFrom?: number; everyMsMin?: number; itemsMax?: 
     commit: async (items) => void commits.push({ at: performance.now() - began, items }),
     ...options,
   });
-  return { commits, add: (item: number) => void gatherer.add(item) };
+  return { commits, add: (item: number) => void batcher.add(item) };
 }
 
 test('items that arrive within the linger are one commit', async () => {
-  const { add, commits } = gatherer();
+  const { add, commits } = givenBatcher();
   add(1);
   await vi.advanceTimersByTimeAsync(3);
   add(2);
@@ -37,7 +37,7 @@ test('items that arrive within the linger are one commit', async () => {
 });
 
 test('commits keep their distance, unless a full one is ready', async () => {
-  const { add, commits } = gatherer();
+  const { add, commits } = givenBatcher();
   add(1);
   await vi.advanceTimersByTimeAsync(10);
   add(2);
@@ -52,7 +52,7 @@ test('commits keep their distance, unless a full one is ready', async () => {
 });
 
 test('small commits keep the shortest distance that is wanted, and the first goes at once', async () => {
-  const { add, commits } = gatherer({ busyFrom: 50, everyMsMin: 30 });
+  const { add, commits } = givenBatcher({ busyFrom: 50, everyMsMin: 30 });
   add(1);
   await vi.advanceTimersByTimeAsync(10);
   add(2);
@@ -67,7 +67,7 @@ test('small commits keep the shortest distance that is wanted, and the first goe
 });
 
 test('a commit follows the sooner the smaller the one before was, where that is wanted', async () => {
-  const { add, commits } = gatherer({ busyFrom: 50 });
+  const { add, commits } = givenBatcher({ busyFrom: 50 });
   add(1);
   await vi.advanceTimersByTimeAsync(10);
   add(25);

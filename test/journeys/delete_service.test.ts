@@ -213,7 +213,7 @@ async function hide(w: StaffedWorld, { serviceId }: Pick<Fixture, 'serviceId'>):
   await w.context.db.sql.run('update services set deleted_at = now() where id = $1', [serviceId]);
 }
 
-/** The crew, whose writers are overtaken by a whole purge just before they insert. */
+/** The workers, whose writers are overtaken by a whole purge just before they insert. */
 function purgingBeforeInsert(
   w: StaffedWorld,
   one: Fixture,
@@ -235,7 +235,7 @@ function purgingBeforeInsert(
   return { ...w.runtime, metricWriter: overtaken(metricWriter), exceptionWriter: overtaken(exceptionWriter) };
 }
 
-/** The crew, which dies before the step of that number: an order to ClickHouse, or a statement to PostgreSQL. */
+/** The workers, which die before the step of that number: an order to ClickHouse, or a statement to PostgreSQL. */
 function dyingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
   let count = 0;
   const advance = (): void => {

@@ -128,8 +128,8 @@ test('workers that evaluate at the same time open one incident per rule, and cou
   const w = await staffedWorld();
   const rules = [await watched(w), await watched(w), await watched(w)];
   for (const rule of rules) await measured(w, rule, 250);
-  const crew = meeting(w, 4);
-  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(crew())));
+  const worker = meeting(w, 4);
+  await Promise.all([1, 2, 3, 4].map(() => evaluateRules(worker())));
   await w.settle();
   expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'triggered', occurrences: 1 })));
   expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
@@ -296,8 +296,8 @@ async function clearFor(w: StaffedWorld, rules: readonly Watched[], duration: { 
   for (const rule of rules) await measured(w, rule, 1);
 }
 
-/** Crews of which each waits with its decisions until so many have measured. */
-function meeting(w: StaffedWorld, crews: number): () => EvaluationRuntime {
+/** Workers of which each waits with its decisions until so many have measured. */
+function meeting(w: StaffedWorld, workers: number): () => EvaluationRuntime {
   const { promise, resolve } = Promise.withResolvers<void>();
   let measuredBy = 0;
   return () => ({
@@ -306,7 +306,7 @@ function meeting(w: StaffedWorld, crews: number): () => EvaluationRuntime {
       async evaluate(questions, now) {
         const found = await w.runtime.rules.evaluate(questions, now);
         measuredBy += 1;
-        if (measuredBy === crews) resolve();
+        if (measuredBy === workers) resolve();
         await promise;
         return found;
       },

@@ -15,18 +15,25 @@ const SessionView = Type.Object({
   isCurrent: Type.Boolean({ description: 'the one that asks' }),
 });
 
+/** The others are ended together, by `end_other_sessions`. */
+const SESSIONS_MAX = 50;
+
 export const listSessions = defineAction({
   name: 'list_sessions',
   consoleOnly: true,
   scope: 'signed_in',
   route: 'GET /sessions',
-  summary: 'List where you are signed in, last used first.',
+  summary: 'List where you are signed in: those that were used last, and how many there are.',
   effect: 'read',
   input: Type.Object({}, CLOSED),
-  result: Type.Object({ sessions: Type.Array(SessionView) }),
+  result: Type.Object({
+    sessions: Type.Array(SessionView, { description: `last used first; at most ${SESSIONS_MAX}` }),
+    total: Type.Integer(),
+  }),
   example: {},
   async handle(_input, { stores, now, session: current }) {
-    const rows = await stores.sessions.listOf(current.userId, livenessAt(now));
+    const live = livenessAt(now);
+    const rows = await stores.sessions.listOf(current.userId, live, SESSIONS_MAX);
     return {
       sessions: rows.map((row) => ({
         sessionId: row.sessionId,
@@ -37,6 +44,7 @@ export const listSessions = defineAction({
         userAgent: row.userAgent,
         isCurrent: row.sessionId === current.sessionId,
       })),
+      total: await stores.sessions.countOf(current.userId, live),
     };
   },
 });

@@ -4,6 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#actions/apps/fields.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
 const ConnectionView = Type.Object({
@@ -16,19 +17,40 @@ const ConnectionView = Type.Object({
   lastUsedAt: nullable(Timestamp),
 });
 
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
 export const listConnections = defineAction({
   name: 'list_connections',
   consoleOnly: true,
-  summary: 'List the apps that you have connected; those of everybody for owners and admins. Newest first.',
+  summary:
+    'Find the apps that you have connected, or those of everybody for owners and admins, page by page; newest first.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ connections: Type.Array(ConnectionView) }),
-  example: {},
-  async handle(_input, { caller, stores }) {
-    const connections = await stores.connections.list(caller.orgId, visibleOwner(caller));
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the app or of the person' })),
+      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    connections: Type.Array(ConnectionView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: { text: 'claude', cursor: '1767225600000.connection_01k9z8kc3d4e5f6g7h8j9kamnq', limit: 20 },
+  async handle({ text, cursor, limit = LIMIT }, { caller, stores }) {
+    const wanted = { ofUser: visibleOwner(caller), text: text?.trim() };
+    const found = await stores.connections.list(caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseTimeCursor('connection', cursor),
+      limit: limit + 1,
+    });
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : undefined;
     return {
-      connections: connections.map((connection) => ({
+      connections: shown.map((connection) => ({
         connectionId: connection.connectionId,
         clientName: connection.clientName,
         clientUri: connection.clientUri,
@@ -37,6 +59,8 @@ export const listConnections = defineAction({
         createdAt: toTimestamp(connection.createdAt),
         lastUsedAt: toTimestampOrNull(connection.lastUsedAt),
       })),
+      total: await stores.connections.count(caller.orgId, wanted),
+      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.connectionId }),
     };
   },
 });

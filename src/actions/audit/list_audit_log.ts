@@ -3,10 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#actions/audit/view.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
-import { invalidInput } from '#kernel/errors.ts';
-import { asId } from '#kernel/ids.ts';
-import { fromEpochMilliseconds } from '#kernel/time.ts';
-import type { AuditPlace } from '#storage/postgres/audit_reader.ts';
+import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
 const LIMIT = 50;
 
@@ -40,22 +37,14 @@ export const listAuditLog = defineAction({
     limit: 50,
   },
   async handle({ cursor, limit = LIMIT, ...filter }, { caller, stores }) {
-    const place = cursor === undefined ? null : parseCursor(cursor);
-    const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), place, limit + 1);
+    const place = cursor === undefined ? null : parseTimeCursor('audit', cursor);
+    const after = place === null ? null : { at: place.at, auditId: place.id };
+    const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), after, limit + 1);
     const shown = lines.slice(0, limit);
     const last = lines.length > limit ? shown.at(-1) : undefined;
-    return { entries: shown.map(toAuditEntryView), nextCursor: last === undefined ? null : cursorOf(last) };
+    return {
+      entries: shown.map(toAuditEntryView),
+      nextCursor: last === undefined ? null : timeCursorOf({ at: last.at, id: last.auditId }),
+    };
   },
 });
-
-function cursorOf({ at, auditId }: AuditPlace): string {
-  return `${at.epochMilliseconds}.${auditId}`;
-}
-
-function parseCursor(cursor: string): AuditPlace {
-  const [, at, auditId] = /^(\d{1,13})\.(audit_\w{26})$/.exec(cursor) ?? [];
-  if (at === undefined || auditId === undefined) {
-    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
-  }
-  return { at: fromEpochMilliseconds(Number(at)), auditId: asId('audit', auditId) };
-}

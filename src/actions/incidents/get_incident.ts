@@ -8,6 +8,8 @@ import { readEvidence } from '#actions/incidents/evidence.ts';
 import { NOTES_MAX, toNoteView } from '#actions/incidents/notes.ts';
 import {
   IncidentWithLogView,
+  LOG_MAX,
+  TIMELINE_MAX,
   toEscalationWithStepsView,
   toIncidentView,
   toMemberView,
@@ -40,21 +42,27 @@ export const getIncident = defineAction({
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     const [steps, notifications, timeline, notes, evidence] = await Promise.all([
       stores.stepTimers.listSteps([incident.id]),
-      stores.notifications.listOf(incident.id),
-      stores.timeline.list(incident.id),
+      stores.notifications.listOf(incident.id, LOG_MAX),
+      stores.timeline.list(incident.id, TIMELINE_MAX),
       stores.incidentNotes.list(incident.id, NOTES_MAX),
       readEvidence(incident, context),
     ]);
+    const isLogWhole = notifications.length < LOG_MAX;
+    const pages = isLogWhole
+      ? notifications.filter(({ kind }) => kind === 'page')
+      : await stores.notifications.listStepOutcomes(incident.id);
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     return {
       ...toIncidentView(incident, steps),
-      escalation: toEscalationWithStepsView(incident, steps, notifications),
+      escalation: toEscalationWithStepsView(incident, steps, pages),
       members: members.map(toMemberView),
       notifications: notifications.map(toNotificationView),
+      notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
       notes: notes.map(toNoteView),
       timeline: toTimelineView(timeline, names),
+      timelineTotal: timeline.length < TIMELINE_MAX ? timeline.length : await stores.timeline.count(incident.id),
       evidence,
     };
   },

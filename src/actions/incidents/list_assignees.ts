@@ -7,33 +7,46 @@ import { CHANNELS } from '#core/oncall/channel.ts';
 import { decideRecipients } from '#core/oncall/recipients.ts';
 import { readContacts } from '#incidents/read_contacts.ts';
 
-const TEAMS_MAX = 1_000;
-const PEOPLE_MAX = 1_000;
+/** More are found by a part of their name. */
+const SHOWN_MAX = 50;
 
 /** Whom an incident can be given to. */
 export const listAssignees = defineAction({
   name: 'list_assignees',
   consoleOnly: true,
   summary:
-    'List the escalation policies and the people that an incident can be given to, with the channels by which each ' +
-    'person would be paged now.',
+    'Find the escalation policies and the people that an incident can be given to, by name, with the channels by ' +
+    'which each person would be paged now.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({ incidentId: IdText }, CLOSED),
+  input: Type.Object(
+    {
+      incidentId: IdText,
+      text: Type.Optional(
+        Type.String({ maxLength: 200, description: 'part of the name of a policy, or of a name or mail address' }),
+      ),
+    },
+    CLOSED,
+  ),
   result: Type.Object({
     policies: Type.Array(
       Type.Object({ policyId: IdText, name: Type.String(), teamName: Type.String(), stepCount: Type.Integer() }),
+      { description: `at most ${SHOWN_MAX}` },
     ),
     people: Type.Array(
       Type.Object({ userId: IdText, name: Type.String(), channels: Type.Array(Type.Enum([...CHANNELS])) }),
+      { description: `at most ${SHOWN_MAX}` },
     ),
   }),
-  example: { incidentId: EXAMPLE_IDS.incidentId },
-  async handle({ incidentId }, { caller, stores, now, configuredChannels }) {
+  example: { incidentId: EXAMPLE_IDS.incidentId, text: 'ann' },
+  async handle({ incidentId, text }, { caller, stores, now, configuredChannels }) {
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
-    const teams = new Map((await stores.teams.list(caller.orgId, TEAMS_MAX)).map((team) => [team.id, team.name]));
-    const policies = await stores.policies.listOfTeams(caller.orgId, [...teams.keys()]);
-    const members = await stores.people.listMembers(caller.orgId, PEOPLE_MAX);
+    const wanted = { text: text?.trim(), teamId: undefined };
+    const first = { after: null, limit: SHOWN_MAX };
+    const policies = await stores.policies.search(caller.orgId, wanted, first);
+    const rows = await stores.teams.findAll(caller.orgId, [...new Set(policies.map(({ teamId }) => teamId))]);
+    const teams = new Map(rows.map((team) => [team.id, team.name]));
+    const members = await stores.people.search(caller.orgId, { text: wanted.text }, first);
     const contacts = await readContacts(
       stores,
       incident,

@@ -131,6 +131,10 @@ export function toMemberView({ joinedAt, endedAt, ...member }: StormMember): Sta
   return { ...member, joinedAt: toTimestamp(joinedAt), endedAt: toTimestampOrNull(endedAt) };
 }
 
+/** The most entries of a log and of a timeline that one answer has. */
+export const LOG_MAX = 5_000;
+export const TIMELINE_MAX = 2_000;
+
 export const IncidentWithLogView = Type.Object({
   ...INCIDENT_FIELDS,
   escalation: Type.Object({
@@ -144,11 +148,15 @@ export const IncidentWithLogView = Type.Object({
     description:
       'what an incident stands for that was opened because its service opened too many: the newest 200, details.standsFor counts them; empty for any other',
   }),
-  notifications: Type.Array(NotificationView, { description: 'the notification log, oldest first' }),
+  notifications: Type.Array(NotificationView, {
+    description: `the notification log, oldest first; the newest ${LOG_MAX} entries`,
+  }),
+  notificationTotal: Type.Integer({ description: 'how many entries the notification log has' }),
   notes: Type.Array(NoteView, { description: 'what people have written about it, oldest first' }),
   timeline: Type.Array(Type.Object({ at: Timestamp, event: Type.String(), text: Type.String() }), {
-    description: 'what happened, oldest first, as sentences',
+    description: `what happened, oldest first, as sentences; the newest ${TIMELINE_MAX} entries`,
   }),
+  timelineTotal: Type.Integer({ description: 'how many entries the timeline has' }),
   evidence: EvidenceView,
 });
 
@@ -240,6 +248,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
       updatedAt: '2027-02-03T02:04:17.902Z',
     },
   ],
+  notificationTotal: 1,
   notes: [],
   timeline: [
     {
@@ -250,6 +259,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
     { at: '2027-02-03T02:04:15.214Z', event: 'step_fired', text: 'Step 1 fired, paging 1 person.' },
     { at: '2027-02-03T02:04:17.902Z', event: 'page_delivered', text: 'SMS to Anna de Vries arrived.' },
   ],
+  timelineTotal: 3,
   evidence: EVIDENCE_EXAMPLE,
 };
 
@@ -286,9 +296,8 @@ function toEscalationView(escalation: EscalationState): Static<typeof IncidentVi
 export function toEscalationWithStepsView(
   incident: IncidentRow,
   timers: readonly StepTimerRow[],
-  log: readonly NotificationRow[],
+  pages: readonly Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[],
 ): Static<typeof IncidentWithLogView>['escalation'] {
-  const pages = log.filter(({ kind }) => kind === 'page');
   const steps = toStepRecords(incident, timers, pages).map((step) => ({
     ...step,
     countsFrom: step.countsFrom ?? toTimestamp(incident.triggeredAt),

@@ -1,21 +1,56 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#actions/keys/view.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
+import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
 
 export const listApiKeys = defineAction({
   name: 'list_api_keys',
   consoleOnly: true,
-  summary: 'List your own API keys, or all of the organization for owners and admins; newest first.',
+  summary: 'Find your own API keys, or all of the organization for owners and admins, page by page; newest first.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ apiKeys: Type.Array(ApiKeyView) }),
-  example: {},
-  async handle(_input, { caller, stores }) {
-    const keys = await stores.apiKeys.list(caller.orgId, visibleOwner(caller), LIST_LIMIT);
-    return { apiKeys: keys.map(toApiKeyView) };
+  input: Type.Object(
+    {
+      text: Type.Optional(
+        Type.String({ maxLength: 200, description: 'part of the name, of how the key begins, or of whose it is' }),
+      ),
+      creatorId: Type.Optional(
+        Type.String({ maxLength: 200, description: 'only keys of the organization that this person created' }),
+      ),
+      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    apiKeys: Type.Array(ApiKeyView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    text: 'report',
+    creatorId: 'user_01k9z7c9d0e1f2g3h4j5k6m7np',
+    cursor: '1767225600000.apikey_01k9z8ka1b2c3d4e5f6g7h8jkn',
+    limit: 20,
+  },
+  async handle({ text, creatorId, cursor, limit = LIMIT }, { caller, stores }) {
+    const wanted = { ofUser: visibleOwner(caller), text: text?.trim(), creatorId };
+    const keys = await stores.apiKeys.list(caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseTimeCursor('apikey', cursor),
+      limit: limit + 1,
+    });
+    const shown = keys.slice(0, limit);
+    const last = keys.length > limit ? shown.at(-1) : undefined;
+    return {
+      apiKeys: shown.map(toApiKeyView),
+      total: await stores.apiKeys.count(caller.orgId, wanted),
+      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.apiKeyId }),
+    };
   },
 });

@@ -1,19 +1,43 @@
 import { Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
 import { InvitationView, toInvitationView } from '#actions/people/invitation_view.ts';
+import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
 
 export const listInvitations = defineAction({
   name: 'list_invitations',
   consoleOnly: true,
-  summary: 'List who was invited, newest first; invitations that were revoked are left out.',
+  summary: 'List who was invited page by page, newest first; invitations that were revoked are left out.',
   permission: 'organization:manage',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ invitations: Type.Array(InvitationView) }),
-  example: {},
-  async handle(_input, { caller, stores, now }) {
-    return { invitations: (await stores.invitations.list(caller.orgId, LIST_LIMIT, now)).map(toInvitationView) };
+  input: Type.Object(
+    {
+      isAccepted: Type.Optional(Type.Boolean({ description: 'only those that were accepted, or only those not yet' })),
+      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    invitations: Type.Array(InvitationView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: { isAccepted: false, cursor: '1767225600000.invitation_01k9z8kb2c3d4e5f6g7h8j9kmp', limit: 20 },
+  async handle({ isAccepted, cursor, limit = LIMIT }, { caller, stores, now }) {
+    const wanted = { isAccepted };
+    const after = cursor === undefined ? null : parseTimeCursor('invitation', cursor);
+    const found = await stores.invitations.list(caller.orgId, wanted, { after, limit: limit + 1 }, now);
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    return {
+      invitations: shown.map(toInvitationView),
+      total: await stores.invitations.count(caller.orgId, wanted, now),
+      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.invitationId }),
+    };
   },
 });

@@ -1,8 +1,10 @@
 import { type Static, Type } from 'typebox';
 
 import { RoleName } from '#actions/account/view.ts';
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { isReachable } from '#core/oncall/reachability.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -20,27 +22,57 @@ const OrganizationMemberView = Type.Object({
   warnings: Type.Array(Type.String(), { description: 'why pages might not reach the person; none when all is well' }),
 });
 
-const TEAM_MEMBERS_MAX = 10_000;
+const LIMIT = 50;
+const LIMIT_MAX = 200;
 
 export const listMembers = defineAction({
   name: 'list_members',
   consoleOnly: true,
-  summary: 'List the members of the organization by name, with their teams and what may keep pages from them.',
+  summary:
+    'Find the members of the organization page by page, by name, with their teams and what may keep pages from them.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ members: Type.Array(OrganizationMemberView) }),
-  example: {},
-  async handle(_input, { caller, stores, configuredChannels }) {
-    const people = await stores.people.listMembers(caller.orgId, LIST_LIMIT);
-    const places = await stores.teams.listMembersOfAll(caller.orgId, TEAM_MEMBERS_MAX);
-    const subscribers = await stores.pushSubscriptions.listSubscribers(people.map(({ userId }) => userId));
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of the mail address' })),
+      role: Type.Optional(RoleName),
+      userIds: Type.Optional(
+        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
+      ),
+      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    members: Type.Array(OrganizationMemberView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    text: 'ann',
+    role: 'responder',
+    userIds: ['user_01k9z7c9d0e1f2g3h4j5k6m7np'],
+    cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }),
+    limit: 20,
+  },
+  async handle({ text, role, userIds, cursor, limit = LIMIT }, { caller, stores, configuredChannels }) {
+    const wanted = { text: text?.trim(), role, userIds };
+    const found = await stores.people.search(caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseNameCursor('user', cursor),
+      limit: limit + 1,
+    });
+    const people = found.slice(0, limit);
+    const last = found.length > limit ? people.at(-1) : undefined;
+    const ids = people.map(({ userId }) => userId);
+    const places = await stores.teams.listPlacesOfAll(caller.orgId, ids);
+    const subscribers = await stores.pushSubscriptions.listSubscribers(ids);
     const isUnreached = (place: TeamMemberOfTeam): boolean => {
       const contact = contactsOf([place], subscribers, [place]).get(place.userId);
       return contact === undefined || !isReachable(contact, configuredChannels);
     };
     const placesOf = Map.groupBy(places, ({ userId }) => userId);
-    const withoutTeam = people.filter(({ userId }) => !placesOf.has(userId)).map(({ userId }) => userId);
+    const withoutTeam = ids.filter((userId) => !placesOf.has(userId));
     const reachable = [...(await stores.people.listReachable(caller.orgId, withoutTeam)).values()];
     const ownContacts = contactsOf(reachable, subscribers, []);
     const isReachedByOwn = (userId: Id<'user'>): boolean => {
@@ -54,6 +86,8 @@ export const listMembers = defineAction({
         if (!isReachedByOwn(person.userId)) warnings.push(unreached(person.name));
         return toView(person, own, warnings);
       }),
+      total: await stores.people.count(caller.orgId, wanted),
+      nextCursor: last === undefined ? null : nameCursorOf({ name: last.name, id: last.userId }),
     };
   },
 });

@@ -1,12 +1,16 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { AgentSettingsView } from '#actions/responder/settings_view.ts';
+import { invalidInput } from '#kernel/errors.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
+import type { AgentPlace } from '#storage/postgres/responder_store.ts';
 
-const AGENTS_MAX = 1_000;
+const LIMIT = 50;
+const LIMIT_MAX = 200;
 
 const AgentView = Type.Object({
   agentId: IdText,
@@ -20,37 +24,54 @@ const AgentView = Type.Object({
 export const getAgents = defineAction({
   name: 'get_agents',
   consoleOnly: true,
-  summary: 'What the organization allows its agents, and which connected apps and API keys may respond to incidents.',
+  summary:
+    'What the organization allows its agents, and its connected apps and API keys page by page: those that may ' +
+    'respond to incidents first, then by name.',
   permission: 'organization:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ settings: AgentSettingsView, agents: Type.Array(AgentView) }),
-  example: {},
-  async handle(_input, { caller, stores }) {
-    const owner = visibleOwner(caller);
-    const [settings, responders, connections, keys] = await Promise.all([
-      stores.responders.getSettings(caller.orgId),
-      stores.responders.list(caller.orgId),
-      stores.connections.list(caller.orgId, owner),
-      stores.apiKeys.list(caller.orgId, owner, AGENTS_MAX),
-    ]);
-    const enabled = new Set(responders.map(({ agentId }) => agentId));
-    const apps = connections.map(({ connectionId, clientName, userName, lastUsedAt }) => ({
-      agentId: connectionId as string,
-      kind: 'app' as const,
-      name: clientName,
-      userName,
-      isResponder: enabled.has(connectionId),
-      lastUsedAt: toTimestampOrNull(lastUsedAt),
-    }));
-    const ofKeys = keys.map(({ apiKeyId, name, userName, lastUsedAt }) => ({
-      agentId: apiKeyId as string,
-      kind: 'api_key' as const,
-      name,
-      userName,
-      isResponder: enabled.has(apiKeyId),
-      lastUsedAt: toTimestampOrNull(lastUsedAt),
-    }));
-    return { settings: { ...settings }, agents: [...apps, ...ofKeys] };
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the agent or person' })),
+      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    settings: AgentSettingsView,
+    agents: Type.Array(AgentView),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    text: 'night',
+    cursor: cursorOf({ isResponder: true, agentId: EXAMPLE_IDS.connectionId, name: 'Night app' }),
+    limit: 20,
+  },
+  async handle({ text, cursor, limit = LIMIT }, { caller, stores }) {
+    const wanted = { ofUser: visibleOwner(caller), text: text?.trim() };
+    const after = cursor === undefined ? null : parseCursor(cursor);
+    const found = await stores.responders.listAgents(caller.orgId, wanted, { after, limit: limit + 1 });
+    const shown = found.slice(0, limit);
+    const last = found.length > limit ? shown.at(-1) : undefined;
+    return {
+      settings: { ...(await stores.responders.getSettings(caller.orgId)) },
+      agents: shown.map(({ lastUsedAt, ...agent }) => ({ ...agent, lastUsedAt: toTimestampOrNull(lastUsedAt) })),
+      total: await stores.responders.countAgents(caller.orgId, wanted),
+      nextCursor: last === undefined ? null : cursorOf(last),
+    };
   },
 });
+
+function cursorOf({ isResponder, agentId, name }: AgentPlace): string {
+  return Buffer.from(`${isResponder ? 1 : 0} ${agentId} ${name}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): AgentPlace {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, first, agentId, name] = /^([01]) ((?:connection|apikey)_\w{26}) (.*)$/s.exec(text) ?? [];
+  if (agentId === undefined || name === undefined || name.includes('\0')) {
+    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
+  }
+  return { isResponder: first === '1', agentId, name };
+}

@@ -12,7 +12,7 @@ export const changeSchedule = defineAction({
   name: 'change_schedule',
   consoleOnly: true,
   summary:
-    'Replace the name and the rotation of a schedule, unless somebody else has changed it since it was read. With handOver, the turns are counted anew from that hand-over.',
+    'Replace the name and the rotation of a schedule, unless somebody else has changed it since it was read. With handOver, the turns are counted from that hand-over.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(

@@ -36,7 +36,8 @@ export const searchPeopleWithoutTeam = defineAction({
   result: Type.Object({ people: Type.Array(PersonView), nextCursor: nullable(Type.String()) }),
   example: { text: 'ann', cursor: nameCursorOf({ name: 'Anna', id: EXAMPLE_IDS.userId }), limit: 20 },
   async handle({ text, cursor, limit = LIMIT }, context) {
-    const found = await context.stores.people.searchWithoutTeam(context.caller.orgId, text?.trim(), {
+    const wanted = { text: text?.trim(), isWithoutTeam: true };
+    const found = await context.stores.people.search(context.caller.orgId, wanted, {
       after: cursor === undefined ? null : parseNameCursor('user', cursor),
       limit: limit + 1,
     });

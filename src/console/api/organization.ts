@@ -1,5 +1,5 @@
-import type { ResultOf } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 
 export type Member = ResultOf<'list_members'>['members'][number];
 export type Invited = ResultOf<'list_invitations'>['invitations'][number];
@@ -16,10 +16,35 @@ export type PushDevice = Me['pushSubscriptions'][number];
 export type TestNotification = ResultOf<'get_test_notification'>;
 export type IngestStatus = ResultOf<'get_ingest_status'>;
 
-export const membersQuery = (orgId: string) => actionQuery(orgId, 'settings', 'list_members', {});
-export const invitationsQuery = (orgId: string) => actionQuery(orgId, 'settings', 'list_invitations', {});
-export const apiKeysQuery = (orgId: string) => actionQuery(orgId, 'settings', 'list_api_keys', {});
-export const connectionsQuery = (orgId: string) => actionQuery(orgId, 'settings', 'list_connections', {});
+/** A page of members for a list to choose from, or the members with these ids. */
+export const membersQuery = (orgId: string, input: Omit<InputOf<'list_members'>, 'cursor'>) =>
+  actionQuery(orgId, 'settings', 'list_members', input);
+
+type Search = { readonly text?: string };
+
+export const memberSearchQuery = (orgId: string, input: Pick<InputOf<'list_members'>, 'text' | 'role'>) =>
+  pagedQuery([...topicKey(orgId, 'settings'), 'list_members', input], (cursor, signal) =>
+    invoke(orgId, 'list_members', { ...input, ...cursor }, signal),
+  );
+export const invitationsQuery = (orgId: string) =>
+  pagedQuery([...topicKey(orgId, 'settings'), 'list_invitations'], (cursor, signal) =>
+    invoke(orgId, 'list_invitations', { isAccepted: false, ...cursor }, signal),
+  );
+export const apiKeySearchQuery = (orgId: string, input: Search) =>
+  pagedQuery([...topicKey(orgId, 'settings'), 'list_api_keys', input], (cursor, signal) =>
+    invoke(orgId, 'list_api_keys', { ...input, ...cursor }, signal),
+  );
+/** The keys of the organization that somebody created. */
+export const createdKeysQuery = (orgId: string, creatorId: string) =>
+  actionQuery(orgId, 'settings', 'list_api_keys', { creatorId, limit: 200 });
+export const connectionSearchQuery = (orgId: string, input: Search) =>
+  pagedQuery([...topicKey(orgId, 'settings'), 'list_connections', input], (cursor, signal) =>
+    invoke(orgId, 'list_connections', { ...input, ...cursor }, signal),
+  );
+export const agentSearchQuery = (orgId: string, input: Search) =>
+  pagedQuery([...topicKey(orgId, 'settings'), 'get_agents', input], (cursor, signal) =>
+    invoke(orgId, 'get_agents', { ...input, ...cursor }, signal),
+  );
 export const billingQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_billing', {});
 export const deliveryQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_delivery_health', {});
 export const meQuery = (orgId: string) => actionQuery(orgId, 'me', 'get_me', {});

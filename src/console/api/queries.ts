@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import type { LiveTopic } from '#core/console/live_topics.ts';
@@ -13,6 +13,24 @@ export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic
   return queryOptions({
     queryKey: [...topicKey(orgId, topic), action, input],
     queryFn: ({ signal }): Promise<ResultOf<Name>> => invoke(orgId, action, input, signal),
+  });
+}
+
+interface Page {
+  readonly nextCursor: string | null;
+}
+
+/** A list that the server gives page by page. */
+export function pagedQuery<Found extends Page>(
+  key: readonly unknown[],
+  fetchPage: (cursor: { readonly cursor?: string }, signal: AbortSignal) => Promise<Found>,
+) {
+  return infiniteQueryOptions({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => fetchPage(pageParam === null ? {} : { cursor: pageParam }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }: Found) => nextCursor,
+    placeholderData: keepPreviousData,
   });
 }
 

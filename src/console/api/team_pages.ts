@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 
 export type FoundTeam = ResultOf<'search_teams'>['teams'][number];
 export type TeamDetails = ResultOf<'get_team'>;
@@ -13,24 +13,6 @@ export type PolicyDetails = ResultOf<'get_escalation_policy'>;
 export type SimulatedStep = PolicyDetails['now'][number];
 export type Simulation = ResultOf<'simulate_escalation'>;
 export type StepInput = InputOf<'preview_escalation'>['steps'][number];
-
-interface Page {
-  readonly nextCursor: string | null;
-}
-
-/** A list that the server gives page by page. */
-function pagedQuery<Found extends Page>(
-  key: readonly unknown[],
-  fetchPage: (cursor: { readonly cursor?: string }, signal: AbortSignal) => Promise<Found>,
-) {
-  return infiniteQueryOptions({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => fetchPage(pageParam === null ? {} : { cursor: pageParam }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }: Found) => nextCursor,
-    placeholderData: keepPreviousData,
-  });
-}
 
 const searchFor = (text: string) => (text === '' ? {} : { text });
 

@@ -24,4 +24,4 @@ export const CLEAR_MARK = 'drop table public.restore_under_way';
 
 /** What to say when the mark is there. */
 export const UNDER_WAY_TEXT =
-  'a restore into this database has not ended: repeat "tocsin restore", which begins anew, before anything is started';
+  'a restore into this database has not ended: repeat "tocsin restore", which starts over, before you start anything';

@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { addApiKey } from '#actions/keys/add_api_key.ts';
-import { listApiKeys } from '#actions/keys/list_api_keys.ts';
 import { revokeApiKey } from '#actions/keys/revoke_api_key.ts';
+import { toApiKeyView } from '#actions/keys/view.ts';
 import { getOrganization, inStores, runAsOperator } from '#entry/cli/in_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { getMember } from '#entry/cli/users.ts';
@@ -39,8 +39,10 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--org <id>', 'the organization')
     .option('--json', 'print JSON: keys, each with keyId, name, user, permissions, createdAt, lastUsedAt, expiresAt')
     .action(async ({ org, json }: { org: string; json?: true }) => {
-      const { apiKeys } = await runAsOperator(listApiKeys, async (stores) => {
-        return { orgId: await getOrganization(stores, org), input: {} };
+      const apiKeys = await inStores(async ({ stores }) => {
+        const orgId = await getOrganization(stores, org);
+        const listed = await stores.apiKeys.list(orgId, { ofUser: null }, { after: null, limit: null });
+        return listed.map(toApiKeyView);
       });
       const keys = apiKeys.map(({ apiKeyId, ...rest }) => ({ keyId: apiKeyId, ...rest }));
       const rows = keys.map(({ keyId, name, user, permissions, lastUsedAt }) => {

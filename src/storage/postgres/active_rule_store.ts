@@ -127,7 +127,7 @@ export class ActiveRuleStore {
   async setMemory(changes: readonly MemoryChange[]): Promise<void> {
     const blank = changes.filter(({ breachedSince, silentSince }) => breachedSince === null && silentSince === null);
     const kept = changes.filter((change) => !blank.includes(change));
-    await this.forgetMemory(blank.map(({ ruleId }) => ruleId));
+    await this.clearMemory(blank.map(({ ruleId }) => ruleId));
     if (kept.length === 0) return;
     const rows = rowsOf('m', {
       rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
@@ -154,7 +154,7 @@ export class ActiveRuleStore {
       .execute();
   }
 
-  async forgetMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
+  async clearMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
     if (ruleIds.length === 0) return;
     await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
   }

@@ -1,11 +1,14 @@
 import type { InferEntity } from '@mikro-orm/postgresql';
 
+import { sql } from 'kysely';
+
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
+import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
@@ -27,6 +30,16 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly userName: string | null;
   readonly createdByName: string | null;
 };
+
+/** Which keys are meant. */
+export interface ApiKeyFilter {
+  /** Only personal keys of this one; null: all of the organization. */
+  readonly ofUser: Id<'user'> | null;
+  /** Part of its name, of how it begins, or of the name of whom it acts as or who created it. */
+  readonly text?: string | undefined;
+  /** Only keys of the organization that this person created. */
+  readonly creatorId?: string | undefined;
+}
 
 const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Temporal.Instant }>) =>
   db
@@ -70,14 +83,21 @@ export class ApiKeyStore {
     return rowsChanged(await this.#revoking(now).where('id', '=', asId('apikey', id)).execute()) > 0;
   }
 
-  /** Those that were not revoked, newest first; of one user only, or all of the organization. */
-  async list(orgId: Id<'org'>, ofUser: Id<'user'> | null, limit: number): Promise<ListedApiKey[]> {
-    return await this.#listed(orgId)
-      .$if(ofUser !== null, (query) => query.where('k.user_id', '=', ofUser))
-      .orderBy('k.created_at', 'desc')
-      .orderBy('k.id', 'desc')
-      .limit(limit)
-      .execute();
+  /** Those that were not revoked, newest first. */
+  async list(orgId: Id<'org'>, filter: ApiKeyFilter, { after, limit }: NewestPage<'apikey'>): Promise<ListedApiKey[]> {
+    let found = this.#found(orgId, filter);
+    if (after !== null) {
+      found = found.where((eb) => eb(eb.refTuple('k.created_at', 'k.id'), '<', eb.tuple(after.at, after.id)));
+    }
+    return await found.orderBy('k.created_at', 'desc').orderBy('k.id', 'desc').limit(limit).execute();
+  }
+
+  async count(orgId: Id<'org'>, filter: ApiKeyFilter): Promise<number> {
+    const { count } = await this.#found(orgId, filter)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   async find(orgId: Id<'org'>, id: string): Promise<ListedApiKey | null> {
@@ -124,6 +144,21 @@ export class ApiKeyStore {
       .where('revoked_at', 'is', null)
       .executeTakeFirstOrThrow();
     return count;
+  }
+
+  #found(orgId: Id<'org'>, { ofUser, text, creatorId }: ApiKeyFilter) {
+    let found = this.#listed(orgId);
+    if (ofUser !== null) found = found.where('k.user_id', '=', ofUser);
+    if (creatorId !== undefined) {
+      found = found.where('k.created_by', '=', asId('user', creatorId)).where('k.user_id', 'is', null);
+    }
+    if (text !== undefined) {
+      found = found.where(
+        ({ ref }) =>
+          sql<boolean>`strpos(lower(concat_ws(' ', ${ref('k.name')}, ${ref('k.hint')}, ${ref('u.name')}, ${ref('c.name')})), lower(${text})) > 0`,
+      );
+    }
+    return found;
   }
 
   #listed(orgId: Id<'org'>) {

@@ -6,6 +6,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
+import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const COLUMNS = [
@@ -32,6 +33,14 @@ export type LiveConnection = ConnectionRow & {
   /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
   readonly areStopped: boolean | null;
 };
+
+/** Which connections are meant. */
+export interface ConnectionFilter {
+  /** Only those of this person; null: of everybody. */
+  readonly ofUser: Id<'user'> | null;
+  /** Part of the name of the app or of the person. */
+  readonly text?: string | undefined;
+}
 
 const SELECTED = [...columns(ConnectionEntity, 'c', COLUMNS), 'c.id as connectionId'] as const;
 
@@ -95,18 +104,24 @@ export class ConnectionStore {
       .execute();
   }
 
-  /** Of one user, or of everybody; newest first, with the name of the user. */
-  async list(orgId: Id<'org'>, userId: Id<'user'> | null): Promise<(ConnectionRow & { readonly userName: string })[]> {
-    return await this.#session.db
-      .selectFrom('connections as c')
-      .innerJoin('users as u', 'u.id', 'c.user_id')
-      .select(SELECTED)
-      .select('u.name as userName')
-      .where('c.org_id', '=', orgId)
-      .$if(userId !== null, (query) => query.where('c.user_id', '=', userId))
-      .orderBy('c.id', 'desc')
-      .limit(1_000)
-      .execute();
+  /** Newest first, with the name of the user. */
+  async list(
+    orgId: Id<'org'>,
+    filter: ConnectionFilter,
+    { after, limit }: NewestPage<'connection'>,
+  ): Promise<(ConnectionRow & { readonly userName: string })[]> {
+    let found = this.#found(orgId, filter).select(SELECTED).select('u.name as userName');
+    if (after !== null) {
+      found = found.where((eb) => eb(eb.refTuple('c.created_at', 'c.id'), '<', eb.tuple(after.at, after.id)));
+    }
+    return await found.orderBy('c.created_at', 'desc').orderBy('c.id', 'desc').limit(limit).execute();
+  }
+
+  async count(orgId: Id<'org'>, filter: ConnectionFilter): Promise<number> {
+    const { count } = await this.#found(orgId, filter)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** What was removed, tokens included; null when there is no such connection. */
@@ -156,6 +171,21 @@ export class ConnectionStore {
           .limit(limit),
       )
       .execute();
+  }
+
+  #found(orgId: Id<'org'>, { ofUser, text }: ConnectionFilter) {
+    let found = this.#session.db
+      .selectFrom('connections as c')
+      .innerJoin('users as u', 'u.id', 'c.user_id')
+      .where('c.org_id', '=', orgId);
+    if (ofUser !== null) found = found.where('c.user_id', '=', ofUser);
+    if (text !== undefined) {
+      found = found.where(
+        ({ ref }) =>
+          sql<boolean>`strpos(lower(concat_ws(' ', ${ref('c.client_name')}, ${ref('u.name')})), lower(${text})) > 0`,
+      );
+    }
+    return found;
   }
 
   #removing() {

@@ -37,7 +37,7 @@ export interface Database {
   session(): Session;
   /** Commits what `work` did when it returns, undoes all of it when it throws. */
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
-  /** Whether the server has refused something lately for want of room on its disk. */
+  /** Whether the server has refused something lately because its disk is full. */
   isFull(): boolean;
   readonly orm: MikroORM;
   close(): Promise<void>;
@@ -75,7 +75,7 @@ interface DatabaseOptions {
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 
-/** So long after a refusal for want of room the disk is taken to be full: nobody may have tried again since. */
+/** So long after such a refusal the disk is taken to be full: nobody may have tried again since. */
 const FULL_FOR_MS = 10_000;
 
 /** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */

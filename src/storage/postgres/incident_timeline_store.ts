@@ -45,13 +45,24 @@ export class IncidentTimelineStore {
       .execute();
   }
 
-  async list(incidentId: Id<'incident'>): Promise<TimelineRow[]> {
-    return await this.#session.db
+  /** The newest so many, oldest first. */
+  async list(incidentId: Id<'incident'>, limit: number): Promise<TimelineRow[]> {
+    const newest = await this.#session.db
       .selectFrom('incident_timeline')
       .select(['at', 'event', 'data'])
       .where('incident_id', '=', incidentId)
-      .orderBy('id')
-      .limit(2_000)
+      .orderBy('id', 'desc')
+      .limit(limit)
       .execute();
+    return newest.toReversed();
+  }
+
+  async count(incidentId: Id<'incident'>): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('incident_timeline')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('incident_id', '=', incidentId)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 }

@@ -5,6 +5,7 @@ import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/col
 import type { Session } from '#storage/postgres/database.ts';
 import { InvitationEntity } from '#storage/postgres/entities/sign_in.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
+import type { NewestPage } from '#storage/postgres/newest_page.ts';
 
 const READ = ['orgId', 'email', 'role', 'createdAt', 'expiresAt', 'acceptedAt'] as const;
 
@@ -22,6 +23,11 @@ export type NewInvitation = Pick<
   Row<typeof InvitationEntity>,
   'orgId' | 'email' | 'role' | 'tokenHash' | 'expiresAt'
 > & { readonly invitedBy: Id<'user'> };
+
+/** Which invitations are meant: those that somebody has accepted, those that nobody has, or both. */
+export interface InvitationFilter {
+  readonly isAccepted?: boolean | undefined;
+}
 
 /** Invitations, found by the hash of their token. */
 export class InvitationStore {
@@ -49,14 +55,25 @@ export class InvitationStore {
   }
 
   /** Those that were not revoked, newest first. */
-  async list(orgId: Id<'org'>, limit: number, now: Temporal.Instant): Promise<InvitationRow[]> {
-    return await this.#invitations(now)
-      .where('i.org_id', '=', orgId)
-      .where('i.revoked_at', 'is', null)
-      .orderBy('i.created_at', 'desc')
-      .orderBy('i.id', 'desc')
-      .limit(limit)
-      .execute();
+  async list(
+    orgId: Id<'org'>,
+    filter: InvitationFilter,
+    { after, limit }: NewestPage<'invitation'>,
+    now: Temporal.Instant,
+  ): Promise<InvitationRow[]> {
+    let found = this.#found(orgId, filter, now);
+    if (after !== null) {
+      found = found.where((eb) => eb(eb.refTuple('i.created_at', 'i.id'), '<', eb.tuple(after.at, after.id)));
+    }
+    return await found.orderBy('i.created_at', 'desc').orderBy('i.id', 'desc').limit(limit).execute();
+  }
+
+  async count(orgId: Id<'org'>, filter: InvitationFilter, now: Temporal.Instant): Promise<number> {
+    const { count } = await this.#found(orgId, filter, now)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   async find(orgId: Id<'org'>, invitationId: string, now: Temporal.Instant): Promise<InvitationRow | null> {
@@ -103,6 +120,12 @@ export class InvitationStore {
       .where('accepted_at', 'is', null)
       .where('expires_at', '<=', before)
       .execute();
+  }
+
+  #found(orgId: Id<'org'>, { isAccepted }: InvitationFilter, now: Temporal.Instant) {
+    const found = this.#invitations(now).where('i.org_id', '=', orgId).where('i.revoked_at', 'is', null);
+    if (isAccepted === undefined) return found;
+    return found.where('i.accepted_at', isAccepted ? 'is not' : 'is', null);
   }
 
   /** An invitation ends with what its author may allow, so that nobody who was removed comes in again by their own. */

@@ -88,12 +88,37 @@ export class NotificationStore {
     return inserted.map(({ id }) => id);
   }
 
-  async listOf(incidentId: Id<'incident'>): Promise<NotificationRow[]> {
-    return await this.#entries()
+  /** The newest so many of an incident, oldest first. */
+  async listOf(incidentId: Id<'incident'>, limit: number): Promise<NotificationRow[]> {
+    const newest = await this.#entries()
       .where('n.incident_id', '=', incidentId)
-      .orderBy('n.created_at')
-      .orderBy('n.id')
-      .limit(5000)
+      .orderBy('n.created_at', 'desc')
+      .orderBy('n.id', 'desc')
+      .limit(limit)
+      .execute();
+    return newest.toReversed();
+  }
+
+  async countOf(incidentId: Id<'incident'>): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('notifications')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('incident_id', '=', incidentId)
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Whom the steps of an incident paged, each once with each outcome, oldest step first. */
+  async listStepOutcomes(
+    incidentId: Id<'incident'>,
+  ): Promise<Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[]> {
+    return await this.#pages()
+      .select(['n.step_index as stepIndex', 'n.user_id as userId', 'n.status'])
+      .distinct()
+      .where('n.incident_id', '=', incidentId)
+      .orderBy('n.step_index')
+      .orderBy('n.user_id')
+      .orderBy('n.status')
       .execute();
   }
 

@@ -35,6 +35,16 @@ export interface MemberOfOrganization extends Person {
   readonly joinedAt: Temporal.Instant;
 }
 
+/** Which people of an organization are meant; what is left out narrows nothing. */
+export interface PeopleFilter {
+  /** Part of the name or of the mail address; letter case does not matter. */
+  readonly text?: string | undefined;
+  readonly role?: Role | undefined;
+  /** No others. */
+  readonly userIds?: readonly string[] | undefined;
+  readonly isWithoutTeam?: boolean;
+}
+
 /** One place of one user, as the operator's lists show it; without a place there is neither organization nor role. */
 export interface PlaceOfUser extends Person {
   readonly orgId: Id<'org'> | null;
@@ -204,31 +214,15 @@ export class PeopleStore {
       .execute();
   }
 
-  /** Those in no team, by name, after the given place; with the text in their name or mail address where it is given. */
-  async searchWithoutTeam(
+  /** Those who match, by name, after the given place. */
+  async search(
     orgId: Id<'org'>,
-    text: string | undefined,
+    filter: PeopleFilter,
     page: { readonly after: (Pick<Person, 'name'> & { readonly id: string }) | null; readonly limit: number },
   ): Promise<MemberOfOrganization[]> {
     const { after } = page;
-    return await this.#members(orgId)
+    return await this.#found(orgId, filter)
       .select(['u.name', 'u.email', 'm.role', 'm.created_at as joinedAt'])
-      .where(({ exists, not, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('team_members as t')
-              .select('t.id')
-              .whereRef('t.user_id', '=', 'm.user_id')
-              .whereRef('t.org_id', '=', 'm.org_id'),
-          ),
-        ),
-      )
-      .$if(text !== undefined, (query) =>
-        query.where(
-          ({ ref }) =>
-            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('u.name')}, ${ref('u.email')})), lower(${text})) > 0`,
-        ),
-      )
       .$if(after !== null, (query) =>
         query.where(
           ({ ref }) => sql<boolean>`(lower(${ref('u.name')}), ${ref('u.id')}) > (lower(${after?.name}), ${after?.id})`,
@@ -238,6 +232,14 @@ export class PeopleStore {
       .orderBy('u.id')
       .limit(page.limit)
       .execute();
+  }
+
+  async count(orgId: Id<'org'>, filter: PeopleFilter): Promise<number> {
+    const { count } = await this.#found(orgId, filter)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Every user with each place they have, by name; only those of one organization when it is given. */
@@ -333,6 +335,32 @@ export class PeopleStore {
 
   async saveMembership(_membership: MembershipRow): Promise<void> {
     await this.#session.em.flush();
+  }
+
+  #found(orgId: Id<'org'>, { text, role, userIds, isWithoutTeam = false }: PeopleFilter) {
+    return this.#members(orgId)
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('u.name')}, ${ref('u.email')})), lower(${text})) > 0`,
+        ),
+      )
+      .$if(role !== undefined, (query) => query.where('m.role', '=', role ?? 'viewer'))
+      .$if(userIds !== undefined, (query) =>
+        query.where('m.user_id', '=', anyOf((userIds ?? []).map((userId) => asId('user', userId)))),
+      )
+      .$if(isWithoutTeam, (query) =>
+        query.where(({ exists, not, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('team_members as t')
+                .select('t.id')
+                .whereRef('t.user_id', '=', 'm.user_id')
+                .whereRef('t.org_id', '=', 'm.org_id'),
+            ),
+          ),
+        ),
+      );
   }
 
   #users() {

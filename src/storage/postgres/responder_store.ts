@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import { AGENT_SETTINGS_DEFAULT, type AgentSettings } from '#core/responder/agent_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -17,6 +19,28 @@ export type ResponderRow = Pick<
 export interface AgentStanding extends AgentSettings {
   readonly isResponder: boolean;
 }
+
+/** Which agents are meant. */
+export interface AgentFilter {
+  /** Only those that act as this person; null: all of the organization. */
+  readonly ofUser: Id<'user'> | null;
+  /** Part of the name of the agent or of the person. */
+  readonly text?: string | undefined;
+}
+
+/** A connected app or an API key, as the list of agents shows it. */
+export interface AgentRow {
+  readonly agentId: string;
+  readonly kind: 'app' | 'api_key';
+  readonly name: string;
+  /** null: a key of the organization. */
+  readonly userName: string | null;
+  readonly lastUsedAt: Temporal.Instant | null;
+  readonly isResponder: boolean;
+}
+
+/** The last one of a page: the next begins behind it. */
+export type AgentPlace = Pick<AgentRow, 'agentId' | 'name' | 'isResponder'>;
 
 const FIND_SETTINGS = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) =>
   db
@@ -74,14 +98,33 @@ export class ResponderStore {
     return found !== undefined;
   }
 
-  async list(orgId: Id<'org'>): Promise<ResponderRow[]> {
-    return await this.#session.db
-      .selectFrom('responders as r')
-      .select(columns(ResponderEntity, 'r'))
-      .where('r.org_id', '=', orgId)
-      .orderBy('r.agent_id')
-      .limit(2_000)
+  /** Connected apps and API keys that are not revoked: those that may respond first, then by name. */
+  async listAgents(
+    orgId: Id<'org'>,
+    filter: AgentFilter,
+    page: { readonly after: AgentPlace | null; readonly limit: number },
+  ): Promise<AgentRow[]> {
+    const { after } = page;
+    let found = this.#agents(orgId, filter).selectAll();
+    if (after !== null) {
+      found = found.where(
+        ({ ref }) =>
+          sql<boolean>`(not ${ref('isResponder')}, lower(${ref('name')}), ${ref('agentId')}) > (${!after.isResponder}, lower(${after.name}), ${after.agentId})`,
+      );
+    }
+    return await found
+      .orderBy('isResponder', 'desc')
+      .orderBy(({ fn }) => fn('lower', ['name']))
+      .orderBy('agentId')
+      .limit(page.limit)
       .execute();
+  }
+
+  async countAgents(orgId: Id<'org'>, filter: AgentFilter): Promise<number> {
+    const { count } = await this.#agents(orgId, filter)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Enabled already: nothing changes. */
@@ -121,5 +164,34 @@ export class ResponderStore {
     if (count >= cap) return false;
     await db.insertInto('agent_writes').values({ agent_id: agentId, at: now }).execute();
     return true;
+  }
+
+  #agents(orgId: Id<'org'>, { ofUser, text }: AgentFilter) {
+    const { db } = this.#session;
+    const apps = db
+      .selectFrom('connections as c')
+      .leftJoin('users as u', 'u.id', 'c.user_id')
+      .select(({ ref }) => [sql<string>`${ref('c.id')}`.as('agentId'), sql<AgentRow['kind']>`'app'`.as('kind')])
+      .select(['c.client_name as name', 'u.name as userName', 'c.last_used_at as lastUsedAt'])
+      .where('c.org_id', '=', orgId)
+      .$if(ofUser !== null, (query) => query.where('c.user_id', '=', ofUser));
+    const keys = db
+      .selectFrom('api_keys as k')
+      .leftJoin('users as u', 'u.id', 'k.user_id')
+      .select(({ ref }) => [sql<string>`${ref('k.id')}`.as('agentId'), sql<AgentRow['kind']>`'api_key'`.as('kind')])
+      .select(['k.name', 'u.name as userName', 'k.last_used_at as lastUsedAt'])
+      .where('k.org_id', '=', orgId)
+      .where('k.revoked_at', 'is', null)
+      .$if(ofUser !== null, (query) => query.where('k.user_id', '=', ofUser));
+    const agents = db
+      .selectFrom(apps.unionAll(keys).as('a'))
+      .leftJoin('responders as r', 'r.agent_id', 'a.agentId')
+      .select(['a.agentId', 'a.kind', 'a.name', 'a.userName', 'a.lastUsedAt'])
+      .select(({ ref }) => sql<boolean>`${ref('r.agent_id')} is not null`.as('isResponder'));
+    const found = db.selectFrom(agents.as('agents'));
+    if (text === undefined) return found;
+    return found.where(
+      ({ ref }) => sql<boolean>`strpos(lower(concat_ws(' ', ${ref('name')}, ${ref('userName')})), lower(${text})) > 0`,
+    );
   }
 }

@@ -70,13 +70,22 @@ export class SessionStore {
   }
 
   /** The live ones, last used first. */
-  async listOf(userId: Id<'user'>, liveness: Liveness): Promise<SessionRow[]> {
+  async listOf(userId: Id<'user'>, liveness: Liveness, limit: number): Promise<SessionRow[]> {
     return await this.#live(liveness)
       .where('s.user_id', '=', userId)
       .orderBy('s.last_used_at', 'desc')
       .orderBy('s.id', 'desc')
-      .limit(1000)
+      .limit(limit)
       .execute();
+  }
+
+  async countOf(userId: Id<'user'>, liveness: Liveness): Promise<number> {
+    const { count } = await this.#live(liveness)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('s.user_id', '=', userId)
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Whether a session of the user's was begun from this address. */

@@ -149,15 +149,15 @@ export class TeamStore {
     return members.map(({ phone }) => phone);
   }
 
-  /** Who is in which team of the organization, oldest team first. */
-  async listMembersOfAll(orgId: Id<'org'>, limit: number): Promise<TeamMemberOfTeam[]> {
+  /** The places of these people in the teams of the organization, oldest team first. */
+  async listPlacesOfAll(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<TeamMemberOfTeam[]> {
     return await this.#members(orgId)
       .innerJoin('teams as t', 't.id', 'm.team_id')
       .select('t.name as teamName')
+      .where('m.user_id', '=', anyOf(userIds))
       .orderBy('m.team_id')
       .orderBy('m.sort_order')
       .orderBy('m.id')
-      .limit(limit)
       .execute();
   }
 

@@ -170,7 +170,7 @@ describe('the simulator equals the engine', () => {
       fired.push({ stepIndex: next.stepIndex, at: now });
     }
     const timers = await stores.stepTimers.listSteps([incidentId]);
-    const log = Map.groupBy(await stores.notifications.listOf(incidentId), ({ stepIndex }) => stepIndex);
+    const log = Map.groupBy(await stores.notifications.listOf(incidentId, 1_000), ({ stepIndex }) => stepIndex);
     const never = timers.filter(({ state }) => state === 'pending').map(({ stepIndex }) => ({ stepIndex, at: null }));
     return [...fired, ...never].map(({ stepIndex, at }) => {
       const entries = (log.get(stepIndex) ?? []).map(({ userId, channel, status, address, reason }) =>

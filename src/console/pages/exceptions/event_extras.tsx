@@ -4,10 +4,12 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
+import { withoutBidiControls } from '#console/components/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/exceptions/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface EventExtrasProps {
@@ -37,10 +39,15 @@ export function EventExtras({ groupId, eventId }: EventExtrasProps) {
               // People may say the same twice.
               // eslint-disable-next-line react/no-array-index-key
               key={index}
-              title={comments}
+              title={
+                <div dir="auto" className={classes.comments}>
+                  {withoutBidiControls(comments)}
+                </div>
+              }
               sub={
                 <>
-                  {[name, email].filter((part) => part !== null).join(', ') || 'Someone'}, <Timestamp at={at} />
+                  <Name>{[name, email].filter((part) => part !== null).join(', ') || 'Someone'}</Name>,{' '}
+                  <Timestamp at={at} />
                 </>
               }
             />

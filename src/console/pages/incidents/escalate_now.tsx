@@ -6,7 +6,7 @@ import { Confirm } from '#console/components/confirm.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
-import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 

@@ -15,7 +15,7 @@ import { EscalateNow } from '#console/pages/incidents/escalate_now.tsx';
 import classes from '#console/pages/incidents/escalation_card.module.css';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
-import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';

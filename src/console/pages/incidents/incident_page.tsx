@@ -19,7 +19,7 @@ import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
-import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
@@ -50,7 +50,13 @@ export function IncidentPage() {
   const work = useQuery(agentWorkQuery(org.orgId, incidentId));
   const isWorkLoading = work.isPending && work.fetchStatus === 'fetching' && work.failureCount === 0;
   const back = <Back to="/incidents">Incidents</Back>;
-  if (data !== undefined && !isWorkLoading) return <Incident key={incidentId} incident={data} back={back} />;
+  if (data !== undefined && !isWorkLoading) {
+    return (
+      <MemberNames key={incidentId} incident={data}>
+        <Incident incident={data} back={back} />
+      </MemberNames>
+    );
+  }
   return (
     <Page title="Incident" above={back}>
       {isApiError(error, 404) && <FindInOtherOrganizations incidentId={incidentId} />}
@@ -90,7 +96,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
       </div>
       <div>
         <EscalationCard incident={incident} />
-        <NotificationLog notifications={incident.notifications} />
+        <NotificationLog incident={incident} />
       </div>
     </ItemPage>
   );

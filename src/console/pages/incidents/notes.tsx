@@ -12,7 +12,7 @@ import { useDraftForm } from '#console/components/use_draft.ts';
 import { NoteMenu } from '#console/pages/incidents/note_menu.tsx';
 import classes from '#console/pages/incidents/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
-import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -4,7 +4,7 @@ import { ChannelIcon } from '#console/components/channel.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/incidents/notification_log.module.css';
-import { useMemberNames } from '#console/pages/incidents/use_member_names.ts';
+import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
@@ -19,8 +19,13 @@ const TONES: Record<Notification['status'], Tone> = {
   cancelled: 'gray',
 };
 
+interface NotificationLogProps {
+  readonly incident: Pick<IncidentWithLog, 'notifications' | 'notificationTotal'>;
+}
+
 /** Every message about the incident with its status, person by person. */
-export function NotificationLog({ notifications }: { readonly notifications: readonly Notification[] }) {
+export function NotificationLog({ incident: { notifications, notificationTotal } }: NotificationLogProps) {
+  const notShown = notificationTotal - notifications.length;
   const nameOf = useMemberNames();
   if (notifications.length === 0) {
     return (
@@ -32,6 +37,9 @@ export function NotificationLog({ notifications }: { readonly notifications: rea
   return (
     <Card
       title="Notification log"
+      about={
+        notShown > 0 ? `The newest messages. ${notShown.toLocaleString('en')} older ones are not shown.` : undefined
+      }
       rows={[...Map.groupBy(notifications, ({ userId }) => userId)].map(([userId, own]) => (
         <li key={userId} className={classes.person}>
           <h3 className={classes.name}>{capital(nameOf(userId))}</h3>

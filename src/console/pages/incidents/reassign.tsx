@@ -1,5 +1,6 @@
 import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
@@ -21,31 +22,48 @@ interface ReassignProps {
 
 type Kind = 'person' | 'policy';
 type Assignees = ResultOf<'list_assignees'>;
-type Person = Assignees['people'][number];
+
+/** A person or a policy to choose. */
+interface Choice {
+  readonly value: string;
+  readonly name: string;
+  readonly label: string;
+  /** By which a person would be paged; null for a policy. */
+  readonly channels: Assignees['people'][number]['channels'] | null;
+}
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
 
 /** Gives the incident to a person or to another policy, who are paged at once. */
 export function Reassign({ incident, onClose }: ReassignProps) {
   const { org, session } = useOrganization();
   const { incidentId, status, escalation } = incident;
   const [kind, setKind] = useState<Kind>('person');
-  const [chosen, setChosen] = useState<string | null>(null);
   const [isMissing, setIsMissing] = useState(false);
-  const { data, error } = useQuery(actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId }));
+  const [picked, setPicked] = useState<Choice | null>(null);
+  const [typed, setTyped] = useState('');
+  const wanted = typed === picked?.label ? '' : typed.trim();
+  const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
+  const { data, error } = useQuery({
+    ...actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+  });
+  const found = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
+  const choices = picked === null || found.some(({ value }) => value === picked.value) ? found : [picked, ...found];
   const reassigning = useIncidentChange('reassign_incident', incidentId);
-  const person = data?.people.find(({ userId }) => userId === chosen);
-  const policy = data?.policies.find(({ policyId }) => policyId === chosen);
-  const name = person?.name ?? policy?.name;
   const choose = (value: string | null): void => {
-    setChosen(value);
+    setPicked(choices.find((choice) => choice.value === value) ?? null);
     setIsMissing(false);
     reassigning.reset();
   };
   const submit = (): void => {
-    if (chosen === null || name === undefined) {
+    if (picked === null) {
       setIsMissing(true);
       return;
     }
-    const to = kind === 'person' ? { userId: chosen } : { policyId: chosen };
+    const { value, name } = picked;
+    const to = kind === 'person' ? { userId: value } : { policyId: value };
     const seen = { status, stepCount: escalation.stepCount };
     reassigning.mutate(
       { incidentId, to, seen },
@@ -72,6 +90,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             value={kind}
             onChange={(value) => {
               setKind(value);
+              setTyped('');
               choose(null);
             }}
             data={[
@@ -84,16 +103,18 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             label={kind === 'person' ? 'Person' : 'Escalation policy'}
             placeholder={data === undefined ? 'Loading …' : 'Type a name'}
             key={kind}
-            data={data === undefined ? [] : optionsOf(data, kind, session.user.userId)}
-            value={chosen}
+            data={choices.map(({ value, label, channels }) => ({ value, label, disabled: channels?.length === 0 }))}
+            value={picked?.value ?? null}
             onChange={choose}
             searchable
+            searchValue={typed}
+            onSearchChange={setTyped}
             nothingFoundMessage="Nothing has this name"
             error={isMissing ? 'Choose who is paged' : null}
             data-autofocus
           />
           <Text size="sm" c="dimmed">
-            {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, person)}
+            {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
           </Text>
           {reassigning.isError && <ErrorAlert title="Nobody was paged" error={reassigning.error} />}
           <SubmitButtons label="Reassign and page" isPending={reassigning.isPending} onCancel={onClose} />
@@ -103,17 +124,20 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   );
 }
 
-function optionsOf({ people, policies }: Assignees, kind: Kind, ownUserId: string) {
+function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: string): Choice[] {
   if (kind === 'policy') {
     return policies.map(({ policyId, name, teamName, stepCount }) => ({
       value: policyId,
+      name,
       label: `${isolateBidi(name)} (${isolateBidi(teamName)}, ${stepCount} ${stepCount === 1 ? 'step' : 'steps'})`,
+      channels: null,
     }));
   }
   return people.map(({ userId, name, channels }) => ({
     value: userId,
+    name,
     label: `${isolateBidi(name)}${userId === ownUserId ? ' (you)' : ''}${channels.length === 0 ? ', no channel works' : ''}`,
-    disabled: channels.length === 0,
+    channels,
   }));
 }
 
@@ -122,9 +146,10 @@ function aboutPolicy(status: IncidentWithLog['status']): string {
   return `Its first step fires now, in place of the steps that are left.${again}`;
 }
 
-function aboutPerson({ status, escalation: { steps } }: IncidentWithLog, person: Person | undefined): string {
-  const by = person === undefined ? '' : `, by ${person.channels.map((c) => CHANNEL_DECLARATIONS[c].name).join(', ')}`;
-  const who = person === undefined ? 'The person' : isolateBidi(person.name);
+function aboutPerson({ status, escalation: { steps } }: IncidentWithLog, person: Choice | null): string {
+  const by =
+    person?.channels == null ? '' : `, by ${person.channels.map((c) => CHANNEL_DECLARATIONS[c].name).join(', ')}`;
+  const who = person === null ? 'The person' : isolateBidi(person.name);
   const left = steps.filter(({ state, reason }) =>
     status === 'acknowledged' ? state === 'cancelled' && reason === 'acknowledged' : state === 'pending',
   ).length;

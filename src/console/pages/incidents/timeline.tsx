@@ -54,11 +54,17 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
 /** What happened and what people wrote about it, oldest first. */
 export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
   const { may } = useOrganization();
-  const { incidentId } = incident;
+  const { incidentId, timelineTotal } = incident;
+  const notShown = timelineTotal - incident.timeline.length;
   const entries = entriesOf(incident);
   const isOneDay = new Set(entries.map(({ at }) => dateText(at))).size <= 1;
   return (
-    <Card title="Timeline">
+    <Card
+      title="Timeline"
+      about={
+        notShown > 0 ? `The newest entries. ${notShown.toLocaleString('en')} older ones are not shown.` : undefined
+      }
+    >
       <ol className={classes.timeline}>
         {entries.map(({ key, at, event, text, note }) => {
           const [Icon, tone] = MARKS[event] ?? [IconBell, 'gray'];

@@ -31,9 +31,15 @@ export function SessionsCard() {
     return <ErrorAlert title="Your sessions could not be loaded" error={error} onRetry={() => void refetch()} />;
   }
   if (data === undefined) return <Skeleton height={140} radius="lg" mt="lg" />;
+  const notListed = data.total - data.sessions.length;
   return (
     <Card
       title="Where you are logged in"
+      about={
+        notListed > 0
+          ? `${notListed} more, used longer ago, are not listed. "Log out everywhere else" ends them too.`
+          : undefined
+      }
       action={
         data.sessions.length > 1 && (
           <Button variant="default" size="xs" onClick={() => setEnded('others')}>

@@ -1,14 +1,13 @@
-import { Button, Group, Radio, Select, SimpleGrid, Stack, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { Button, Group, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
-import { membersQuery } from '#console/api/organization.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
+import { PersonPicker } from '#console/components/person_picker.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
+import { useNamesOf } from '#console/components/use_names_of.ts';
 import { Name } from '#console/components/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
 import classes from '#console/pages/oncall/override_form.module.css';
@@ -40,9 +39,7 @@ const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until' };
 
 /** Puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
-  const { org, session } = useOrganization();
-  const members = useQuery(membersQuery(org.orgId)).data?.members ?? [];
-  const memberName = (id: string) => members.find(({ userId }) => userId === id)?.name ?? nameOf(id);
+  const { session } = useOrganization();
   const [start] = useState(() => Math.max(selection.since, serverNow()));
   const end = selection.until ?? start + DAY_MS;
   const [values, setValues, draft] = useDraftState<Entered>({
@@ -50,6 +47,9 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
     base: NOTHING,
   });
   const { userId } = values;
+  const close = closePeople(schedule, selection.userId);
+  const names = useNamesOf([...close, ...(userId === null ? [] : [userId])]);
+  const memberName = (id: string) => names.nameOf(id) ?? nameOf(id);
   const from = values.from ?? toLocalField(start);
   const to = values.to ?? toLocalField(end);
   const setUserId = (id: string | null): void => setValues({ ...values, userId: id });
@@ -81,8 +81,6 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
     if (userId === null || startAt === null || endAt === null || endAt <= startAt) return;
     putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
   };
-  const close = closePeople(schedule, selection.userId);
-  const others = members.filter((member) => !close.includes(member.userId) && member.userId !== selection.userId);
   return (
     <form
       noValidate
@@ -111,19 +109,14 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
             ))}
           </div>
         </Radio.Group>
-        {others.length > 0 && (
-          <Select
-            aria-label="Somebody else"
-            placeholder="Somebody else"
-            searchable
-            selectFirstOptionOnChange
-            data={others.map((member) => ({ value: member.userId, label: isolateBidi(member.name) }))}
-            value={others.some((member) => member.userId === userId) ? userId : null}
-            onChange={(id) => setUserId(id)}
-            limit={20}
-            nothingFoundMessage="Nobody has this name"
-          />
-        )}
+        <PersonPicker
+          label="Somebody else"
+          isLabelHidden
+          placeholder="Somebody else"
+          leftOut={selection.userId === null ? close : [...close, selection.userId]}
+          value={userId === null || close.includes(userId) ? null : userId}
+          onChange={setUserId}
+        />
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <TextInput
             label="From"

@@ -1,28 +1,29 @@
 import { ActionIcon, Select, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
-import { type KeyboardEvent, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 
 import { isolateBidi } from '#console/components/bidi.ts';
+import { useFoundMembers } from '#console/components/found_members.ts';
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { type ScheduleDraft, withMoved, withoutTurn, withPerson } from '#console/pages/oncall/schedule_draft.ts';
 
 interface PeopleOrderProps {
   readonly draft: ScheduleDraft;
-  readonly people: readonly { readonly userId: string; readonly name: string }[];
   readonly nameOf: (userId: string) => string;
   readonly error: string | undefined;
   readonly onChange: (draft: ScheduleDraft) => void;
 }
 
-const OPTIONS_MAX = 30;
-
 /** Who takes turns, in their order. Alt and an arrow move the row that has the focus, Delete removes it. */
-export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOrderProps) {
+export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps) {
   const [typed, setTyped] = useState('');
   const [added, setAdded] = useState(0);
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
+  /** Enter was pressed, and the first person who is found is added, now or when the server has answered. */
+  const isAwaited = useRef(false);
+  const people = useFoundMembers(typed);
   const { turns } = draft;
   const focusRow = (index: number): void => {
     const row = Math.min(index, turns.length - 1);
@@ -47,14 +48,24 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
     setTyped('');
     setAdded(added + 1);
   };
+  const addAwaited = (): void => {
+    const [match] = people;
+    if (!isAwaited.current || match === undefined) return;
+    isAwaited.current = false;
+    add(match.userId);
+  };
+  const onFound = useEffectEvent(addAwaited);
+  const firstFound = people[0]?.userId;
+  useEffect(() => {
+    if (firstFound !== undefined) onFound();
+  }, [firstFound]);
   /** Enter while somebody types a name never saves the form, also before the list is there to choose from. */
   const addFirstMatch = (event: KeyboardEvent): void => {
     const isInPicker = event.target instanceof HTMLInputElement;
     if (event.key !== 'Enter' || !isInPicker || typed === '' || event.isDefaultPrevented()) return;
     event.preventDefault();
-    const wanted = typed.toLowerCase();
-    const match = people.find(({ name }) => name.toLowerCase().includes(wanted));
-    if (match !== undefined) add(match.userId);
+    isAwaited.current = true;
+    addAwaited();
   };
   return (
     <div role="group" aria-labelledby={id} onKeyDown={addFirstMatch}>
@@ -118,11 +129,14 @@ export function PeopleOrder({ draft, people, nameOf, error, onChange }: PeopleOr
         data={people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) }))}
         value={null}
         searchValue={typed}
-        onSearchChange={setTyped}
+        onSearchChange={(text) => {
+          isAwaited.current = false;
+          setTyped(text);
+        }}
         onChange={(userId) => {
           if (userId !== null) add(userId);
         }}
-        limit={OPTIONS_MAX}
+        filter={({ options }) => options}
         nothingFoundMessage="Nobody has this name"
         error={error}
       />

@@ -1,18 +1,16 @@
 import { Button, Group, Kbd, NativeSelect, Select, Stack, TextInput } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { membersQuery } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { useNamesOf } from '#console/components/use_names_of.ts';
 import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
 import { draftFaults, lengthText, placeOfHandOver, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import classes from '#console/pages/oncall/schedule_form.module.css';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
-import { useOrganization } from '#console/shell/organization.tsx';
 
 interface ScheduleFormProps {
   readonly draft: ScheduleDraft;
@@ -48,9 +46,8 @@ export function ScheduleForm(props: ScheduleFormProps) {
     onSubmit,
     onCancel,
   } = props;
-  const { org } = useOrganization();
-  const people = useQuery(membersQuery(org.orgId)).data?.members ?? [];
-  const nameOf = (userId: string) => people.find((person) => person.userId === userId)?.name ?? 'Somebody who has left';
+  const names = useNamesOf(draft.turns.map(({ userId }) => userId));
+  const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
   const [isChecked, setIsChecked] = useState(false);
   const faults = draftFaults(draft);
   const shown: Readonly<Record<string, string | undefined>> = { ...faultsOf(error), ...(isChecked ? faults : {}) };
@@ -85,7 +82,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
             maxLength={500}
           />
           {team}
-          <PeopleOrder draft={draft} people={people} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
+          <PeopleOrder draft={draft} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
           <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
           <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
           {schedule !== null && draft.turns.length > 1 && (

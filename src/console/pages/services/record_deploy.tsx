@@ -15,7 +15,7 @@ interface RecordDeployProps {
   readonly onClose: () => void;
 }
 
-/** For deploys that no build tells of. */
+/** For deploys that no build reports. */
 export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) {
   const { form, draft } = useDraftForm({
     form: `record_deploy ${serviceId}`,

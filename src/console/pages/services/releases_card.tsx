@@ -40,7 +40,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
   return (
     <Card
       title="Releases"
-      about="What was seen of each release, and what builds say of it by sentry-cli."
+      about="What each release brought, and what builds report with sentry-cli."
       action={
         <Group gap="xs">
           {total > 1 && (
@@ -75,7 +75,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
       {data !== undefined && total === 0 && (
         <Text size="sm" c="dimmed">
           {search === ''
-            ? 'No event named a release yet, and no build has told of one.'
+            ? 'No event has named a release yet, and no build has reported one.'
             : 'No release has this in its name.'}
         </Text>
       )}

@@ -1,15 +1,24 @@
 import { Button, Group, NumberInput, Skeleton, Stack, Switch, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconRobot } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  useInfiniteQuery,
+  type UseInfiniteQueryResult,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { agentSearchQuery } from '#console/api/organization.ts';
+import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyField } from '#console/components/copy_field.tsx';
-import { type Column, DataTable } from '#console/components/data_table.tsx';
+import type { Column } from '#console/components/data_table.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
@@ -17,6 +26,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#core/responder/agent_settings.ts';
 import { HOLD_MINUTES_MAX } from '#core/responder/hold.ts';
@@ -25,22 +35,35 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 type Settings = ResultOf<'get_agents'>['settings'];
 type Agent = ResultOf<'get_agents'>['agents'][number];
 
+const route = getRouteApi('/inside/settings/agents');
+
+const DEBOUNCE_MS = 150;
+
 /** What agents may do in the organization: the switch, their limits, and which of them respond to incidents. */
 export function Agents() {
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(actionQuery(org.orgId, 'settings', 'get_agents', {}));
+  const { q } = route.useSearch();
+  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const query = useInfiniteQuery(agentSearchQuery(org.orgId, text === '' ? {} : { text }));
+  const { data, error, refetch } = query;
+  const settings = data?.pages[0]?.settings;
   return (
     <Page
       title="Agents"
-      lead="Agents may look, note, propose and ask during an incident. People decide, and paging waits for no agent unless you allow it here."
+      lead={
+        <>
+          Agents may look, note, propose and ask during an incident. People decide, and paging waits for no agent unless
+          you allow it here. <a href={addressOf('docs/agents')}>How agents respond</a>
+        </>
+      }
     >
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={240} radius="lg" />}
-      {data !== undefined && (
+      {settings !== undefined && (
         <>
-          <StopSwitch settings={data.settings} />
-          <Limits key={JSON.stringify(data.settings)} settings={data.settings} />
-          <Responders agents={data.agents} />
+          <StopSwitch settings={settings} />
+          <Limits key={JSON.stringify(settings)} settings={settings} />
+          <Responders query={query} text={q} />
         </>
       )}
     </Page>
@@ -158,9 +181,15 @@ function Limits({ settings }: { readonly settings: Settings }) {
   );
 }
 
-function Responders({ agents }: { readonly agents: readonly Agent[] }) {
+interface RespondersProps {
+  readonly query: UseInfiniteQueryResult<InfiniteData<ResultOf<'get_agents'>>>;
+  readonly text: string | undefined;
+}
+
+function Responders({ query, text }: RespondersProps) {
   const { org } = useOrganization();
   const refresh = useRefresh();
+  const navigate = route.useNavigate();
   const setting = useMutation({
     mutationFn: ({ agentId, isResponder }: Agent) =>
       invoke(org.orgId, 'set_responder', { agentId, enabled: !isResponder }),
@@ -177,18 +206,24 @@ function Responders({ agents }: { readonly agents: readonly Agent[] }) {
       <Stack>
         <CopyField label="MCP address for responders" value={addressOf(API_PATHS.responder)} />
         {setting.isError && <ErrorAlert title="Nothing was changed" error={setting.error} />}
-        {agents.length === 0 ? (
-          <EmptyState icon={<IconRobot size={24} />} title="No agent yet">
-            Connect an app, or create an API key that may look: it appears here.
-          </EmptyState>
-        ) : (
-          <DataTable
-            label="Who may respond to incidents"
+        <div>
+          <SearchedList
+            label="agents"
+            what="agent"
             columns={columnsWith(org.role === 'owner', setting.isPending, (agent) => setting.mutate(agent))}
-            items={agents}
+            query={query}
+            itemsOf={({ agents }) => agents}
             keyOf={({ agentId }) => agentId}
+            text={text}
+            onSearch={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
+            empty={
+              <EmptyState icon={<IconRobot size={24} />} title="No agent yet">
+                Connect an app, or create an API key that may look: it appears here.
+              </EmptyState>
+            }
+            skeleton={null}
           />
-        )}
+        </div>
       </Stack>
     </Card>
   );

@@ -1,26 +1,35 @@
 import { Button, Skeleton, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { type ApiKey, apiKeysQuery } from '#console/api/organization.ts';
+import { type ApiKey, apiKeySearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
-import { type Column, DataTable } from '#console/components/data_table.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
+import type { Column } from '#console/components/data_table.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { CreateApiKey } from '#console/pages/settings/create_api_key.tsx';
+import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const route = getRouteApi('/inside/settings/api-keys');
+
+const DEBOUNCE_MS = 150;
 
 export function ApiKeys() {
   const { org } = useOrganization();
-  const { data, error, refetch } = useQuery(apiKeysQuery(org.orgId));
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const query = useInfiniteQuery(apiKeySearchQuery(org.orgId, text === '' ? {} : { text }));
   const [isCreating, setIsCreating] = useState(false);
   const [revoked, setRevoked] = useState<ApiKey | null>(null);
   const create = (
@@ -28,7 +37,7 @@ export function ApiKeys() {
       Create a key
     </Button>
   );
-  const isEmpty = data?.apiKeys.length === 0;
+  const isEmpty = q === undefined && query.data?.pages[0]?.total === 0;
   return (
     <Page
       title="API keys"
@@ -40,21 +49,22 @@ export function ApiKeys() {
       }
       actions={isEmpty ? undefined : create}
     >
-      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
-      {isEmpty && (
-        <EmptyState icon={<IconKey size={24} />} title="No key yet" actions={create}>
-          A personal key acts with your current role. A key of the organization has its own permissions.
-        </EmptyState>
-      )}
-      {data !== undefined && data.apiKeys.length > 0 && (
-        <DataTable
-          label="API keys"
-          columns={columnsWith(setRevoked)}
-          items={data.apiKeys}
-          keyOf={({ apiKeyId }) => apiKeyId}
-        />
-      )}
+      <SearchedList
+        label="API keys"
+        what="API key"
+        columns={columnsWith(setRevoked)}
+        query={query}
+        itemsOf={({ apiKeys }) => apiKeys}
+        keyOf={({ apiKeyId }) => apiKeyId}
+        text={q}
+        onSearch={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
+        empty={
+          <EmptyState icon={<IconKey size={24} />} title="No key yet" actions={create}>
+            A personal key acts with your current role. A key of the organization has its own permissions.
+          </EmptyState>
+        }
+        skeleton={<Skeleton height={200} radius="lg" />}
+      />
       {isCreating && <CreateApiKey onClose={() => setIsCreating(false)} />}
       {revoked !== null && <Revoke apiKey={revoked} onClose={() => setRevoked(null)} />}
     </Page>

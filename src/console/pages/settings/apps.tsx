@@ -1,28 +1,37 @@
 import { Button, Skeleton, Text } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlugConnected } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { type Connection, connectionsQuery } from '#console/api/organization.ts';
+import { type Connection, connectionSearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyField } from '#console/components/copy_field.tsx';
-import { type Column, DataTable } from '#console/components/data_table.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
+import type { Column } from '#console/components/data_table.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
+const route = getRouteApi('/inside/settings/apps');
+
+const DEBOUNCE_MS = 150;
+
 export function Apps() {
   const { org, isAdmin } = useOrganization();
-  const { data, error, refetch } = useQuery(connectionsQuery(org.orgId));
+  const { q } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const query = useInfiniteQuery(connectionSearchQuery(org.orgId, text === '' ? {} : { text }));
   const [ended, setEnded] = useState<Connection | null>(null);
   return (
     <Page
@@ -33,24 +42,25 @@ export function Apps() {
           : 'Agents and other MCP clients that you allowed to act in your name.'
       }
     >
-      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={160} radius="lg" />}
-      {data?.connections.length === 0 && (
-        <EmptyState icon={<IconPlugConnected size={24} />} title="No app is connected">
-          Give this address to an MCP client. It sends you here to log in and choose what it may do.
-          <Text component="div" ta="left" mt="md">
-            <CopyField label="MCP address" value={addressOf(API_PATHS.mcp)} />
-          </Text>
-        </EmptyState>
-      )}
-      {data !== undefined && data.connections.length > 0 && (
-        <DataTable
-          label="Connected apps"
-          columns={columnsWith(setEnded)}
-          items={data.connections}
-          keyOf={({ connectionId }) => connectionId}
-        />
-      )}
+      <SearchedList
+        label="connected apps"
+        what="connected app"
+        columns={columnsWith(setEnded)}
+        query={query}
+        itemsOf={({ connections }) => connections}
+        keyOf={({ connectionId }) => connectionId}
+        text={q}
+        onSearch={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
+        empty={
+          <EmptyState icon={<IconPlugConnected size={24} />} title="No app is connected">
+            Give this address to an MCP client. It sends you here to log in and choose what it may do.
+            <Text component="div" ta="left" mt="md">
+              <CopyField label="MCP address" value={addressOf(API_PATHS.mcp)} />
+            </Text>
+          </EmptyState>
+        }
+        skeleton={<Skeleton height={160} radius="lg" />}
+      />
       {ended !== null && <Disconnect connection={ended} onClose={() => setEnded(null)} />}
     </Page>
   );

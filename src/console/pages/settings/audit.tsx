@@ -1,22 +1,23 @@
 import { Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
-import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
-import { type AuditEntry, membersQuery } from '#console/api/organization.ts';
+import type { AuditEntry } from '#console/api/organization.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { type Column, DataTable } from '#console/components/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
+import { PersonPicker } from '#console/components/person_picker.tsx';
 import { Status } from '#console/components/status.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
+import { useNamesOf } from '#console/components/use_names_of.ts';
 import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
@@ -161,13 +162,14 @@ function useTargetNames(entries: readonly AuditEntry[]): (target: string) => str
       actionQuery(orgId, 'settings', 'search_services', { serviceIds, limit: IDS_MAX }),
     ),
   }).flatMap(({ data }) => data?.services ?? []);
-  const members = useQuery(membersQuery(orgId)).data?.members ?? [];
+  const { nameOf } = useNamesOf(
+    entries.flatMap(({ target }) => (target?.startsWith('user_') === true ? [target] : [])),
+  );
   const names = new Map([
     ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
     ...services.map(({ serviceId, name }) => [serviceId, name] as const),
-    ...members.map(({ userId, name }) => [userId, name] as const),
   ]);
-  return (target) => names.get(target) ?? (target.startsWith('session_') ? 'a session' : target);
+  return (target) => names.get(target) ?? nameOf(target) ?? (target.startsWith('session_') ? 'a session' : target);
 }
 
 const IDS_MAX = 200;
@@ -181,12 +183,9 @@ function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
 }
 
 function Filters({ filter }: { readonly filter: AuditFilter }) {
-  const { orgId } = useOrganization().org;
   const navigate = route.useNavigate();
-  const members = useQuery(membersQuery(orgId)).data?.members ?? [];
   const show = (change: Partial<AuditFilter>) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const known = members.some(({ userId }) => userId === filter.actor) || filter.actor === 'system';
   return (
     <div className={classes.filters}>
       <TextInput
@@ -201,16 +200,13 @@ function Filters({ filter }: { readonly filter: AuditFilter }) {
         value={filter.to ?? ''}
         onChange={(event) => show({ to: event.currentTarget.value || undefined })}
       />
-      <NativeSelect
+      <PersonPicker
         label="Who"
-        value={filter.actor ?? ''}
-        onChange={(event) => show({ actor: event.currentTarget.value || undefined })}
-        data={[
-          { value: '', label: 'Everybody' },
-          ...members.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) })),
-          { value: 'system', label: 'Tocsin itself' },
-          ...(filter.actor === undefined || known ? [] : [{ value: filter.actor, label: filter.actor }]),
-        ]}
+        placeholder="Everybody"
+        clearLabel="Everybody"
+        before={[{ value: 'system', label: 'Tocsin itself' }]}
+        value={filter.actor ?? null}
+        onChange={(actor) => show({ actor: actor ?? undefined })}
       />
       <NativeSelect
         label="Via"

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
@@ -8,6 +8,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { LoadMore } from '#console/components/load_more.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -18,10 +19,12 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Invitations that nobody has accepted yet. */
 export function Invitations() {
   const { org } = useOrganization();
-  const { data, error } = useQuery(invitationsQuery(org.orgId));
+  const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = useInfiniteQuery(
+    invitationsQuery(org.orgId),
+  );
   const [revoked, setRevoked] = useState<Invited | null>(null);
-  if (error !== null) return <ErrorAlert error={error} title="Invitations could not be loaded" />;
-  const open = data?.invitations.filter(({ status }) => status !== 'accepted') ?? [];
+  if (error !== null && data === undefined) return <ErrorAlert error={error} title="Invitations could not be loaded" />;
+  const open = data?.pages.flatMap(({ invitations }) => invitations) ?? [];
   if (open.length === 0) return null;
   return (
     <div className={classes.section}>
@@ -35,6 +38,9 @@ export function Invitations() {
           />
         ))}
       />
+      {hasNextPage && (
+        <LoadMore onMore={() => void fetchNextPage()} isLoading={isFetchingNextPage} hasFailed={isFetchNextPageError} />
+      )}
       {revoked !== null && <Revoke invitation={revoked} onClose={() => setRevoked(null)} />}
     </div>
   );

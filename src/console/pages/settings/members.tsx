@@ -1,16 +1,17 @@
 import { Button, Checkbox, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
 import { IconUserPlus } from '@tabler/icons-react';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { apiKeysQuery, type Member, membersQuery } from '#console/api/organization.ts';
+import { createdKeysQuery, type Member, memberSearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyId } from '#console/components/copy_field.tsx';
-import { type Column, DataTable } from '#console/components/data_table.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
+import type { Column } from '#console/components/data_table.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
@@ -20,18 +21,31 @@ import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Invitations } from '#console/pages/settings/invitations.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
+import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { OrganizationCard } from '#console/pages/settings/organization_card.tsx';
+import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { SecondFactorPolicy } from '#console/pages/settings/second_factor_policy.tsx';
 import { InviteMember } from '#console/pages/settings/invite_member.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
 
+const route = getRouteApi('/inside/settings/members');
+
+const DEBOUNCE_MS = 150;
+
 export function Members() {
   const { org, isAdmin } = useOrganization();
-  const { data, error, refetch } = useQuery(membersQuery(org.orgId));
+  const { q, role } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [text] = useDebouncedValue(q?.trim() ?? '', DEBOUNCE_MS);
+  const query = useInfiniteQuery(
+    memberSearchQuery(org.orgId, { ...(text !== '' && { text }), ...(role !== undefined && { role }) }),
+  );
   const [isInviting, setIsInviting] = useState(false);
   const [removed, setRemoved] = useState<Member | null>(null);
   const columns = useColumns(setRemoved);
+  const show = (change: { readonly q?: string | undefined; readonly role?: Role | undefined }): void =>
+    void navigate({ search: (before) => readMemberSearch({ ...before, ...change }), replace: true });
   return (
     <Page
       title="Members"
@@ -48,11 +62,27 @@ export function Members() {
         )
       }
     >
-      {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={200} radius="lg" />}
-      {data !== undefined && (
-        <DataTable label="Members" columns={columns} items={data.members} keyOf={({ userId }) => userId} />
-      )}
+      <SearchedList
+        label="members"
+        what="member"
+        columns={columns}
+        query={query}
+        itemsOf={({ members }) => members}
+        keyOf={({ userId }) => userId}
+        text={q}
+        onSearch={(wanted) => show({ q: wanted })}
+        isFiltered={q !== undefined || role !== undefined}
+        onClear={() => show({ q: undefined, role: undefined })}
+        filter={
+          <NativeSelect
+            aria-label="Role"
+            value={role ?? ''}
+            onChange={({ currentTarget: { value } }) => show({ role: ROLES.find((known) => known === value) })}
+            data={[{ value: '', label: 'All roles' }, ...ROLES]}
+          />
+        }
+        skeleton={<Skeleton height={200} radius="lg" />}
+      />
       {isAdmin && (
         <div className={classes.section}>
           <OrganizationCard />
@@ -211,9 +241,9 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
   const { userId, name } = member;
   const isMe = userId === session.user.userId;
   const [revokeApiKeyIds, setRevoked] = useState<string[]>([]);
-  const { data: keys } = useQuery({ ...apiKeysQuery(org.orgId), enabled: isAdmin });
-  const createdKeys =
-    keys?.apiKeys.filter(({ kind, createdBy }) => kind === 'organization' && createdBy?.userId === userId) ?? [];
+  const { data: keys } = useQuery({ ...createdKeysQuery(org.orgId, userId), enabled: isAdmin });
+  const createdKeys = keys?.apiKeys ?? [];
+  const keysLeft = (keys?.total ?? 0) - createdKeys.length;
   const removing = useMutation({
     mutationFn: () => invoke(org.orgId, 'remove_member', { userId, revokeApiKeyIds }),
     async onSuccess() {
@@ -237,7 +267,11 @@ function RemoveMember({ member, onClose }: { readonly member: Member; readonly o
         <Checkbox.Group
           mt="md"
           label={named`Organization keys that ${isMe ? 'you' : name} created`}
-          description="They keep working. Select the ones to revoke now."
+          description={
+            keysLeft > 0
+              ? `They keep working. Select the ones to revoke now; ${keysLeft} older ones are on the page "API keys".`
+              : 'They keep working. Select the ones to revoke now.'
+          }
           value={revokeApiKeyIds}
           onChange={setRevoked}
         >

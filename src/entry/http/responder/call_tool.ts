@@ -91,7 +91,7 @@ function nextStepAfter({ code, retryAfterSeconds }: AppError): string {
     case 'not_found':
       return 'list_incidents of the MCP endpoint shows the incidents that there are.';
     case 'conflict':
-      return 'Read the present state with get_incident or get_proposal, and decide anew.';
+      return 'Read the present state with get_incident or get_proposal, and decide again.';
     case 'unavailable':
     case 'rate_limited':
       return `Nothing was changed. Call again in ${retryAfterSeconds ?? 1} s.`;

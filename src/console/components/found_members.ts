@@ -1,0 +1,29 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+
+import { type Member, membersQuery } from '#console/api/organization.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
+const OPTIONS_MAX = 20;
+
+/**
+ * Members whose name or mail address contains what is typed. The server searches; until it has answered, those that were
+ * found before are narrowed, so that nobody is offered whom the text does not mean.
+ */
+export function useFoundMembers(typed: string): readonly Member[] {
+  const { orgId } = useOrganization().org;
+  const wanted = typed.trim();
+  const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
+  const { data, isPlaceholderData } = useQuery({
+    ...membersQuery(orgId, { ...(text !== '' && { text }), limit: OPTIONS_MAX }),
+    placeholderData: keepPreviousData,
+  });
+  const found = data?.members ?? [];
+  return text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
+}
+
+function isMeant({ name, email }: Member, text: string): boolean {
+  return `${name} ${email}`.toLowerCase().includes(text.toLowerCase());
+}

@@ -1,0 +1,64 @@
+import { type ComboboxData, Select } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+
+import { isolateBidi } from '#console/components/bidi.ts';
+import { useFoundMembers } from '#console/components/found_members.ts';
+import { useNamesOf } from '#console/components/use_names_of.ts';
+
+interface PersonPickerProps {
+  readonly value: string | null;
+  readonly onChange: (userId: string | null) => void;
+  /** Shown above it, unless `isLabelHidden`. */
+  readonly label: string;
+  readonly isLabelHidden?: boolean;
+  readonly placeholder: string;
+  /** People who cannot be chosen. */
+  readonly leftOut?: readonly string[];
+  /** Choices before the people. */
+  readonly before?: readonly { readonly value: string; readonly label: string }[];
+  /** Tells people with the same name apart. */
+  readonly hasMail?: boolean;
+  readonly clearLabel?: string;
+  readonly error?: ReactNode;
+  readonly nothingFound?: string;
+  readonly isFocused?: boolean;
+}
+
+/** Selects one of any number of members. The server searches for what is typed. */
+export function PersonPicker(props: PersonPickerProps) {
+  const { value, onChange, label, isLabelHidden = false, placeholder, leftOut = [], before = [], error } = props;
+  const { hasMail = false, clearLabel, nothingFound = 'Nobody has this name', isFocused = false } = props;
+  const [typed, setTyped] = useState('');
+  const isOther = value === null || before.some((choice) => choice.value === value);
+  const { nameOf } = useNamesOf(isOther ? [] : [value]);
+  const selected = isOther ? undefined : { value, label: isolateBidi(nameOf(value) ?? value) };
+  const isChosen = typed === selected?.label || before.some((choice) => choice.label === typed);
+  const text = isChosen ? '' : typed;
+  const people = useFoundMembers(text)
+    .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
+    .map((person) => ({
+      value: person.userId,
+      label: isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
+    }));
+  const others = before.filter((choice) => choice.label.toLowerCase().includes(text.toLowerCase()));
+  const data: ComboboxData = [...others, ...(selected === undefined ? [] : [selected]), ...people];
+  return (
+    <Select
+      {...(isLabelHidden ? { 'aria-label': label } : { label })}
+      placeholder={placeholder}
+      error={error}
+      data={data}
+      value={value}
+      onChange={onChange}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options}
+      selectFirstOptionOnChange
+      openOnFocus={false}
+      nothingFoundMessage={nothingFound}
+      {...(clearLabel !== undefined && { clearable: true, clearButtonProps: { 'aria-label': clearLabel } })}
+      {...(isFocused && { 'data-autofocus': true })}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { keepPreviousData, useQueries } from '@tanstack/react-query';
+
+import { membersQuery } from '#console/api/organization.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** What one request may ask for. */
+const IDS_MAX = 200;
+const STALE_AFTER_MS = 5 * 60_000;
+
+interface Names {
+  /** undefined: not loaded yet, or nobody of the organization has this id. */
+  nameOf(userId: string): string | undefined;
+  readonly isLoading: boolean;
+}
+
+/** The names of the members with these ids. */
+export function useNamesOf(userIds: readonly string[]): Names {
+  const { orgId } = useOrganization().org;
+  const ids = [...new Set(userIds)].toSorted();
+  const parts = Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
+    ids.slice(index * IDS_MAX, (index + 1) * IDS_MAX),
+  );
+  const answers = useQueries({
+    queries: parts.map((part) => ({
+      ...membersQuery(orgId, { userIds: part, limit: IDS_MAX }),
+      staleTime: STALE_AFTER_MS,
+      placeholderData: keepPreviousData,
+    })),
+  });
+  const names = new Map(
+    answers.flatMap(({ data }) => data?.members ?? []).map(({ userId, name }) => [userId, name] as const),
+  );
+  return {
+    nameOf: (userId) => names.get(userId),
+    isLoading: answers.some(({ isPending, isPlaceholderData }) => isPending || isPlaceholderData),
+  };
+}

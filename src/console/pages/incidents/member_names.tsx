@@ -1,0 +1,43 @@
+import { createContext, type ReactNode, useContext } from 'react';
+
+import type { IncidentWithLog } from '#console/api/actions.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { useNamesOf } from '#console/components/use_names_of.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const MemberNamesContext = createContext<(userId: string) => string>(() => 'a former member');
+
+interface MemberNamesProps {
+  readonly incident: IncidentWithLog;
+  readonly children: ReactNode;
+}
+
+/** Gives the parts of the page the names of everybody whom the incident concerns. */
+export function MemberNames({ incident, children }: MemberNamesProps) {
+  const { session } = useOrganization();
+  const names = useNamesOf(userIdsIn(incident));
+  const nameOf = (userId: string): string => {
+    if (userId === session.user.userId) return 'you';
+    const name = names.nameOf(userId);
+    if (name !== undefined) return isolateBidi(name);
+    return names.isLoading ? '…' : 'a former member';
+  };
+  return <MemberNamesContext value={nameOf}>{children}</MemberNamesContext>;
+}
+
+/** Names of members by their ids, within `MemberNames`. */
+export function useMemberNames(): (userId: string) => string {
+  return useContext(MemberNamesContext);
+}
+
+function userIdsIn({ escalation, notifications, notes, acknowledgedBy, resolvedBy }: IncidentWithLog): string[] {
+  return [
+    ...escalation.steps.flatMap(({ targetUserIds, people }) => [
+      ...targetUserIds,
+      ...people.map(({ userId }) => userId),
+    ]),
+    ...notifications.map(({ userId }) => userId),
+    ...notes.map(({ userId }) => userId),
+    ...[acknowledgedBy?.userId, resolvedBy?.userId].filter((userId) => userId !== undefined),
+  ];
+}

@@ -1,0 +1,13 @@
+import type { Role } from '#console/api/session.ts';
+import { readTextSearch, type TextSearch } from '#console/components/text_search.ts';
+import { ROLES } from '#kernel/permissions.ts';
+
+/** The filter of the members, as the address holds it. */
+export interface MemberSearch extends TextSearch {
+  readonly role?: Role;
+}
+
+export function readMemberSearch(search: Record<string, unknown>): MemberSearch {
+  const role = ROLES.find((known) => known === search['role']);
+  return { ...readTextSearch(search), ...(role !== undefined && { role }) };
+}

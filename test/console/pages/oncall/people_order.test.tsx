@@ -1,0 +1,96 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { useState } from 'react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
+import { newDraft, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+
+vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ org: { orgId: 'org_1' } }) }));
+
+interface Asked {
+  readonly text: string;
+  answer(...names: string[]): Promise<void>;
+}
+
+let asked: Asked[];
+
+/** A server that answers when the test says so. */
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
+  asked = [];
+  vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
+    const { text = '' } = JSON.parse(String(body)) as { text?: string };
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    asked.push({
+      text,
+      async answer(...names) {
+        const members = names.map((name) => ({ userId: `user_${name}`, name, email: `${name}@example.com` }));
+        resolve(Response.json({ result: { members, total: members.length, nextCursor: null } }));
+        await act(() => vi.advanceTimersByTimeAsync(10));
+      },
+    });
+    return await promise;
+  });
+});
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+function Form() {
+  const [draft, setDraft] = useState<ScheduleDraft>(() => newDraft(0, 'team_1'));
+  return <PeopleOrder draft={draft} nameOf={(userId) => userId} error={undefined} onChange={setDraft} />;
+}
+
+async function open() {
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={new QueryClient()}>
+        <Form />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  await act(() => vi.advanceTimersByTimeAsync(10));
+}
+
+const field = () => screen.getByRole<HTMLInputElement>('combobox', { name: 'Add a person' });
+const type = (text: string) =>
+  act(() => {
+    field().focus();
+    fireEvent.change(field(), { target: { value: text } });
+  });
+const enter = () => act(() => void fireEvent.keyDown(field(), { key: 'Enter' }));
+const pause = () => act(() => vi.advanceTimersByTimeAsync(200));
+const turns = () => screen.queryAllByRole('listitem').map(({ textContent }) => textContent.replace(/^\d/, ''));
+
+test('a name that is typed and entered before the server has answered is added once it has', async () => {
+  await open();
+  await asked[0]!.answer('Anna', 'Bram');
+  await type('zo');
+  await enter();
+  await pause();
+  expect(turns()).toEqual([]);
+  await asked.at(-1)!.answer('Zoe');
+  expect(asked.map(({ text }) => text)).toEqual(['', 'zo']);
+  expect(turns()).toEqual(['user_Zoe']);
+  expect(field().value).toBe('');
+});
+
+test('somebody who is known already is added at once, and nobody whom the text does not mean', async () => {
+  await open();
+  await asked[0]!.answer('Anna', 'Bram');
+  await type('br');
+  await enter();
+  expect(turns()).toEqual(['user_Bram']);
+  await type('anna');
+  await type('anja');
+  await enter();
+  await pause();
+  await asked.at(-1)!.answer();
+  expect(turns()).toEqual(['user_Bram']);
+});
