@@ -11,7 +11,7 @@ export interface RetentionRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly sourceMapDays: number;
-  readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames'>;
+  readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames' | 'removeOrigins'>;
 }
 
 /** Rows removed by one statement, so that none holds locks for long. */
@@ -59,7 +59,11 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
         await inBatches((limit) => artifacts.removeBundlesUnusedSince(since, limit));
         await inBatches((limit) => sourceMaps.removeUnplaced(null, now.subtract({ hours: 1 }), limit));
       },
-      async () => expiredRows.remove(EXCEPTION_EVENTS, await services.listRetentionTiers('exceptions'), now),
+      async () => {
+        const tiers = await services.listRetentionTiers('exceptions');
+        await expiredRows.remove(EXCEPTION_EVENTS, tiers, now);
+        await expiredRows.removeOrigins(tiers, now);
+      },
       async () => {
         const tiers = await services.listRetentionTiers('metrics');
         await expiredRows.remove(METRIC_POINTS, tiers, now);

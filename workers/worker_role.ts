@@ -5,7 +5,9 @@ import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#exceptions/count_exceptions.ts';
+import { learnSpikes } from '#exceptions/learn_spikes.ts';
 import { retrySetAside } from '#exceptions/retry_set_aside.ts';
+import { applyGroupRates } from '#incidents/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
@@ -14,6 +16,7 @@ import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
+import { GroupRateReader } from '#storage/clickhouse/group_rate_reader.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
@@ -29,6 +32,7 @@ import { pruneSignIns } from '#workers/prune_sign_ins.ts';
 import { onPurgeService, purgeDeleted } from '#workers/purge_service.ts';
 import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
+import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
@@ -54,6 +58,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly metricWriter: MetricWriter;
   readonly exceptionWriter: ExceptionWriter;
   readonly exceptions: ExceptionReader;
+  readonly groupRates: GroupRateReader;
   readonly rules: RuleReader;
   readonly expiredRows: ExpiredRows;
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
@@ -80,6 +85,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     metricWriter: new MetricWriter(context.clickhouse),
     exceptionWriter: new ExceptionWriter(context.clickhouse),
     exceptions: new ExceptionReader(context.clickhouse),
+    groupRates: new GroupRateReader(context.clickhouse),
     rules: new RuleReader(context.clickhouse),
     expiredRows: new ExpiredRows(context.clickhouse),
     sourceMaps: context.actions.sourceMaps,
@@ -116,7 +122,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: shortRules, everySeconds: 5, run: (parts) => evaluateRules(runtime, SHORT_WINDOWS, parts) },
       { name: longRules, everySeconds: 12, run: (parts) => evaluateRules(runtime, LONG_WINDOWS, parts) },
     ],
-    // Evaluated when groups turn out to be new or to have regressed, in `onNewOrRegressed`.
+    // Evaluated when groups turn out to be new or to have regressed, in `onNewOrRegressed`; those on rates periodically.
     exception: [],
   };
   return {
@@ -133,7 +139,10 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
     shared: Object.values(evaluation).flat(),
     periodic: [
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
+      { name: 'watch_monitors', everySeconds: 2, run: () => watchMonitors(runtime) },
+      { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
+      { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikes(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },

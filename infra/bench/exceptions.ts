@@ -7,6 +7,7 @@ import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/click
 import type { Database } from '#storage/postgres/database.ts';
 
 import { rawRequest, sendAtRate, type Taken } from './exceptions/open_loop.ts';
+import { measureMapping } from './exceptions/mapping.ts';
 import { type EventRequest, realEvents } from './exceptions/real_events.ts';
 import { count, duration, percent, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
@@ -33,6 +34,7 @@ export const exceptions: Bench = {
       const db = await openRunningDatabase(installation.dataDir);
       try {
         await measure(installation, client, db, requests);
+        await printMapping(installation, db);
       } finally {
         await db.close();
         await client.close();
@@ -99,6 +101,23 @@ async function measure(
       'of one processor': percent(ms / drainedMs),
     })),
   );
+}
+
+/** Beside the rest: what source maps add to the work of an event. */
+async function printMapping(installation: BenchInstallation, db: Database): Promise<void> {
+  const { dataDir: folder, organizationId } = installation;
+  const service = await db.sql.row<{ id: string }>('select id from services where org_id = $1 limit 1', [
+    organizationId,
+  ]);
+  const figures = await measureMapping(db, { organizationId, serviceId: service?.id ?? '', folder });
+  const { codeBytes, mapBytes, frames, mappedShare, eventMs, coldMs } = figures;
+  printTable([
+    {
+      'source maps': `code of ${count(codeBytes)} bytes, a map of ${count(mapBytes)}, ${frames} frames an event, ${percent(mappedShare)} mapped`,
+      'processor, an event': `${duration(eventMs)} with the map in memory (goal 300 µs)`,
+      'first event': `${duration(coldMs)}, which loads the map`,
+    },
+  ]);
 }
 
 /** Each event as the bytes of its request. */

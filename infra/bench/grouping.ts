@@ -7,7 +7,8 @@ import { duration } from './figures.ts';
 import { browserErrors } from './grouping/browsers.ts';
 import { buildErrors } from './grouping/builds.ts';
 import type { LabelledEvent } from './grouping/labelled_event.ts';
-import { logSets } from './grouping/log_sets.ts';
+import { heldOutSets } from './grouping/held_out_logs.ts';
+import { type LogLine, logSets } from './grouping/log_sets.ts';
 import { messageEvent } from './grouping/labelled_event.ts';
 import { programErrors } from './grouping/programs.ts';
 import { scoreOf } from './grouping/score.ts';
@@ -62,12 +63,13 @@ export const grouping: Bench = {
         logs: `${logs.size} kinds of systems, ${[...logs.values()].reduce((sum, lines) => sum + lines.length, 0)} lines made from labelled templates`,
       });
       printTable(Object.entries(errors).map(([name, events]) => rowOf(name, events)));
-      const sets = [...logs].map(([name, lines]) => ({
-        name,
-        events: lines.map(({ label, text }) => ({ label, event: messageEvent(text) })),
-      }));
+      const sets = eventsOf(logs);
       printTable(sets.map(({ name, events }) => rowOf(name, events)));
-      printMean(sets.map(({ events }) => events));
+      printMean('all logs', sets);
+      const heldOut = eventsOf(heldOutSets());
+      console.log('  lines that no rule was made with:\n');
+      printTable(heldOut.map(({ name, events }) => rowOf(name, events)));
+      printMean('all held out', heldOut);
       printCost(
         Object.values(errors)
           .flat()
@@ -76,6 +78,18 @@ export const grouping: Bench = {
       );
     }),
 };
+
+interface LabelledSet {
+  readonly name: string;
+  readonly events: readonly LabelledEvent[];
+}
+
+function eventsOf(sets: ReadonlyMap<string, readonly LogLine[]>): readonly LabelledSet[] {
+  return [...sets].map(([name, lines]) => ({
+    name,
+    events: lines.map(({ label, text }) => ({ label, event: messageEvent(text) })),
+  }));
+}
 
 function rowOf(name: string, events: readonly LabelledEvent[]): Readonly<Record<string, string | number>> {
   const [before, now] = [BEFORE, NOW].map((grouper) => scoreBy(grouper, events));
@@ -100,9 +114,9 @@ function scoreBy(grouper: Grouper, events: readonly LabelledEvent[]): ReturnType
   return scoreOf(events.map(({ label }, index) => ({ label, key: keys[index] ?? '' })));
 }
 
-function printMean(sets: readonly (readonly LabelledEvent[])[]): void {
+function printMean(title: string, sets: readonly LabelledSet[]): void {
   const mean = (grouper: Grouper, of: 'precision' | 'recall' | 'accuracy'): string =>
-    (sets.reduce((sum, events) => sum + scoreBy(grouper, events)[of], 0) / sets.length).toFixed(3);
+    (sets.reduce((sum, { events }) => sum + scoreBy(grouper, events)[of], 0) / sets.length).toFixed(3);
   printTable(
     (
       [
@@ -110,7 +124,7 @@ function printMean(sets: readonly (readonly LabelledEvent[])[]): void {
         ['now', NOW],
       ] as const
     ).map(([name, grouper]) => ({
-      'all logs': name,
+      [title]: name,
       precision: mean(grouper, 'precision'),
       recall: mean(grouper, 'recall'),
       accuracy: mean(grouper, 'accuracy'),

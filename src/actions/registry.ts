@@ -108,6 +108,7 @@ import { searchEscalationPolicies } from '#actions/policies/search_escalation_po
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#actions/responder/operations.ts';
+import { MONITOR_OPERATIONS } from '#actions/monitors/operations.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
 import { RULE_OPERATIONS } from '#actions/rules/operations.ts';
@@ -234,6 +235,7 @@ const WITHIN_ORGANIZATIONS = [
   compareReleases,
   recordDeploy,
   ...EXCEPTION_OPERATIONS,
+  ...MONITOR_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

@@ -1,14 +1,16 @@
-import { type ExceptionSettings, filterOf, NO_SETTINGS } from '#core/exceptions/inbound_filters.ts';
+import { filterOf, NO_SETTINGS } from '#core/exceptions/inbound_filters.ts';
 import { withoutFields } from '#core/exceptions/secret_fields.ts';
+import { excessOf, limitOf } from '#core/exceptions/spike.ts';
 import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import type { StoredExceptionSettings } from '#storage/postgres/exception_settings_store.ts';
 import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-export type ServiceRules = ReadonlyMap<Id<'service'>, ExceptionSettings>;
+export type ServiceRules = ReadonlyMap<Id<'service'>, StoredExceptionSettings>;
 
 interface LeftOut {
   readonly serviceId: Id<'service'>;
@@ -63,13 +65,14 @@ export async function withoutSpike(
   groups: readonly (SeenGroup | null)[],
 ): Promise<readonly (SeenGroup | null)[]> {
   const kept = [...groups];
-  for (const [serviceId, { eventsPerHour }] of rules) {
-    if (eventsPerHour === null) continue;
+  for (const [serviceId, settings] of rules) {
+    const limit = limitOf(settings);
+    if (limit === null) continue;
     const own = groups.flatMap((group, index) => (group?.serviceId === serviceId ? [{ group, index }] : []));
     if (own.length === 0) continue;
     const total = await unit.stores.exceptionSettings.countHour(serviceId, refusalHour(unit.now), own.length);
     const known = own.filter(({ group }) => group.outcome === 'known');
-    const dropped = known.slice(Math.max(0, known.length - Math.max(0, total - eventsPerHour)));
+    const dropped = known.slice(known.length - excessOf(known.length, total, limit));
     for (const { index } of dropped) kept[index] = null;
     await recordLeftOut(
       unit,

@@ -1,7 +1,9 @@
 import type { Level } from '#core/exceptions/level.ts';
 import { isAtLeast } from '#core/exceptions/triage.ts';
 import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
+import { isOnRate } from '#core/incidents/exception_rule_settings.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
+import { settingsOf } from '#core/incidents/rule_settings.ts';
 import type { Cause, Firing } from '#incidents/open_incident.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -39,6 +41,8 @@ export async function openExceptionIncidents(
     if (group.outcome === 'regression') await recordRegression(unit, group);
     for (const rule of rules.filter(({ serviceId }) => serviceId === group.serviceId)) {
       const { minSeverity } = rule.config as ExceptionRule;
+      // A rule on rates looks by itself, from time to time.
+      if (isOnRate(settingsOf(rule.settings))) continue;
       if (isAtLeast(group.level, minSeverity)) firings.push({ rule, cause: causeOf(group) });
     }
   }

@@ -35,7 +35,7 @@ export async function decidePagingStart(unit: UnitOfWork, firing: Fired): Promis
   if (quiet !== null) return { kind: 'quiet', ...quiet };
   const { groupMinutes } = settingsOf(rule.settings);
   // A storm stands for many and pages by itself.
-  if (groupMinutes === 0 || cause.dedupKey !== undefined) return { kind: 'at_once' };
+  if (groupMinutes === 0 || cause.dedupKey?.startsWith('storm.') === true) return { kind: 'at_once' };
   const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }));
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
   const lead = findLead(open, opening, now);

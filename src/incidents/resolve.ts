@@ -1,8 +1,8 @@
 import { decideResolve, type IncidentActor } from '#core/incidents/incident.ts';
 import { releaseFollowers } from '#incidents/paging_start.ts';
 import { stopEscalation, type TimelineDetails } from '#incidents/stop_escalation.ts';
-import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { MembersOf } from '#storage/postgres/storm_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** Resolves an incident that the caller has locked, and every member of a storm. Returns false when it was resolved already. */
@@ -21,13 +21,13 @@ export async function resolve(
 }
 
 /**
- * Ends the members of a storm that belong to the group or the rule; the caller has locked the storm. When its last
+ * Ends those members of a storm; the caller has locked the storm. When its last
  * member has ended, the storm is resolved: then returns true.
  */
 export async function endStormMembers(
   unit: UnitOfWork,
   storm: IncidentRow,
-  of: { readonly groupId?: Id<'group'>; readonly ruleId?: Id<'rule'> },
+  of: MembersOf,
   by: IncidentActor = { system: true, via: 'rule' },
   details: TimelineDetails = {},
 ): Promise<boolean> {

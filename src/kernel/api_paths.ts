@@ -18,4 +18,6 @@ export const INGEST_PATHS = {
   /** The DSN in the envelope says whose it is: for SDKs with a `tunnel`. */
   sentry_tunnel: '/api/ingest/envelope',
   sentry_security: '/api/:projectId/security',
+  /** For scheduled jobs that are no program with an SDK. */
+  sentry_cron: '/api/:projectId/cron/:slug/:key',
 } as const;

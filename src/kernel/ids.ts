@@ -15,6 +15,7 @@ export const KIND_NOUNS = {
   period: 'a billing period',
   dashboard: 'a dashboard',
   group: 'an exception group',
+  monitor: 'a cron monitor',
   deploy: 'a deploy',
   bundle: 'an upload of source maps',
   team: 'a team',

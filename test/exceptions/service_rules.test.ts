@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { getExceptionSettings } from '#actions/exceptions/get_exception_settings.ts';
 import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { createCipher } from '#auth/cipher.ts';
+import { learnSpikes } from '#exceptions/learn_spikes.ts';
 import { groupJobs } from '#exceptions/group_jobs.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
@@ -105,4 +107,34 @@ test('beyond the limit an hour only exceptions that are new are stored, and the 
   w.clock.advance({ hours: 1 });
   await handle(serviceId, same);
   expect(await payloads(serviceId)).toHaveLength(4);
+});
+
+test('a learnt limit follows from usual traffic, holds a spike back and says so', async () => {
+  const { serviceId } = await w.given.service();
+  w.clock.set('2027-06-02T12:10:00Z');
+  const learn = () => learnSpikes({ db: w.context.db, clock: w.clock, exceptions: w.context.actions.exceptions });
+  await set(serviceId, { learnsSpikes: true });
+  await learn();
+  const shown = () =>
+    runOperation(w, getExceptionSettings, memberCaller(w.orgId, w.owner.userId, 'viewer'), { serviceId });
+  expect(await shown()).toMatchObject({
+    learnsSpikes: true,
+    learntPerHour: null,
+    learntAt: '2027-06-02T12:10:00.000Z',
+  });
+  // Two days with an event an hour: the least limit that there is.
+  await w.context.clickhouse.command({
+    query: `INSERT INTO exception_events (service_id, group_id, event_id, at, received_at, payload)
+      SELECT {service:UUID}, generateUUIDv4(), generateUUIDv4(number), at, at, '{}'
+      FROM (SELECT number, toDateTime64('2027-06-02 12:10:00', 3, 'UTC') - toIntervalHour(number + 1) AS at FROM numbers(48))`,
+    query_params: { service: uuidOf(serviceId) },
+  });
+  await learn();
+  expect(await shown()).toMatchObject({ learntPerHour: null });
+  w.clock.set('2027-06-02T13:10:00Z');
+  await learn();
+  expect(await shown()).toMatchObject({ learntPerHour: 500 });
+  const same = { message: 'the same all over', timestamp: '2027-06-02T13:10:00Z' };
+  for (let batch = 0; batch < 3; batch += 1) await handle(serviceId, ...Array.from({ length: 200 }, () => same));
+  expect(await leftOut(serviceId)).toEqual([['spike', 100]]);
 });

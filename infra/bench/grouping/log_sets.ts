@@ -207,18 +207,35 @@ const USERS =
 
 /** Lines of sixteen kinds of systems, in a random order that follows from the name of the system. */
 export function logSets(): ReadonlyMap<string, readonly LogLine[]> {
-  return new Map(Object.entries(SYSTEMS).map(([system, templates], index) => [system, linesOf(templates, index + 1)]));
+  return new Map(
+    Object.entries(SYSTEMS).map(([system, templates], index) => [system, linesOf(templates, { seed: index + 1 })]),
+  );
 }
 
-function linesOf(templates: readonly string[], seed: number): readonly LogLine[] {
+/** What fills in a place of a template. */
+type Values = Readonly<Record<string, (random: () => number) => string>>;
+
+interface Making {
+  readonly seed: number;
+  /** How many lines the template at this place has. */
+  readonly countOf?: (place: number) => number;
+  /** Besides those that all sets have. */
+  readonly values?: Values;
+}
+
+/** Lines made of templates, in a random order that follows from the seed. */
+export function linesOf(
+  templates: readonly string[],
+  { seed, countOf = () => LINES_A_TEMPLATE, values = {} }: Making,
+): readonly LogLine[] {
   const random = seeded(seed);
-  const lines = templates.flatMap((label) =>
-    Array.from({ length: LINES_A_TEMPLATE }, () => ({ label, text: fill(label, random), at: random() })),
+  const lines = templates.flatMap((label, place) =>
+    Array.from({ length: countOf(place) }, () => ({ label, text: fill(label, random, values), at: random() })),
   );
   return lines.toSorted((a, b) => a.at - b.at).map(({ label, text }) => ({ label, text }));
 }
 
-function fill(template: string, random: () => number): string {
+function fill(template: string, random: () => number, others: Values): string {
   const below = (end: number): number => Math.floor(random() * end);
   const one = (values: readonly string[]): string => values[below(values.length)] ?? '';
   const digits = (count: number): string => Array.from({ length: count }, () => below(10)).join('');
@@ -248,6 +265,6 @@ function fill(template: string, random: () => number): string {
     path: () => `/var/lib/${one(WORDS)}/${one(WORDS)}-${below(1_000)}/${hex(8)}.dat`,
   };
   return template.replaceAll(/\{([a-z]+)(\d*)\}/g, (_, kind: string, length: string) =>
-    kind === 'hex' ? hex(Number(length)) : (values[kind]?.() ?? ''),
+    kind === 'hex' ? hex(Number(length)) : (values[kind]?.() ?? others[`${kind}${length}`]?.(random) ?? ''),
   );
 }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-import { nullable } from '#actions/fields.ts';
+import { nullable, Timestamp } from '#actions/fields.ts';
 import { INBOUND_FILTERS } from '#core/exceptions/inbound_filters.ts';
 
 const ENTRIES_MAX = 50;
@@ -22,6 +22,13 @@ export const SETTINGS_FIELDS = {
       description: 'beyond it, events of exceptions that are known already are not stored; null for no limit',
     }),
   ),
+};
+
+/** What follows from the usual traffic of the service. */
+export const LEARNT_FIELDS = {
+  learnsSpikes: Type.Boolean({ description: 'a limit follows from the usual traffic of the last week' }),
+  learntPerHour: nullable(Type.Integer({ description: 'events an hour; null while less than a day is known' })),
+  learntAt: nullable(Timestamp),
 };
 
 export const SETTINGS_EXAMPLE = {

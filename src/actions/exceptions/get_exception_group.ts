@@ -5,6 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { digestOfGroup } from '#actions/exceptions/digest.ts';
 import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#actions/exceptions/origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#actions/exceptions/recent_event.ts';
+import { readTallies } from '#actions/exceptions/tallies.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#actions/exceptions/triage.ts';
 import {
   GROUP_FIELDS,
@@ -14,10 +15,10 @@ import {
   GROUP_UNTRUSTED_TEXT,
 } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { countsOn } from '#core/exceptions/group_counts.ts';
 import { periodsAt } from '#core/exceptions/periods.ts';
 
 const RECENT_EVENTS_MAX = 20;
-const ENVIRONMENTS_MAX = 10;
 const TAGS_SHOWN = { sample: 1_000, tags: 10, values: 5 };
 
 export const getExceptionGroup = defineAction({
@@ -64,14 +65,14 @@ export const getExceptionGroup = defineAction({
     ...ORIGINS_EXAMPLE,
     recentEvents: [EVENT_EXAMPLE],
   },
-  async handle({ groupId }, { caller, stores, exceptions, sourceMaps, now }) {
+  async handle({ groupId }, context) {
+    const { caller, stores, exceptions, sourceMaps, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [statistics, byDay, environments, tags, stored, openIncidentId, origins] = await Promise.all([
-      exceptions.statistics(scope, periods),
-      exceptions.countByDay(scope, periods),
-      exceptions.countByEnvironment(scope, ENVIRONMENTS_MAX),
+    const [tallyOf, weeks, tags, stored, openIncidentId, origins] = await Promise.all([
+      readTallies(context, [group]),
+      exceptions.countWeeks(scope, periods),
       exceptions.countTags(scope, TAGS_SHOWN),
       exceptions.listNewest(scope, RECENT_EVENTS_MAX),
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
@@ -86,12 +87,16 @@ export const getExceptionGroup = defineAction({
     const events = mapped.map(({ event }) => event);
     const { scmOwner: owner, scmRepo: name } = service;
     const repository = owner !== null && name !== null ? { owner, name } : null;
-    const facts = { group, statistics, environments, tags, newest: events[0], repository, openIncidentId, now };
+    const tally = tallyOf(group);
+    const facts = { group, tally, weeks, tags, newest: events[0], repository, openIncidentId, now };
     return {
-      ...toExceptionGroupView(group, statistics),
+      ...toExceptionGroupView(group, tally),
       pattern: group.pattern,
       triage: toTriageView(facts),
-      dailyCounts: periods.days.map((date) => ({ date, count: byDay.get(date) ?? 0 })),
+      dailyCounts: countsOn(tally.days, periods.days).map((count, index) => ({
+        date: periods.days[index] ?? '',
+        count,
+      })),
       ...origins,
       recentEvents: events.map((event, index) => toRecentEventView(event, repository, index === 0)),
     };

@@ -2,8 +2,9 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { SETTINGS_FIELDS } from '#actions/exceptions/exception_settings.ts';
+import { LEARNT_FIELDS, SETTINGS_FIELDS } from '#actions/exceptions/exception_settings.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
 import { NO_SETTINGS } from '#core/exceptions/inbound_filters.ts';
 
 export const getExceptionSettings = defineAction({
@@ -13,12 +14,20 @@ export const getExceptionSettings = defineAction({
   permission: 'services:view',
   effect: 'read',
   input: Type.Object({ serviceId: IdText }, CLOSED),
-  result: Type.Object(SETTINGS_FIELDS),
+  result: Type.Object({ ...SETTINGS_FIELDS, ...LEARNT_FIELDS }),
   example: { serviceId: EXAMPLE_IDS.serviceId },
   async handle({ serviceId }, { caller, stores }) {
     const { id } = await stores.services.get(caller.orgId, serviceId);
-    const { filters, patterns, secretNames, eventsPerHour } =
-      (await stores.exceptionSettings.find([id])).get(id) ?? NO_SETTINGS;
-    return { filters: [...filters], patterns: [...patterns], secretNames: [...secretNames], eventsPerHour };
+    const settings = (await stores.exceptionSettings.find([id])).get(id);
+    const { filters, patterns, secretNames, eventsPerHour, learnsSpikes } = settings ?? NO_SETTINGS;
+    return {
+      filters: [...filters],
+      patterns: [...patterns],
+      secretNames: [...secretNames],
+      eventsPerHour,
+      learnsSpikes,
+      learntPerHour: settings?.learntPerHour ?? null,
+      learntAt: toTimestampOrNull(settings?.learntAt ?? null),
+    };
   },
 });

@@ -5,13 +5,13 @@ import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
-import type { ValueCount } from '#core/exceptions/group_counts.ts';
+import type { GroupTally, ValueCount } from '#core/exceptions/group_counts.ts';
 import { type Repository, sourceLink } from '#core/exceptions/source_link.ts';
 import { trendOf } from '#core/exceptions/triage.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
-import type { GroupStatistics } from '#storage/clickhouse/exception_reader.ts';
+import type { WeekCounts } from '#storage/clickhouse/exception_reader.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
@@ -100,8 +100,8 @@ export const TRIAGE_EXAMPLE: Static<typeof TriageView> = {
 /** What triage is made of. */
 export interface TriageFacts {
   readonly group: ExceptionGroupRow;
-  readonly statistics: GroupStatistics;
-  readonly environments: readonly ValueCount[];
+  readonly tally: GroupTally;
+  readonly weeks: WeekCounts;
   readonly tags: ReadonlyMap<string, readonly ValueCount[]>;
   readonly newest: ExceptionEvent | undefined;
   readonly repository: Repository | null;
@@ -109,24 +109,25 @@ export interface TriageFacts {
   readonly now: Temporal.Instant;
 }
 
+const ENVIRONMENTS_MAX = 10;
 const NEW_HOURS = 24;
 const TREND_DAYS = 14;
 
 export function toTriageView(facts: TriageFacts): Static<typeof TriageView> {
-  const { group, statistics, now } = facts;
+  const { group, tally, now } = facts;
   return {
     severity: group.level,
     culprit: toCulpritView(facts.newest, facts.repository),
     firstSeenAt: toTimestamp(group.firstSeenAt),
     lastSeenAt: toTimestamp(group.lastSeenAt),
-    eventCount: statistics.events,
-    userCount: statistics.users,
-    environments: [...facts.environments],
+    eventCount: tally.events,
+    userCount: tally.users,
+    environments: tally.environments.slice(0, ENVIRONMENTS_MAX),
     releases: { first: group.firstRelease, last: group.lastRelease },
-    isHandled: statistics.isHandled,
+    isHandled: tally.isHandled,
     isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
     isRegression: group.regressedAt !== null,
-    trend: group.retentionDays < TREND_DAYS ? null : toTrendView(statistics),
+    trend: group.retentionDays < TREND_DAYS ? null : toTrendView(facts.weeks),
     topTags: [...facts.tags].map(([key, values]) => ({ key, values: [...values] })),
     openIncidentId: facts.openIncidentId,
     grouping: {
@@ -136,7 +137,7 @@ export function toTriageView(facts: TriageFacts): Static<typeof TriageView> {
   };
 }
 
-function toTrendView({ thisWeek, weekBefore }: GroupStatistics) {
+function toTrendView({ thisWeek, weekBefore }: WeekCounts) {
   return { ...trendOf(thisWeek, weekBefore), last7Days: thisWeek, previous7Days: weekBefore };
 }
 

@@ -11,9 +11,17 @@ export interface ExceptionSettings {
   readonly patterns: readonly string[];
   readonly secretNames: readonly string[];
   readonly eventsPerHour: number | null;
+  /** Whether a limit follows from its usual traffic. */
+  readonly learnsSpikes: boolean;
 }
 
-export const NO_SETTINGS: ExceptionSettings = { filters: [], patterns: [], secretNames: [], eventsPerHour: null };
+export const NO_SETTINGS: ExceptionSettings = {
+  filters: [],
+  patterns: [],
+  secretNames: [],
+  eventsPerHour: null,
+  learnsSpikes: false,
+};
 
 /** Why the event is left out; null when it is kept. */
 export function filterOf(

@@ -6,8 +6,6 @@ export interface GroupPeriods {
   readonly weekBeforeStart: Temporal.Instant;
   /** Seven UTC days, oldest first, today last: `2027-01-31`. */
   readonly days: readonly string[];
-  /** When the first of them begins. */
-  readonly daysStart: Temporal.Instant;
 }
 
 const DAYS = 7;
@@ -20,6 +18,5 @@ export function periodsAt(now: Temporal.Instant): GroupPeriods {
     weekStart: now.subtract({ hours: WEEK_HOURS }),
     weekBeforeStart: now.subtract({ hours: 2 * WEEK_HOURS }),
     days: days.map((day) => day.toPlainDate().toString()),
-    daysStart: today.subtract({ days: DAYS - 1 }).toInstant(),
   };
 }

@@ -1,3 +1,8 @@
+import {
+  EXCEPTION_RULE_DEFAULTS,
+  type ExceptionRuleSettings,
+  MONITOR_CHOICES,
+} from '#core/incidents/exception_rule_settings.ts';
 import { RULE_KINDS, type RuleConfig, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import { METRIC_RULE_DEFAULTS, type MetricRuleSettings, NO_DATA_CHOICES } from '#core/metrics/rule_settings.ts';
 import { ok, type Parsed } from '#core/oncall/parsed.ts';
@@ -5,7 +10,7 @@ import type { Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
 /** What the console sets of a rule beside its config. */
-export interface RuleSettings extends MetricRuleSettings {
+export interface RuleSettings extends MetricRuleSettings, ExceptionRuleSettings {
   /** An acknowledged incident that is open for so long since pages again; null: it never does. */
   readonly repageMinutes: number | null;
   /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
@@ -16,10 +21,16 @@ export interface RuleSettings extends MetricRuleSettings {
 export type StoredSettings = Partial<RuleSettings>;
 
 /** With these a rule behaves as its config alone says. */
-export const RULE_DEFAULTS: RuleSettings = { ...METRIC_RULE_DEFAULTS, repageMinutes: null, groupMinutes: 0 };
+export const RULE_DEFAULTS: RuleSettings = {
+  ...METRIC_RULE_DEFAULTS,
+  ...EXCEPTION_RULE_DEFAULTS,
+  repageMinutes: null,
+  groupMinutes: 0,
+};
 
 /** A day: a longer one would be another window. */
 const MINUTES_MAX = 1_440;
+const RATE = { minimum: 0, maximum: 1_000_000_000 };
 const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
 
 const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
@@ -52,6 +63,21 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
       'from so many incidents within flapMinutes on, the last one stays open until the condition has been false for flapMinutes; null: never',
   }),
   flapMinutes: minutes(1),
+  eventsOver: orNull({
+    type: 'integer',
+    ...RATE,
+    description: 'a group opens an incident when more events of it have come within rateMinutes; null: no limit',
+  }),
+  usersOver: orNull({
+    type: 'integer',
+    ...RATE,
+    description: 'a group opens an incident when it has affected more users within rateMinutes; null: no limit',
+  }),
+  rateMinutes: minutes(1),
+  monitors: {
+    enum: MONITOR_CHOICES,
+    description: 'whether missed and failed runs of cron monitors open incidents',
+  },
   repageMinutes: orNull({
     ...minutes(5),
     description:
@@ -70,9 +96,10 @@ export function settingsOf(stored: StoredSettings | null): RuleSettings {
   return stored === null ? RULE_DEFAULTS : { ...RULE_DEFAULTS, ...stored };
 }
 
-/** Whether a rule of this kind has the setting: only metrics have a condition that lasts. */
+/** Whether a rule of this kind has the setting: only metrics have a condition that lasts, only exceptions have users. */
 export function hasSetting(kind: RuleKind, name: keyof RuleSettings): boolean {
-  return RULE_KINDS[kind].fedBy === 'metrics' || !Object.hasOwn(METRIC_RULE_DEFAULTS, name);
+  const isOfMetrics = RULE_KINDS[kind].fedBy === 'metrics';
+  return !Object.hasOwn(isOfMetrics ? EXCEPTION_RULE_DEFAULTS : METRIC_RULE_DEFAULTS, name);
 }
 
 /** Reads settings of a rule of this kind; every fault is named under `path`. */

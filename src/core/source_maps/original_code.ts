@@ -48,7 +48,8 @@ export class OriginalCode {
     if (segment === null || segment.length === 1) return null;
     const [, source, originalLine, originalColumn] = segment;
     const file = this.#map.sources[source];
-    if (file === undefined) return null;
+    // What was encoded wrongly may be anything.
+    if (file === undefined || originalLine < 0 || originalColumn < 0) return null;
     const lines = this.#linesOf(source);
     return {
       file,

@@ -21,7 +21,13 @@ export const SOURCE_MAP_LIMITS = {
   segmentsMax: 1_000_000,
   sourcesMax: 50_000,
   namesMax: 500_000,
+  /** Of the code that runs, where a map has sections. */
+  linesMax: 1_000_000,
 };
+
+/** What is longer is cut: frames of events have these as their file and function. */
+const SOURCE_LENGTH_MAX = 1_000;
+const NAME_LENGTH_MAX = 200;
 
 /** Why a file is no source map that can be used. */
 export class BadSourceMap extends Error {
@@ -48,12 +54,12 @@ export function readSourceMap(text: string): Omit<StoredMap, 'functions'> {
       `it has more than ${SOURCE_MAP_LIMITS.segmentsMax} mappings; split the code into more files`,
     );
   }
-  const sources = texts(flat['sources'], SOURCE_MAP_LIMITS.sourcesMax);
-  const root = typeof flat['sourceRoot'] === 'string' ? flat['sourceRoot'] : '';
+  const sources = texts(flat['sources'], SOURCE_MAP_LIMITS.sourcesMax, SOURCE_LENGTH_MAX);
+  const root = typeof flat['sourceRoot'] === 'string' ? flat['sourceRoot'].slice(0, SOURCE_LENGTH_MAX) : '';
   const contents = Array.isArray(flat['sourcesContent']) ? flat['sourcesContent'] : [];
   return {
     mappings,
-    names: texts(flat['names'], SOURCE_MAP_LIMITS.namesMax),
+    names: texts(flat['names'], SOURCE_MAP_LIMITS.namesMax, NAME_LENGTH_MAX),
     sources: sources.map((source) => sourcePath(root === '' ? source : `${root.replace(/\/$/, '')}/${source}`)),
     contents: sources.map((_, index) => {
       const content: unknown = contents[index];
@@ -86,10 +92,8 @@ function flatten(json: Parsed): Parsed {
   const { sections } = json;
   if (!Array.isArray(sections) || sections.length > SECTIONS_MAX) throw new BadSourceMap('its sections cannot be read');
   // A section may hold sections again, which the reader follows by recursion.
-  if (
-    sections.some((section: unknown) => !isObject(section) || !isObject(section['map']) || 'sections' in section['map'])
-  )
-    throw new BadSourceMap('its sections cannot be read');
+  if (!sections.every(isSection)) throw new BadSourceMap('its sections cannot be read');
+  checkSize(sections);
   try {
     const map = new FlattenMap(JSON.stringify(json));
     const { names, sources, sourcesContent, ignoreList } = map;
@@ -97,6 +101,45 @@ function flatten(json: Parsed): Parsed {
   } catch {
     throw new BadSourceMap('its sections cannot be read');
   }
+}
+
+interface Section {
+  readonly offset: { readonly line: number; readonly column: number };
+  readonly map: Parsed & { readonly mappings: string };
+}
+
+function isSection(section: unknown): section is Section {
+  if (!isObject(section)) return false;
+  const { map, offset } = section;
+  if (!isObject(map) || 'sections' in map || typeof map['mappings'] !== 'string' || !isObject(offset)) return false;
+  return isPlace(offset['line']) && isPlace(offset['column']);
+}
+
+function isPlace(value: unknown): boolean {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0;
+}
+
+/** Before the sections are put together, which makes a list for every line up to the last. */
+function checkSize(sections: readonly Section[]): void {
+  const { segmentsMax, linesMax, sourcesMax, namesMax } = SOURCE_MAP_LIMITS;
+  const sum = (count: (section: Section) => number): number =>
+    sections.reduce((total, section) => total + count(section), 0);
+  const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+  if (sum(({ map }) => segmentsOf(map.mappings)) > segmentsMax) {
+    throw new BadSourceMap(`its sections have more than ${segmentsMax} mappings`);
+  }
+  if (sections.some(({ offset, map }) => offset.line + linesOf(map.mappings) > linesMax)) {
+    throw new BadSourceMap(`its sections are of code with more than ${linesMax} lines`);
+  }
+  if (sum(({ map }) => lengthOf(map['sources'])) > sourcesMax || sum(({ map }) => lengthOf(map['names'])) > namesMax) {
+    throw new BadSourceMap('its sections have too many names or sources');
+  }
+}
+
+function linesOf(mappings: string): number {
+  let count = 1;
+  for (let at = mappings.indexOf(';'); at !== -1; at = mappings.indexOf(';', at + 1)) count += 1;
+  return count;
 }
 
 /** Never more than there are. */
@@ -109,10 +152,10 @@ function segmentsOf(mappings: string): number {
   return count;
 }
 
-function texts(value: unknown, max: number): string[] {
+function texts(value: unknown, max: number, lengthMax: number): string[] {
   if (!Array.isArray(value)) return [];
   if (value.length > max) throw new BadSourceMap(`it has more than ${max} names or sources`);
-  return value.map((entry: unknown) => (typeof entry === 'string' ? entry : ''));
+  return value.map((entry: unknown) => (typeof entry === 'string' ? entry.slice(0, lengthMax) : ''));
 }
 
 function numbers(value: unknown): number[] {

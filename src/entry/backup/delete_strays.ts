@@ -11,10 +11,17 @@ const BATCH = 2_000;
  * among them that was accepted before is stored again by its job, in the group that it then finds.
  */
 export async function deleteStrays(client: Client, clickhouse: ClickHouseClient): Promise<void> {
-  for (const table of ['metric_points', 'metric_series', 'metric_names', 'exception_events'] as const) {
+  for (const table of [
+    'metric_points',
+    'metric_series',
+    'metric_names',
+    'exception_events',
+    'exception_origins',
+  ] as const) {
     await deleteUnknown(client, clickhouse, table, 'service');
   }
   await deleteUnknown(client, clickhouse, 'exception_events', 'group');
+  await deleteUnknown(client, clickhouse, 'exception_origins', 'group');
 }
 
 async function deleteUnknown(

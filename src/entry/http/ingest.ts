@@ -11,10 +11,12 @@ import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { openIngestPorts } from '#entry/http/ingest_ports.ts';
 import { mountDeployIngest } from '#entry/http/ingest_deploys.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
+import { mountCronIngest } from '#entry/http/ingest_cron.ts';
 import { mountSentryIngest } from '#entry/http/ingest_sentry.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
+import { CheckInIntake } from '#ingest/check_in_intake.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
@@ -43,6 +45,7 @@ export async function mountIngest(
   const { clock, config, db, log } = context;
   const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
+  const beside = new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
   const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
     badKeys: createBadKeyLimiter(clock, limits.processes),
@@ -62,7 +65,14 @@ export async function mountIngest(
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
-    beside: new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') }),
+    beside,
+    checkIns: new CheckInIntake({
+      db,
+      clock,
+      log,
+      beside,
+      spoolFolder: path.resolve(config.dataDir, 'spool_check_ins'),
+    }),
     clock,
     log,
     tunnelPaths: [INGEST_PATHS.sentry_tunnel, config.ingestTunnelPath].filter((path) => path !== undefined),
@@ -73,6 +83,7 @@ export async function mountIngest(
   const ports = openIngestPorts(app, context, ingest, { limitLog, trustedProxies, processes: limits.processes });
   app.addHook('onClose', async () => {
     await ports.close();
+    await ingest.checkIns.close();
     await Promise.all([
       ingest.intake.close(),
       ingest.series.close(),
@@ -81,7 +92,7 @@ export async function mountIngest(
       refusals.close(),
     ]);
   });
-  for (const mount of [mountMetricIngest, mountSentryIngest]) {
+  for (const mount of [mountMetricIngest, mountSentryIngest, mountCronIngest]) {
     await app.register(async (scope) => {
       parseRawBodies(scope);
       mount(scope, ingest);

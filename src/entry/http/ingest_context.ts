@@ -5,6 +5,7 @@ import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
+import type { CheckInIntake } from '#ingest/check_in_intake.ts';
 import type { SideRecorder } from '#ingest/side_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
@@ -28,6 +29,8 @@ export interface IngestContext {
   readonly counters: IngestCounters;
   /** What comes besides points and events. */
   readonly beside: SideRecorder;
+  /** Runs of scheduled jobs. */
+  readonly checkIns: CheckInIntake;
   readonly clock: Clock;
   readonly log: Log;
   /** Where envelopes are taken whose address says nothing of their service. */

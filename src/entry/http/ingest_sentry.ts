@@ -5,6 +5,7 @@ import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { setSender } from '#entry/http/sender.ts';
+import { notTaken } from '#ingest/check_in_intake.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -13,6 +14,7 @@ import {
   SENTRY_BODY_LIMITS,
   SENTRY_ENDPOINTS,
   SENTRY_PROJECT_PATTERN,
+  type SentryDelivery,
   type SentryRequest,
 } from '#ingest/protocols/sentry.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -68,7 +70,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
           await open(request, dsn?.publicKey ?? null, request.params.projectId ?? dsn?.projectId ?? '');
           return stream;
         },
-        async handler(request) {
+        async handler(request, reply) {
           const target = targets.get(request);
           if (target === undefined) throw new Error('the request was not authenticated');
           const delivery = await context.unpacking.run(target.serviceId, () =>
@@ -86,6 +88,8 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
             ({ type, reason }) => type === 'event' && (reason === 'malformed' || reason === 'too_many'),
           ).length;
           context.counters.countEvents(target.serviceId, events.length, { faulty, tooLarge });
+          const refused = await takeCheckIns(context, target, delivery);
+          if (refused !== null) void reply.header('x-sentry-error', asHeader(refused));
           return { id: eventId };
         },
       });
@@ -93,6 +97,23 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
       scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
     }
   }
+}
+
+/** What is wrong with the check-ins of the request, if anything. Throws when nothing of the request is taken because of it. */
+async function takeCheckIns(
+  context: IngestContext,
+  target: IngestTarget,
+  { besides: { checkIns }, events }: SentryDelivery,
+): Promise<string | null> {
+  if (checkIns.length === 0) return null;
+  const { taken, faults } = await context.checkIns.accept(target, checkIns);
+  if (taken === 0 && events.length === 0 && faults.length > 0) throw notTaken(faults);
+  return faults.length === 0 ? null : faults.join('; ');
+}
+
+/** A header holds no other characters. */
+export function asHeader(text: string): string {
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 1_000);
 }
 
 const TOO_LARGE =
@@ -105,8 +126,11 @@ const QUIET = '3600::organization:disabled';
 const EXCEPTIONS_OF_KEY = 'error;default:key';
 const EVERYTHING = ':organization';
 
-function headersOf({ code, message, retryAfterSeconds = 60 }: AppError, isKeyGood: boolean): Record<string, string> {
-  const error = { 'x-sentry-error': message.replaceAll(/[^\x20-\x7e]/g, '?') };
+export function headersOf(
+  { code, message, retryAfterSeconds = 60 }: AppError,
+  isKeyGood: boolean,
+): Record<string, string> {
+  const error = { 'x-sentry-error': asHeader(message) };
   if (code === 'unauthenticated' || code === 'forbidden') return { ...error, 'x-sentry-rate-limits': QUIET };
   if (code !== 'rate_limited') return error;
   const scope = isKeyGood ? EXCEPTIONS_OF_KEY : EVERYTHING;

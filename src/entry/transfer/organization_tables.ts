@@ -40,6 +40,13 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   own('alert_rules', ['service_id', 'escalation_policy_id']),
   own('maintenance_windows', ['service_id', 'rule_id']),
   { table: 'exception_settings', where: OF_SERVICES, orderBy: 'service_id', refersTo: ['service_id'] },
+  own('monitors', ['service_id']),
+  {
+    table: 'monitor_runs',
+    where: 'monitor_id in (select id from monitors where org_id = $1)',
+    orderBy: 'monitor_id, run_id',
+    refersTo: ['monitor_id'],
+  },
   own('releases', ['service_id'], 'service_id, version'),
   own('deploys', ['service_id']),
   {
@@ -130,6 +137,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   event_attachments: 'encrypted under APP_SECRET',
   sent_items: 'of the last hours',
   exception_hours: 'of the last hour',
+  check_ins: 'of the last seconds',
+  monitor_watch: 'of this installation: since when runs are watched',
   rule_memory: 'of the last minutes: rules find it anew',
   ingest_refusals: 'of the last hours',
   series_days: 'of the last day',

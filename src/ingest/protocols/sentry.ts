@@ -8,6 +8,7 @@ import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/bod
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
+import { readCheckIn, type SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';
 import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
@@ -88,7 +89,7 @@ const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 
 
 type DropReason = NoEvent | 'too_large' | 'too_many';
 
-/** A user's words and files of one request. */
+/** A user's words, files and check-ins of one request. */
 const EXTRAS_MAX = 20;
 
 interface DroppedItem {
@@ -103,6 +104,7 @@ export interface BesidesEvents {
   /** What the client says that it has not sent. */
   readonly discarded: readonly NotKept[];
   readonly feedback: readonly SentFeedback[];
+  readonly checkIns: readonly SentCheckIn[];
   /** Of the event that is answered. */
   readonly attachments: readonly SentAttachment[];
 }
@@ -169,6 +171,7 @@ class EventReader {
     sessions: [] as SentSessions[],
     discarded: [] as NotKept[],
     feedback: [] as SentFeedback[],
+    checkIns: [] as SentCheckIn[],
     attachments: [] as SentAttachment[],
   };
   readonly #request: SentryRequest;
@@ -207,7 +210,7 @@ class EventReader {
   }
 
   #readBeside({ type, header, payload }: EnvelopeItem): void {
-    const { sessions, discarded, feedback, attachments } = this.besides;
+    const { sessions, discarded, feedback, checkIns, attachments } = this.besides;
     if (payload.length > BESIDE_BYTES_MAX && type !== 'attachment') return this.drop(type, 'not_an_exception');
     switch (type) {
       case 'session':
@@ -221,6 +224,12 @@ class EventReader {
         const read = readFeedback(payload);
         if (read === null || feedback.length >= EXTRAS_MAX) return this.drop(type, 'malformed');
         return void feedback.push(read);
+      }
+      case 'check_in': {
+        const read = readCheckIn(payload);
+        if (read === null) return this.drop(type, 'malformed');
+        if (checkIns.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
+        return void checkIns.push(read);
       }
       case 'attachment':
         if (attachments.length >= EXTRAS_MAX) return this.drop(type, 'too_many');

@@ -27,13 +27,23 @@ const TABLES: Readonly<Record<DataTable, { readonly columns: string; readonly co
       'service_id, group_id, event_id, at, received_at, level, environment, release, user_key, handled, tags, payload',
     compared: 'service_id, group_id, event_id, at',
   },
+  exception_origins: {
+    columns: 'service_id, release, environment, group_id, first_at, last_at',
+    compared: 'service_id, release, environment, group_id, first_at, last_at',
+  },
   metric_points: {
     columns: 'service_id, metric, series, ts, value, kind',
     compared: 'service_id, metric, series, ts, value, kind',
   },
 };
 
-const ORDER: readonly DataTable[] = ['metric_series', 'metric_names', 'exception_events', 'metric_points'];
+const ORDER: readonly DataTable[] = [
+  'metric_series',
+  'metric_names',
+  'exception_events',
+  'exception_origins',
+  'metric_points',
+];
 
 /** A store that fails midway is waited for; what was copied twice counts once. */
 const PATIENCE = { pauseMs: 1_000, pauseMsMax: 15_000, timeoutMs: 300_000 };

@@ -180,9 +180,10 @@ export class ExceptionCounter {
     const found = await Promise.all(
       services.map(async (some) => {
         const rows = await this.#rows<[group: string]>(
-          `SELECT DISTINCT group_id FROM exception_events PREWHERE ${OF_SERVICES}${
-            origin.environment === undefined ? '' : ' AND environment = {environment:String}'
-          }${origin.release === undefined ? '' : ' AND release = {release:String}'}`,
+          `SELECT DISTINCT group_id FROM exception_origins
+           WHERE service_id IN {services:Array(UUID)} AND last_at >= ${since()}${
+             origin.environment === undefined ? '' : ' AND environment = {environment:String}'
+           }${origin.release === undefined ? '' : ' AND release = {release:String}'}`,
           { ...parametersOf(some), environment: origin.environment ?? '', release: origin.release ?? '' },
         );
         return rows.map(([uuid]) => idOfUuid('group', uuid));

@@ -25,9 +25,8 @@ export interface GroupCounts {
   readonly users: number;
 }
 
-export interface GroupStatistics extends GroupCounts {
-  /** False when any event was caught by nothing in the application; null when no client said. */
-  readonly isHandled: boolean | null;
+/** Events of the last seven days, and of the seven before. */
+export interface WeekCounts {
   readonly thisWeek: number;
   readonly weekBefore: number;
 }
@@ -77,8 +76,7 @@ export class ExceptionReader {
   }
 
   /**
-   * The releases whose first event is in the period, the newest first: a deploy, as far as exceptions tell. Releases that
-   * sent events in the 30 days before are not new.
+   * The releases whose first event is in the period, the newest first: a deploy, as far as exceptions tell.
    */
   async listNewReleases(
     serviceIds: readonly Id<'service'>[],
@@ -86,13 +84,11 @@ export class ExceptionReader {
     limit: number,
   ): Promise<NewRelease[]> {
     const rows = await this.#rows<[release: string, at: string, service: string]>(
-      `SELECT release, toUnixTimestamp64Milli(min(at)) AS first_at, service_id FROM exception_events
-       PREWHERE service_id IN {services:Array(UUID)} AND at >= ${instant('since')} AND at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-       WHERE release != '' GROUP BY service_id, release HAVING first_at >= {from:Int64}
-       ORDER BY first_at DESC LIMIT {limit:UInt32}`,
+      `SELECT release, toUnixTimestamp64Milli(min(first_at)) AS begun, service_id FROM exception_origins
+       WHERE service_id IN {services:Array(UUID)} AND release != '' GROUP BY service_id, release
+       HAVING begun >= {from:Int64} AND begun < {to:Int64} ORDER BY begun DESC, release LIMIT {limit:UInt32}`,
       {
         services: serviceIds.map(uuidOf),
-        since: from.subtract({ hours: 24 * 30 }).epochMilliseconds,
         from: from.epochMilliseconds,
         to: to.epochMilliseconds,
         limit,
@@ -133,41 +129,20 @@ export class ExceptionReader {
     });
   }
 
-  async statistics(scope: GroupScope, periods: GroupPeriods): Promise<GroupStatistics> {
+  /** In each of two weeks. */
+  async countWeeks(scope: GroupScope, { weekStart, weekBeforeStart }: GroupPeriods): Promise<WeekCounts> {
     const [row] = await this.#rows<string[]>(
-      `SELECT ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled'),
-         uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
-         uniqExactIf(cityHash64(event_id), at >= ${instant('week_before')} AND at < ${instant('week')})
-       FROM exception_events PREWHERE ${inGroup(scope)}`,
+      `SELECT uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
+         uniqExactIf(cityHash64(event_id), at < ${instant('week')})
+       FROM exception_events PREWHERE ${inGroup(scope)} AND at >= ${instant('week_before')}`,
       {
         ...parametersOf(scope),
-        week: periods.weekStart.epochMilliseconds,
-        week_before: periods.weekBeforeStart.epochMilliseconds,
+        week: weekStart.epochMilliseconds,
+        week_before: weekBeforeStart.epochMilliseconds,
       },
     );
-    const [events = 0, users = 0, unhandled = 0, handled = 0, thisWeek = 0, weekBefore = 0] = (row ?? []).map(Number);
-    const isHandled = unhandled > 0 ? false : handled > 0 || null;
-    return { events, users, isHandled, thisWeek, weekBefore };
-  }
-
-  /** By UTC day, as `2027-01-31`; a day without events is absent. */
-  async countByDay(scope: GroupScope, periods: GroupPeriods): Promise<Map<string, number>> {
-    const rows = await this.#rows<[day: string, events: string]>(
-      `SELECT toDate(at) AS day, ${EVENTS} FROM exception_events
-       PREWHERE ${inGroup(scope)} AND at >= ${instant('days')} GROUP BY day`,
-      { ...parametersOf(scope), days: periods.daysStart.epochMilliseconds },
-    );
-    return new Map(rows.map(([day, events]) => [day, Number(events)]));
-  }
-
-  /** Most frequent first; events that named none are not counted. */
-  async countByEnvironment(scope: GroupScope, limit: number): Promise<ValueCount[]> {
-    const rows = await this.#rows<[value: string, events: string]>(
-      `SELECT environment, ${EVENTS} AS events FROM exception_events PREWHERE ${inGroup(scope)}
-       WHERE environment != '' GROUP BY environment ORDER BY events DESC, environment LIMIT {limit:UInt32}`,
-      { ...parametersOf(scope), limit },
-    );
-    return rows.map(([value, events]) => ({ value, count: Number(events) }));
+    const [thisWeek = 0, weekBefore = 0] = (row ?? []).map(Number);
+    return { thisWeek, weekBefore };
   }
 
   /** By tag, the most frequent tags and values first, among the newest `sample` events. */
@@ -217,7 +192,7 @@ function parametersOf(scope: GroupScope): Record<string, unknown> {
   return { service: uuidOf(serviceId), ...groupParameters(scope), since: keptSince.epochMilliseconds };
 }
 
-function instant(parameter: 'since' | 'week' | 'week_before' | 'days'): string {
+function instant(parameter: 'since' | 'week' | 'week_before'): string {
   return `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
 }
 

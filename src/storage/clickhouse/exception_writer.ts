@@ -42,6 +42,7 @@ export class ExceptionWriter {
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const parameters = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'exception_events', 'service_id = {service:UUID}', parameters);
+    await deleteRows(this.#client, 'exception_origins', 'service_id = {service:UUID}', parameters);
   }
 }
 

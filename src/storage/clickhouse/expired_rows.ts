@@ -64,6 +64,14 @@ export class ExpiredRows {
     }
   }
 
+  /** Removes what is known of groups whose events are gone. */
+  async removeOrigins(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
+    for (const { days, serviceIds } of tiers) {
+      const parameters = { services: serviceIds.map(uuidOf), before: cutoffOf(days, now).epochMilliseconds };
+      await deleteRows(this.#client, 'exception_origins', SEEN_BEFORE, parameters);
+    }
+  }
+
   async #isDeleting(table: AgingTable): Promise<boolean> {
     const pending = await this.#rows<[string]>(
       `SELECT mutation_id FROM ${this.#client.layout.system('mutations')}

@@ -54,6 +54,8 @@ export async function insertRows(
       clickhouse_settings: {
         insert_deduplication_token: token,
         insert_deduplicate: 1,
+        // A batch that was stored while its views were not is not skipped for these when it is sent again.
+        deduplicate_blocks_in_dependent_materialized_views: 1,
         async_insert: 0,
         // Rows that stand twice in one insert are folded by merges, as those of several inserts are.
         optimize_on_insert: 0,

@@ -1,11 +1,17 @@
 import type { ExceptionSettings } from '#core/exceptions/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { allBut, anyOf, columns, toColumns } from '#storage/postgres/columns.ts';
+import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 const SETTINGS = allBut(ExceptionSettingsEntity, 'updatedAt');
+
+/** With the limit that was learnt, null while too little is known, and when that was. */
+export interface StoredExceptionSettings extends ExceptionSettings {
+  readonly learntPerHour: number | null;
+  readonly learntAt: Temporal.Instant | null;
+}
 
 /** What services leave out of their exceptions. */
 export class ExceptionSettingsStore {
@@ -16,7 +22,7 @@ export class ExceptionSettingsStore {
   }
 
   /** A service that leaves out nothing may be absent. */
-  async find(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, ExceptionSettings>> {
+  async find(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, StoredExceptionSettings>> {
     const rows = await this.#session.db
       .selectFrom('exception_settings as x')
       .select(columns(ExceptionSettingsEntity, 'x', SETTINGS))
@@ -31,6 +37,37 @@ export class ExceptionSettingsStore {
       .insertInto('exception_settings')
       .values(toColumns(ExceptionSettingsEntity, { serviceId, ...values }))
       .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
+      .execute();
+  }
+
+  /** Those whose usual traffic is to be learnt, as it was not since then. */
+  async listToLearn(since: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
+    const rows = await this.#session.db
+      .selectFrom('exception_settings as x')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'x.service_id').on('s.deleted_at', 'is', null))
+      .select('x.service_id')
+      .where('x.learns_spikes', '=', true)
+      .where(({ or, eb }) => or([eb('x.learnt_at', 'is', null), eb('x.learnt_at', '<=', since)]))
+      .orderBy('x.learnt_at', (order) => order.asc().nullsFirst())
+      .orderBy('x.service_id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ service_id }) => service_id);
+  }
+
+  async saveLearnt(
+    learnt: readonly { readonly serviceId: Id<'service'>; readonly learntPerHour: number | null }[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const rows = rowsOf('l', {
+      service_id: ['text', learnt.map(({ serviceId }) => serviceId)],
+      per_hour: ['bigint', learnt.map(({ learntPerHour }) => learntPerHour)],
+    });
+    await this.#session.db
+      .updateTable('exception_settings as x')
+      .from(rows)
+      .set((eb) => ({ learnt_per_hour: eb.ref('l.per_hour'), learnt_at: now }))
+      .whereRef('x.service_id', '=', 'l.service_id')
       .execute();
   }
 

@@ -184,6 +184,17 @@ export class IncidentStore {
       .execute();
   }
 
+  /** Those of the service that are open under a key which begins so, locked until the transaction ends. */
+  async lockOpenWithKey(serviceId: Id<'service'>, keyStart: string): Promise<IncidentRow[]> {
+    return await incidents(this.#session.db)
+      .where('i.service_id', '=', serviceId)
+      .where('i.status', '<>', 'resolved')
+      .where(({ fn, val }) => fn<boolean>('starts_with', ['i.dedup_key', val(keyStart)]))
+      .orderBy('i.id')
+      .forUpdate('i')
+      .execute();
+  }
+
   /** Newest first; resolved ones only within the retention of their service. */
   async list(
     orgId: Id<'org'>,

@@ -27,6 +27,7 @@ import { IncidentPagingStore } from '#storage/postgres/incident_paging_store.ts'
 import { IncidentSearch } from '#storage/postgres/incident_search.ts';
 import { GroupKeyStore } from '#storage/postgres/group_key_store.ts';
 import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
+import { GroupRateStore } from '#storage/postgres/group_rate_store.ts';
 import { GroupMergeStore } from '#storage/postgres/group_merge_store.ts';
 import { IncidentStore } from '#storage/postgres/incident_store.ts';
 import { IncidentTimelineStore } from '#storage/postgres/incident_timeline_store.ts';
@@ -38,6 +39,8 @@ import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
 import { MaintenanceStore } from '#storage/postgres/maintenance_store.ts';
+import { MonitorStore } from '#storage/postgres/monitor_store.ts';
+import { CheckInStore } from '#storage/postgres/check_in_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { MessageTemplateStore } from '#storage/postgres/message_template_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
@@ -90,6 +93,8 @@ export interface Stores {
   readonly sentItems: SentItemStore;
   readonly eventExtras: EventExtraStore;
   readonly exceptionSettings: ExceptionSettingsStore;
+  readonly monitors: MonitorStore;
+  readonly checkIns: CheckInStore;
   readonly setAside: SetAsideStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
@@ -101,6 +106,7 @@ export interface Stores {
   readonly groupKeys: GroupKeyStore;
   readonly groupMerges: GroupMergeStore;
   readonly groupReleases: GroupReleaseStore;
+  readonly groupRates: GroupRateStore;
   readonly messageTemplates: MessageTemplateStore;
   readonly teams: TeamStore;
   readonly schedules: ScheduleStore;
@@ -167,6 +173,8 @@ export function storesOf(session: Session): Stores {
     sentItems: new SentItemStore(session),
     eventExtras: new EventExtraStore(session),
     exceptionSettings: new ExceptionSettingsStore(session),
+    monitors: new MonitorStore(session),
+    checkIns: new CheckInStore(session),
     setAside: new SetAsideStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
@@ -178,6 +186,7 @@ export function storesOf(session: Session): Stores {
     groupKeys: new GroupKeyStore(session),
     groupMerges: new GroupMergeStore(session),
     groupReleases: new GroupReleaseStore(session),
+    groupRates: new GroupRateStore(session),
     messageTemplates: new MessageTemplateStore(session),
     teams: new TeamStore(session),
     schedules,

@@ -17,6 +17,14 @@ const SHOWN = ['ruleId', 'exceptionGroupId', 'title', 'severity', 'occurrences',
 /** A member as people see it. */
 export type StormMember = Pick<Row<typeof IncidentMemberEntity>, (typeof SHOWN)[number]>;
 
+/** Which members are meant; all of them without any. */
+export interface MembersOf {
+  readonly groupId?: Id<'group'>;
+  readonly ruleId?: Id<'rule'>;
+  /** What their keys begin with. */
+  readonly keyStart?: string;
+}
+
 /** What a service and a kind of rule have open. */
 interface Source {
   readonly serviceId: Id<'service'>;
@@ -202,10 +210,24 @@ export class StormStore {
     return storms.map(({ incident_id }) => incident_id);
   }
 
-  /** Ends what the storm, whose row is locked, stands for: all of it, or what is of the group or the rule. */
+  /** The storms that stand for something of the service under a key which begins so. */
+  async listWithKey(serviceId: Id<'service'>, keyStart: string): Promise<Id<'incident'>[]> {
+    const storms = await this.#session.db
+      .selectFrom('incident_members')
+      .select('incident_id')
+      .distinct()
+      .where('service_id', '=', serviceId)
+      .where('ended_at', 'is', null)
+      .where(({ fn, val }) => fn<boolean>('starts_with', ['dedup_key', val(keyStart)]))
+      .orderBy('incident_id')
+      .execute();
+    return storms.map(({ incident_id }) => incident_id);
+  }
+
+  /** Ends what the storm, whose row is locked, stands for: all of it, or what is of the group, of the rule, or under such a key. */
   async endMembers(
     incidentId: Id<'incident'>,
-    { groupId, ruleId }: { readonly groupId?: Id<'group'>; readonly ruleId?: Id<'rule'> },
+    { groupId, ruleId, keyStart }: MembersOf,
     now: Temporal.Instant,
   ): Promise<void> {
     await this.#session.db
@@ -215,6 +237,9 @@ export class StormStore {
       .where('ended_at', 'is', null)
       .$if(groupId !== undefined, (query) => query.where('exception_group_id', '=', groupId ?? null))
       .$if(ruleId !== undefined, (query) => query.where('rule_id', '=', ruleId ?? null))
+      .$if(keyStart !== undefined, (query) =>
+        query.where(({ fn, val }) => fn<boolean>('starts_with', ['dedup_key', val(keyStart ?? '')])),
+      )
       .execute();
   }
 

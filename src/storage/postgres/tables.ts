@@ -37,6 +37,12 @@ import {
   ReplyPinEntity,
 } from '#storage/postgres/entities/messages.ts';
 import {
+  CheckInEntity,
+  MonitorEntity,
+  MonitorRunEntity,
+  MonitorWatchEntity,
+} from '#storage/postgres/entities/monitors.ts';
+import {
   AlertRuleEntity,
   CalendarFeedEntity,
   OwnCalendarEntity,
@@ -149,6 +155,10 @@ export const ENTITIES = [
   SourceMapPlaceEntity,
   ExceptionSettingsEntity,
   ExceptionHourEntity,
+  MonitorEntity,
+  MonitorRunEntity,
+  CheckInEntity,
+  MonitorWatchEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,

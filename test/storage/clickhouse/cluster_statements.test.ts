@@ -20,6 +20,9 @@ async function statementsFor(cluster: string): Promise<string[]> {
   return (await Promise.all(files.map((file) => statementsOf(DIR, file, rendering)))).flat();
 }
 
+/** Adds minima and maxima once more, through the tables over all shards: however often it runs, they stay what they are. */
+const BACKFILL = /^INSERT INTO exception_origins \([^)]*\)\s+SELECT [^;]*min\(at\), max\(at\) FROM exception_events\s/;
+
 test('ClickHouse reads every statement for a cluster, and each is for all of its servers', async () => {
   const client = openClickHouse({ clickhouseUrl: inject('clickhouseUrl') });
   onTestFinished(() => client.close());
@@ -41,7 +44,7 @@ test('ClickHouse reads every statement for a cluster, and each is for all of its
   const statements = [...(await statementsFor(PLAIN_NAME)), ...deletions];
   expect(statements.length).toBeGreaterThan(12);
   for (const statement of statements) {
-    expect(statement).toMatch(/ ON CLUSTER `my[-_]cluster`/);
+    if (!BACKFILL.test(statement)) expect(statement).toMatch(/ ON CLUSTER `my[-_]cluster`/);
     expect(await treeOf(statement)).toMatch(/Query/);
   }
   // Values are in the statement before it goes to other servers.
@@ -50,8 +53,10 @@ test('ClickHouse reads every statement for a cluster, and each is for all of its
 });
 
 test('what a cluster has can be made again wherever it was broken off: no statement moves or drops anything', async () => {
-  for (const statement of await statementsFor('c'))
+  for (const statement of await statementsFor('c')) {
+    if (BACKFILL.test(statement)) continue;
     expect(statement).toMatch(/^(CREATE (TABLE|MATERIALIZED VIEW) IF NOT EXISTS|ALTER TABLE \S+ .*MODIFY COLUMN) /);
+  }
 });
 
 test('the names of tables in Keeper do not change when tables are renamed, and shards do not share them', async () => {
@@ -63,6 +68,7 @@ test('the names of tables in Keeper do not change when tables are renamed, and s
     '/clickhouse/tables/my-events/{shard}/metric_names',
     '/clickhouse/tables/my-events/{shard}/exception_events',
     '/clickhouse/tables/my-events/{shard}/metric_series',
+    '/clickhouse/tables/my-events/{shard}/exception_origins',
   ]);
 });
 
@@ -75,5 +81,6 @@ test('rows that replace each other meet in one shard', async () => {
     "'metric_names_local', cityHash64(service_id)",
     "'exception_events_local', cityHash64(service_id, group_id)",
     "'metric_series_local', cityHash64(service_id, series)",
+    "'exception_origins_local', cityHash64(service_id, group_id)",
   ]);
 });

@@ -57,18 +57,22 @@ test('an event counts once, under the same token or another, at the same time or
   await writer.insert([{ ...scope, event: later }], newId('job'));
   expect(await countOf(scope)).toBe(1);
   expect(await reader.listNewest(scope, 20)).toHaveLength(1);
-  expect(await reader.countByEnvironment(scope, 5)).toEqual([{ value: 'production', count: 1 }]);
   expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
     new Map([['region', [{ value: 'eu', count: 1 }]]]),
   );
-  expect(await reader.countByDay(scope, periodsAt(NOW))).toEqual(new Map([['2027-03-10', 1]]));
-  expect(await reader.statistics(scope, periodsAt(NOW))).toEqual({
+  expect((await reader.counter.count([scope])).get(scope.groupId)).toMatchObject({
     events: 1,
     users: 1,
     isHandled: false,
-    thisWeek: 1,
-    weekBefore: 0,
+    days: [['2027-03-10', 1]],
+    environments: [{ value: 'production', count: 1 }],
   });
+  expect(await reader.countWeeks(scope, periodsAt(NOW))).toEqual({ thisWeek: 1, weekBefore: 0 });
+  const services = [{ serviceIds: [scope.serviceId], keptSince: NOW.subtract({ hours: 1 }) }];
+  const found = (origin: object, since = services) => reader.counter.listGroups(since, origin);
+  expect(await found({ environment: 'production', release: 'shop@1.4.0' })).toEqual([scope.groupId]);
+  expect(await found({ release: 'shop@1.4.1' })).toEqual([]);
+  expect(await found({}, [{ serviceIds: [scope.serviceId], keptSince: NOW.add({ hours: 1 }) }])).toEqual([]);
 });
 
 test('a group without events has nothing to show', async () => {
@@ -77,7 +81,7 @@ test('a group without events has nothing to show', async () => {
   expect(await reader.countByGroup([])).toEqual(new Map());
   expect(await reader.listNewest(scope, 20)).toEqual([]);
   expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(new Map());
-  expect(await reader.statistics(scope, periodsAt(NOW))).toMatchObject({ events: 0, users: 0 });
+  expect(await reader.countWeeks(scope, periodsAt(NOW))).toEqual({ thisWeek: 0, weekBefore: 0 });
 });
 
 test('groups of several services are counted each by what its service keeps', async () => {

@@ -2,6 +2,7 @@ import { NativeSelect, NumberInput, Stack } from '@mantine/core';
 
 import classes from '#console/pages/rules/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/setting_values.ts';
+import type { MonitorChoice } from '#core/incidents/exception_rule_settings.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { hasSetting } from '#core/incidents/rule_settings.ts';
 import type { NoDataChoice } from '#core/metrics/rule_settings.ts';
@@ -10,6 +11,11 @@ const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
   resolve: 'Resolve it',
   keep: 'Keep it open',
   page: 'Page',
+};
+
+const MONITORS: Readonly<Record<MonitorChoice, string>> = {
+  open: 'Open an incident',
+  ignore: 'Open none',
 };
 
 interface SettingFieldsProps {
@@ -38,9 +44,9 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
   );
   return (
     <details className={classes.settings}>
-      <summary>Fewer pages</summary>
+      <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How often it takes, and fewer pages'}</summary>
       <Stack gap="sm">
-        {hasSetting(kind, 'forMinutes') && metricFields()}
+        {hasSetting(kind, 'forMinutes') ? metricFields() : exceptionFields()}
         <div className={classes.pair}>
           {minutes('repageMinutes', 'Acknowledged: pages again after', 'never')}
           {minutes('groupMinutes', 'Opened with another within')}
@@ -54,6 +60,48 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
       </Stack>
     </details>
   );
+
+  function exceptionFields() {
+    const count = (name: 'eventsOver' | 'usersOver', label: string, suffix: string) => (
+      <NumberInput
+        label={label}
+        suffix={suffix}
+        placeholder="no limit"
+        value={values[name]}
+        onChange={(value) => onChange({ [name]: value })}
+        min={0}
+        max={1_000_000_000}
+        clampBehavior="none"
+        allowDecimal={false}
+        error={errorOf(name)}
+      />
+    );
+    const isOnRate = values.eventsOver !== '' || values.usersOver !== '';
+    return (
+      <>
+        <div className={classes.pair}>
+          {count('eventsOver', 'Opens only from more than', ' events')}
+          {count('usersOver', 'or from more than', ' users')}
+        </div>
+        {isOnRate && (
+          <>
+            {minutes('rateMinutes', 'of one exception within')}
+            <p className={classes.note}>
+              An exception opens an incident when it comes so often, whether it is new or known. One incident is open
+              for it at a time; once that is resolved, events count anew.
+            </p>
+          </>
+        )}
+        <NativeSelect
+          label="Cron monitors that miss or fail a run"
+          value={String(values.monitors)}
+          onChange={(event) => onChange({ monitors: event.currentTarget.value })}
+          data={Object.entries(MONITORS).map(([value, label]) => ({ value, label }))}
+          error={errorOf('monitors')}
+        />
+      </>
+    );
+  }
 
   function metricFields() {
     return (

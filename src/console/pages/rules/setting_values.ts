@@ -1,3 +1,4 @@
+import { countText } from '#console/pages/exceptions/count_text.ts';
 import {
   hasSetting,
   RULE_DEFAULTS,
@@ -11,13 +12,16 @@ import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;
 
 export function valuesOfSettings(settings: StoredSettings): SettingValues {
-  const { recoveryThreshold, recoveryMinutes, flapIncidents, repageMinutes, ...others } = settingsOf(settings);
+  const { recoveryThreshold, recoveryMinutes, flapIncidents, repageMinutes, eventsOver, usersOver, ...others } =
+    settingsOf(settings);
   return {
     ...others,
     recoveryThreshold: recoveryThreshold ?? '',
     recoveryMinutes: recoveryMinutes ?? '',
     flapIncidents: flapIncidents ?? '',
     repageMinutes: repageMinutes ?? '',
+    eventsOver: eventsOver ?? '',
+    usersOver: usersOver ?? '',
   };
 }
 
@@ -43,7 +47,23 @@ export function replayedSettings(values: SettingValues): RuleSettings {
 /** What is set beside the condition, a sentence each. */
 export function settingSentences(kind: RuleKind, stored: StoredSettings): string[] {
   const settings = settingsOf(stored);
-  return [...(hasSetting(kind, 'forMinutes') ? metricSentences(settings) : []), ...pagingSentences(settings)];
+  const own = hasSetting(kind, 'forMinutes') ? metricSentences(settings) : exceptionSentences(settings);
+  return [...own, ...pagingSentences(settings)];
+}
+
+function exceptionSentences({ eventsOver, usersOver, rateMinutes, monitors }: RuleSettings): string[] {
+  const limits = [
+    ...(eventsOver === null ? [] : [`more than ${countText(eventsOver, 'event')}`]),
+    ...(usersOver === null ? [] : [`more than ${countText(usersOver, 'user')}`]),
+  ];
+  return [
+    ...(limits.length === 0
+      ? []
+      : [
+          `An exception opens an incident when it has ${limits.join(', or ')} within ${rateMinutes} min, not when it is new.`,
+        ]),
+    ...(monitors === 'open' ? [] : ['Cron monitors that miss or fail a run open no incident.']),
+  ];
 }
 
 function pagingSentences({ repageMinutes, groupMinutes }: RuleSettings): string[] {

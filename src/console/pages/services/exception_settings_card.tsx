@@ -1,4 +1,4 @@
-import { Button, Checkbox, NumberInput, Stack, Textarea } from '@mantine/core';
+import { Button, Checkbox, NativeSelect, NumberInput, Stack, Textarea } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -34,7 +34,7 @@ export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: 
     enabled: isEnabled,
   });
   if (!isEnabled || data === undefined) return null;
-  const { filters, patterns, secretNames, eventsPerHour } = data;
+  const { filters, patterns, secretNames } = data;
   return (
     <Card
       title="Noise and secrets"
@@ -58,14 +58,7 @@ export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: 
             }
           />
           <Row title="Own patterns" sub={patterns.length === 0 ? 'None.' : patterns.join(' · ')} />
-          <Row
-            title="Spike protection"
-            sub={
-              eventsPerHour === null
-                ? 'Off: however many come, all are kept.'
-                : `Keeps ${countText(eventsPerHour, 'event')} an hour; beyond it only exceptions that are new or have come back.`
-            }
-          />
+          <Row title="Spike protection" sub={spikeText(data)} />
           <Row
             title="Secret fields"
             sub={`Passwords, tokens, cookies and card numbers${secretNames.length === 0 ? '.' : `, ${secretNames.join(', ')}.`}`}
@@ -75,6 +68,26 @@ export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: 
     />
   );
 }
+
+function spikeText({ eventsPerHour, learnsSpikes, learntPerHour }: Settings): string {
+  const beyond = 'an hour; beyond it only exceptions that are new or have come back.';
+  if (!learnsSpikes) {
+    return eventsPerHour === null
+      ? 'Off: however many come, all are kept.'
+      : `Keeps ${countText(eventsPerHour, 'event')} ${beyond}`;
+  }
+  return learntPerHour === null
+    ? 'Learns what is usual: until a day of traffic is known, all are kept.'
+    : `Learnt from usual traffic: keeps ${countText(learntPerHour, 'event')} ${beyond}`;
+}
+
+type SpikeChoice = 'off' | 'learnt' | 'fixed';
+
+const SPIKE_NAMES: Readonly<Record<SpikeChoice, string>> = {
+  off: 'Off',
+  learnt: 'Five times what is usual',
+  fixed: 'A limit of your own',
+};
 
 interface EditSettingsProps {
   readonly serviceId: string;
@@ -89,6 +102,7 @@ interface SettingValues {
   secretNames: string;
   /** Empty for no limit. */
   eventsPerHour: string;
+  spikes: SpikeChoice;
 }
 
 const LABELS: Readonly<Record<keyof SettingValues, string>> = {
@@ -96,6 +110,7 @@ const LABELS: Readonly<Record<keyof SettingValues, string>> = {
   patterns: 'Own patterns',
   secretNames: 'Secret fields',
   eventsPerHour: 'Events an hour',
+  spikes: 'Spike protection',
 };
 
 function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
@@ -106,6 +121,7 @@ function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
       patterns: settings.patterns.join('\n'),
       secretNames: settings.secretNames.join('\n'),
       eventsPerHour: String(settings.eventsPerHour ?? ''),
+      spikes: settings.learnsSpikes ? 'learnt' : settings.eventsPerHour === null ? 'off' : 'fixed',
     },
   });
   const saving = useServiceChange('set_exception_settings', () => {
@@ -119,7 +135,8 @@ function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
         filters: INBOUND_FILTERS.filter((name) => values.filters.includes(name)),
         patterns: linesOf(values.patterns),
         secretNames: linesOf(values.secretNames),
-        eventsPerHour: values.eventsPerHour === '' ? null : Number(values.eventsPerHour),
+        eventsPerHour: values.spikes === 'fixed' && values.eventsPerHour !== '' ? Number(values.eventsPerHour) : null,
+        learnsSpikes: values.spikes === 'learnt',
       },
       { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
     ),
@@ -145,16 +162,23 @@ function EditSettings({ serviceId, settings, onClose }: EditSettingsProps) {
             minRows={2}
             maxRows={8}
           />
-          <NumberInput
-            {...form.getInputProps('eventsPerHour')}
-            onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
-            label={LABELS.eventsPerHour}
-            description="Beyond it only exceptions that are new or have come back are kept. Empty for no limit."
-            min={1}
-            max={1_000_000_000}
-            allowDecimal={false}
-            thousandSeparator=","
+          <NativeSelect
+            {...form.getInputProps('spikes')}
+            label={LABELS.spikes}
+            description="Beyond the limit only exceptions that are new or have come back are kept; what is left out is counted."
+            data={Object.entries(SPIKE_NAMES).map(([value, label]) => ({ value, label }))}
           />
+          {form.values.spikes === 'fixed' && (
+            <NumberInput
+              {...form.getInputProps('eventsPerHour')}
+              onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
+              label={LABELS.eventsPerHour}
+              min={1}
+              max={1_000_000_000}
+              allowDecimal={false}
+              thousandSeparator=","
+            />
+          )}
           <Textarea
             {...form.getInputProps('secretNames')}
             label={LABELS.secretNames}

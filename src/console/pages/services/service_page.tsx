@@ -20,6 +20,7 @@ import { ExceptionSettingsCard } from '#console/pages/services/exception_setting
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
@@ -93,6 +94,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <HealthCard service={service} />
       <IngestCard service={service} />
       <SessionsCard serviceId={service.serviceId} />
+      <MonitorsCard service={service} />
       <RulesCard service={service} />
       <ExceptionSettingsCard service={service} />
       {service.capabilities.includes('exceptions') && <ReleasesCard service={service} />}

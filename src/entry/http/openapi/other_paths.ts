@@ -3,6 +3,7 @@ import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import type { ProtocolReference } from '#ingest/metric_protocol.ts';
 import { SENTRY_ENDPOINTS, SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
+import { CHECK_IN_STATUSES } from '#core/monitors/check_in.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 
@@ -35,6 +36,10 @@ export function otherPaths(): Record<string, JsonSchema> {
     ...metricPaths(),
     ...sentryPaths(),
     [INGEST_PATHS.deploys]: { post: DEPLOY_OPERATION },
+    [INGEST_PATHS.sentry_cron.replaceAll(/:(\w+)/g, '{$1}')]: {
+      get: toCronOperation('get'),
+      post: toCronOperation('post'),
+    },
     '/api/calendar/{secret}.ics': { get: CALENDAR },
     '/healthz': { get: HEALTH },
     '/livez': { get: LIVE },
@@ -109,6 +114,60 @@ function toSentryOperation(kind: string, summary: string, mediaType: string): Js
         },
       },
       ...REFUSED,
+    },
+  };
+}
+
+function toCronOperation(method: string): JsonSchema {
+  const inPath = (name: string, description: string, schema: JsonSchema, example: string): JsonSchema => {
+    return { name, in: 'path', required: true, description, schema, example };
+  };
+  return {
+    operationId: `ingest_check_in_${method}`,
+    tags: ['Ingestion'],
+    summary: 'Say how a run of a scheduled job goes',
+    description:
+      'For jobs without an SDK. With POST, a JSON body may hold the same fields and a `monitor_config` with the schedule, as Sentry has it.',
+    security: [],
+    parameters: [
+      inPath(
+        'projectId',
+        'the number at the end of the DSN',
+        { type: 'string', pattern: SENTRY_PROJECT_PATTERN },
+        '42',
+      ),
+      inPath('slug', 'what the job is called', TEXT, 'nightly-backup'),
+      inPath('key', 'the key in the DSN', TEXT, '0123456789abcdef0123456789abcdef'),
+      { name: 'status', in: 'query', schema: { type: 'string', enum: [...CHECK_IN_STATUSES] }, example: 'ok' },
+      {
+        name: 'check_in_id',
+        in: 'query',
+        description: 'which run; the one that began last when left out',
+        schema: TEXT,
+      },
+      { name: 'environment', in: 'query', description: '`production` when left out', schema: TEXT },
+      { name: 'duration', in: 'query', description: 'of the run, in seconds', schema: { type: 'number' } },
+    ],
+    ...(method === 'post' && { requestBody: { required: false, content: { 'application/json': { schema: {} } } } }),
+    responses: {
+      '202': {
+        description: 'Taken.',
+        content: {
+          'application/json': {
+            schema: {
+              type: 'object',
+              properties: { slug: TEXT, faults: { type: 'array', items: TEXT, description: 'of the schedule' } },
+            },
+            example: { slug: 'nightly-backup', faults: [] },
+          },
+        },
+      },
+      ...REFUSED,
+      ...refusedWhen(
+        'conflict',
+        'The service has no room for another cron monitor.',
+        'this service has 200 cron monitors',
+      ),
     },
   };
 }

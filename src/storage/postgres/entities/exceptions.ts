@@ -158,6 +158,10 @@ export const ExceptionSettingsEntity = defineEntity({
     secretNames: jsonColumn<readonly string[]>(),
     /** Beyond it, events of groups that are known are not stored; null for no limit. */
     eventsPerHour: bigint().strictNullable(),
+    /** Whether a limit follows from its usual traffic; what it is, null while too little is known, and as of when. */
+    learnsSpikes: p.boolean().default(false),
+    learntPerHour: bigint().strictNullable(),
+    learntAt: instant().strictNullable(),
     updatedAt: instant(),
   },
 });

@@ -1,0 +1,26 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { toMonitorFields } from '#actions/monitors/view.ts';
+
+export const muteMonitor = defineAction({
+  name: 'mute_monitor',
+  consoleOnly: true,
+  summary: 'Let a cron monitor open no incidents, or let it open them again. Its runs are recorded all the same.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }, CLOSED),
+  result: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }),
+  example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m', isMuted: true },
+  async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
+    const monitor = await stores.monitors.lock(caller.orgId, monitorId);
+    await stores.monitors.setMuted(monitor.id, isMuted, now);
+    record({
+      target: monitor.id,
+      before: toMonitorFields(monitor),
+      after: toMonitorFields({ ...monitor, isMuted }),
+    });
+    return { monitorId: monitor.id, isMuted };
+  },
+});

@@ -1,0 +1,164 @@
+import { Alert, Button, Group, VisuallyHidden } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
+import { actionQuery } from '#console/api/queries.ts';
+import { Card, Row } from '#console/components/card.tsx';
+import { Confirm } from '#console/components/confirm.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { Status } from '#console/components/status.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import { coarseDurationText, fullText } from '#console/components/time_text.ts';
+import classes from '#console/pages/services/monitors_card.module.css';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import type { RunStatus } from '#core/monitors/check_in.ts';
+
+type Monitor = ResultOf<'list_monitors'>['monitors'][number];
+type Run = Monitor['runs'][number];
+
+const REFRESH_MS = 15_000;
+
+const RUN_NAMES: Readonly<Record<RunStatus, string>> = {
+  in_progress: 'running',
+  ok: 'ok',
+  error: 'failed',
+  missed: 'did not begin',
+  timeout: 'took too long',
+};
+
+/** The scheduled jobs that check in; nothing where none does. */
+export function MonitorsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
+  const { org } = useOrganization();
+  const { data, error, refetch } = useQuery({
+    ...actionQuery(org.orgId, 'services', 'list_monitors', { serviceId }),
+    enabled: capabilities.includes('exceptions'),
+    refetchInterval: REFRESH_MS,
+  });
+  if (error !== null) {
+    return (
+      <Card title="Cron monitors">
+        <ErrorAlert error={error} onRetry={() => void refetch()} />
+      </Card>
+    );
+  }
+  if (data === undefined || data.monitors.length === 0) return null;
+  const { monitors, monitorsMax, opensIncidents } = data;
+  return (
+    <Card
+      title="Cron monitors"
+      about={`Scheduled jobs that check in: ${monitors.length} of at most ${monitorsMax}.`}
+      rows={monitors.map((monitor) => (
+        <MonitorRow key={monitor.monitorId} monitor={monitor} />
+      ))}
+    >
+      {!opensIncidents && (
+        <Alert color="yellow">
+          Nobody is paged when one of them fails: no exception rule of this service opens incidents for cron monitors.{' '}
+          <Link to="/rules/new" search={{ service: serviceId, kind: 'exception' }}>
+            Create a rule
+          </Link>
+        </Alert>
+      )}
+    </Card>
+  );
+}
+
+function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
+  const { may } = useOrganization();
+  const [isDeleting, setIsDeleting] = useState(false);
+  const { monitorId, slug, environment, schedule, nextDueAt, isMuted, runs } = monitor;
+  const muting = useServiceChange('mute_monitor');
+  const deleting = useServiceChange('delete_monitor', () => setIsDeleting(false));
+  const [newest] = runs;
+  return (
+    <Row
+      title={
+        <>
+          <Name>{slug}</Name> <State monitor={monitor} />
+        </>
+      }
+      sub={
+        <>
+          <div>
+            {environment}, {schedule ?? 'no schedule was sent: missed runs are not noticed'}
+          </div>
+          <div>
+            {newest !== undefined && (
+              <>
+                Last run {RUN_NAMES[newest.status]} <Timestamp at={newest.startedAt} />
+              </>
+            )}
+            {nextDueAt !== null && (
+              <>
+                {newest === undefined ? 'Next' : ', next'} expected <Timestamp at={nextDueAt} format="date_time" />
+              </>
+            )}
+          </div>
+          {muting.error !== null && <ErrorAlert error={muting.error} />}
+          <Runs runs={runs} />
+        </>
+      }
+    >
+      {may('exceptions:edit') && (
+        <Group gap="xs">
+          <Button
+            variant="default"
+            loading={muting.isPending}
+            onClick={() => muting.mutate({ monitorId, isMuted: !isMuted })}
+            aria-label={`${isMuted ? 'Unmute' : 'Mute'} ${slug}`}
+          >
+            {isMuted ? 'Unmute' : 'Mute'}
+          </Button>
+          <Button variant="default" onClick={() => setIsDeleting(true)} aria-label={`Delete ${slug}`}>
+            Delete
+          </Button>
+        </Group>
+      )}
+      {isDeleting && (
+        <Confirm
+          title="Delete the cron monitor?"
+          button="Delete"
+          isPending={deleting.isPending}
+          error={deleting.error}
+          onConfirm={() => deleting.mutate({ monitorId })}
+          onClose={() => setIsDeleting(false)}
+        >
+          The runs of <Name>{slug}</Name> are deleted and its incidents are resolved. If its job checks in again, the
+          monitor comes back.
+        </Confirm>
+      )}
+    </Row>
+  );
+}
+
+function State({ monitor: { isFailing, isMuted, runs } }: { readonly monitor: Monitor }) {
+  if (isMuted) return <Status tone="gray">{isFailing ? 'Failing, muted' : 'Muted'}</Status>;
+  if (isFailing) return <Status tone="red">Failing</Status>;
+  const hasEnded = runs.some(({ status }) => status !== 'in_progress');
+  return hasEnded ? <Status tone="green">OK</Status> : <Status tone="blue">First run</Status>;
+}
+
+/** Oldest first, as people read time. */
+function Runs({ runs }: { readonly runs: readonly Run[] }) {
+  return (
+    <div className={classes.runs} role="list" aria-label="Last runs">
+      {runs.toReversed().map((run) => (
+        <span key={run.runId} role="listitem" className={`${classes.run} ${classes[run.status]}`} title={runText(run)}>
+          <VisuallyHidden>{runText(run)}</VisuallyHidden>
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function runText({ status, startedAt, endedAt }: Run): string {
+  const took =
+    endedAt === null || status === 'missed'
+      ? ''
+      : ` after ${coarseDurationText(Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)))}`;
+  return `${fullText(startedAt)}: ${RUN_NAMES[status]}${took}`;
+}

@@ -1,0 +1,40 @@
+/** Whether runs of cron monitors that are missed, fail or take too long open incidents of a rule. */
+export const MONITOR_CHOICES = ['open', 'ignore'] as const;
+
+export type MonitorChoice = (typeof MONITOR_CHOICES)[number];
+
+/** When an exception rule opens an incident, beyond its config. */
+export interface ExceptionRuleSettings {
+  /** With either of the two, a group opens one when more have come within `rateMinutes`, and not when it is new. */
+  readonly eventsOver: number | null;
+  readonly usersOver: number | null;
+  readonly rateMinutes: number;
+  readonly monitors: MonitorChoice;
+}
+
+export const EXCEPTION_RULE_DEFAULTS: ExceptionRuleSettings = {
+  eventsOver: null,
+  usersOver: null,
+  rateMinutes: 10,
+  monitors: 'open',
+};
+
+/** Whether the rule looks at how often its groups come, not at whether they are new. */
+export function isOnRate({ eventsOver, usersOver }: Pick<ExceptionRuleSettings, 'eventsOver' | 'usersOver'>): boolean {
+  return eventsOver !== null || usersOver !== null;
+}
+
+/** What has come of a group within `rateMinutes`. */
+export interface GroupRate {
+  readonly events: number;
+  readonly users: number;
+}
+
+/** Which limit of the rule the group is over; null for neither. */
+export function limitPassed(
+  { eventsOver, usersOver }: Pick<ExceptionRuleSettings, 'eventsOver' | 'usersOver'>,
+  { events, users }: GroupRate,
+): 'events' | 'users' | null {
+  if (eventsOver !== null && events > eventsOver) return 'events';
+  return usersOver !== null && users > usersOver ? 'users' : null;
+}

@@ -1,0 +1,165 @@
+import type { CheckInStatus, RunStatus } from '#core/monitors/check_in.ts';
+import { CONFIG_DEFAULTS, type MonitorConfig, type MonitorSchedule, nextDue } from '#core/monitors/schedule.ts';
+import { addMinutesSaturating, isAtOrBefore, type Temporal } from '#kernel/time.ts';
+
+type Instant = Temporal.Instant;
+
+/** What is remembered of a scheduled job in one environment. */
+export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
+  /** Null while no client has said when the job is to run: then no run is missed. */
+  readonly schedule: MonitorSchedule | null;
+  readonly isFailing: boolean;
+  /** Runs in a row that went wrong, and that went well. */
+  readonly failures: number;
+  readonly successes: number;
+  /** When the next run is to begin. */
+  readonly nextDueAt: Instant | null;
+}
+
+export const NEW_MONITOR: MonitorState = {
+  schedule: null,
+  ...CONFIG_DEFAULTS,
+  isFailing: false,
+  failures: 0,
+  successes: 0,
+  nextDueAt: null,
+};
+
+export interface Run {
+  readonly status: RunStatus;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant | null;
+  /** When it has taken too long; null once it has ended. */
+  readonly timeoutAt: Instant | null;
+}
+
+/** What a client said, and when that was received. */
+export interface CheckIn {
+  readonly status: CheckInStatus;
+  /** How long the run took, as the client measured it. */
+  readonly durationMs: number | null;
+  readonly at: Instant;
+  /** Absent when it was not said; then the one that is known stays. */
+  readonly config: MonitorConfig | null;
+}
+
+/** `fails`: a run has gone wrong, and enough of them in a row; `recovers`: enough good ones have followed. */
+export type MonitorChange = 'fails' | 'recovers' | 'none';
+
+export interface CheckInDecision {
+  readonly monitor: MonitorState;
+  /** As the run is to be stored; null when the check-in says nothing new. */
+  readonly run: Run | null;
+  readonly change: MonitorChange;
+}
+
+/** Clocks differ: what begins so shortly before its time is not a run besides. */
+const EARLY_SECONDS = 30;
+
+/** What a check-in means. `known` is the run that it is about, when that has begun before. */
+export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: CheckIn): CheckInDecision {
+  const monitor = withDue(withConfig(before, checkIn.config), before, known, checkIn);
+  const { status, at, durationMs } = checkIn;
+  const isBegun = known !== null;
+  if (status === 'in_progress') {
+    if (isBegun) return { monitor, run: null, change: 'none' };
+    const timeoutAt = addMinutesSaturating(at, monitor.runtimeMinutes);
+    return { monitor, run: { status, startedAt: at, endedAt: null, timeoutAt }, change: 'none' };
+  }
+  // What has ended stays as it is, but for one that was given up too early.
+  if (isBegun && known.status !== 'in_progress' && known.status !== 'timeout') {
+    return { monitor, run: null, change: 'none' };
+  }
+  const startedAt = known?.startedAt ?? startOf(at, durationMs);
+  const run: Run = { status, startedAt, endedAt: at, timeoutAt: null };
+  // One that was given up has counted as gone wrong already.
+  if (status === 'error' && known?.status === 'timeout') return { monitor, run, change: 'none' };
+  return { ...(status === 'ok' ? afterGood(monitor) : afterBad(monitor)), run };
+}
+
+function startOf(at: Instant, durationMs: number | null): Instant {
+  return durationMs === null ? at : at.subtract({ milliseconds: Math.max(0, Math.round(durationMs)) });
+}
+
+function withConfig(monitor: MonitorState, config: MonitorConfig | null): MonitorState {
+  return config === null ? monitor : { ...monitor, ...config };
+}
+
+/** A run that begins says when the next one is to; so does the end of one that repeats after a pause. */
+function withDue(monitor: MonitorState, before: MonitorState, known: Run | null, { at }: CheckIn): MonitorState {
+  const { schedule } = monitor;
+  if (schedule === null) return { ...monitor, nextDueAt: null };
+  const isChanged = before.schedule === null || !isSameSchedule(schedule, before.schedule);
+  if (known !== null && schedule.type === 'crontab' && !isChanged) return monitor;
+  const after = schedule.type === 'crontab' ? at.add({ seconds: EARLY_SECONDS }) : at;
+  const dueAt = nextDue(schedule, after);
+  const { nextDueAt } = monitor;
+  // A check-in that arrives late says nothing of what was due since.
+  const isLate = !isChanged && nextDueAt !== null && dueAt !== null && isAtOrBefore(dueAt, nextDueAt);
+  return isLate ? monitor : { ...monitor, nextDueAt: dueAt };
+}
+
+function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
+  if (a.timezone !== b.timezone) return false;
+  if (a.type === 'crontab') return b.type === 'crontab' && a.crontab === b.crontab;
+  return b.type === 'interval' && a.value === b.value && a.unit === b.unit;
+}
+
+/** More in a row need not be told apart. */
+const COUNTED_MAX = 1_000_000;
+
+function afterBad(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
+  const failures = Math.min(monitor.failures + 1, COUNTED_MAX);
+  const fails = monitor.isFailing || failures >= monitor.failureThreshold;
+  return {
+    monitor: { ...monitor, failures, successes: 0, isFailing: fails },
+    change: fails ? 'fails' : 'none',
+  };
+}
+
+function afterGood(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
+  const successes = Math.min(monitor.successes + 1, COUNTED_MAX);
+  const recovers = monitor.isFailing && successes >= monitor.recoveryThreshold;
+  return {
+    monitor: { ...monitor, failures: 0, successes, isFailing: monitor.isFailing && !recovers },
+    change: recovers ? 'recovers' : 'none',
+  };
+}
+
+interface OverdueDecision {
+  readonly monitor: MonitorState;
+  /** When the run was to begin that did not; null for none. */
+  readonly missedAt: Instant | null;
+  /** How many of the running ones have taken too long. */
+  readonly timedOut: number;
+  readonly change: MonitorChange;
+}
+
+/**
+ * What has not happened in time: a run that was to begin, and the end of those that began. After a time in which nobody
+ * looked, the runs that were missed meanwhile count as one.
+ */
+export function decideOverdue(before: MonitorState, running: readonly Run[], now: Instant): OverdueDecision {
+  const timedOut = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now)).length;
+  const { schedule, nextDueAt, marginMinutes } = before;
+  const isMissed = nextDueAt !== null && isAtOrBefore(addMinutesSaturating(nextDueAt, marginMinutes), now);
+  let monitor = before;
+  let change: MonitorChange = 'none';
+  for (let bad = timedOut + (isMissed ? 1 : 0); bad > 0; bad -= 1) ({ monitor, change } = afterBad(monitor));
+  if (!isMissed) return { monitor, missedAt: null, timedOut, change };
+  const looked = now.subtract({ minutes: marginMinutes });
+  const due = schedule === null ? null : nextDue(schedule, nextDueAt);
+  const isPast = schedule !== null && due !== null && isAtOrBefore(due, looked);
+  const next = isPast ? nextDue(schedule, looked) : due;
+  return { monitor: { ...monitor, nextDueAt: next }, missedAt: nextDueAt, timedOut, change };
+}
+
+/** When it has to be looked at, if no check-in comes before; null for never. */
+export function overdueFrom({ nextDueAt, marginMinutes }: MonitorState, running: readonly Run[]): Instant | null {
+  const times = running.flatMap(({ timeoutAt }) => timeoutAt ?? []);
+  if (nextDueAt !== null) times.push(addMinutesSaturating(nextDueAt, marginMinutes));
+  return times.reduce<Instant | null>(
+    (first, time) => (first === null || isAtOrBefore(time, first) ? time : first),
+    null,
+  );
+}

@@ -1,0 +1,98 @@
+import { nextRun, parseCrontab } from '#core/monitors/crontab.ts';
+import { fault, type Parsed, ok, shown } from '#core/oncall/parsed.ts';
+import { parseTimeZone } from '#core/oncall/time_zone.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+export const INTERVAL_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
+export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
+
+/** When runs of a job are to begin, as it is stored. */
+export type MonitorSchedule =
+  | { readonly type: 'crontab'; readonly crontab: string; readonly timezone: string }
+  | { readonly type: 'interval'; readonly value: number; readonly unit: IntervalUnit; readonly timezone: string };
+
+/** What is expected of the runs of a job. */
+export interface MonitorConfig {
+  readonly schedule: MonitorSchedule;
+  /** So much later than expected a run may begin. */
+  readonly marginMinutes: number;
+  /** So long a run may take. */
+  readonly runtimeMinutes: number;
+  /** So many runs in a row that went wrong make it fail. */
+  readonly failureThreshold: number;
+  /** So many good runs in a row end that. */
+  readonly recoveryThreshold: number;
+}
+
+export const CONFIG_DEFAULTS = { marginMinutes: 1, runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
+
+const INTERVAL_MAX = 1_000;
+/** 28 days. */
+const MINUTES_MAX = 40_320;
+const THRESHOLD_MAX = 720;
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** Reads the `monitor_config` of a client. What it leaves out has Sentry's defaults. */
+export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
+  const zone = parseTimeZone(textOf(sent['timezone']) ?? 'UTC', 'timezone');
+  if (zone.kind === 'faults') return zone;
+  const schedule = parseSchedule(sent['schedule'], zone.value);
+  if (schedule.kind === 'faults') return schedule;
+  const counts = {
+    marginMinutes: countOf(sent['checkin_margin'], CONFIG_DEFAULTS.marginMinutes, MINUTES_MAX),
+    runtimeMinutes: countOf(sent['max_runtime'], CONFIG_DEFAULTS.runtimeMinutes, MINUTES_MAX),
+    failureThreshold: countOf(sent['failure_issue_threshold'], CONFIG_DEFAULTS.failureThreshold, THRESHOLD_MAX),
+    recoveryThreshold: countOf(sent['recovery_threshold'], CONFIG_DEFAULTS.recoveryThreshold, THRESHOLD_MAX),
+  };
+  return ok({ schedule: schedule.value, ...counts });
+}
+
+function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSchedule> {
+  if (typeof schedule !== 'object' || schedule === null) {
+    return fault('schedule', 'is missing: give a crontab, or an interval');
+  }
+  const { type, value, unit } = schedule as Sent;
+  if (type === 'crontab') {
+    const text = textOf(value) ?? '';
+    const crontab = parseCrontab(text, 'schedule.value');
+    return crontab.kind === 'faults' ? crontab : ok({ type, crontab: text.trim(), timezone });
+  }
+  if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
+  const every = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
+  const known = INTERVAL_UNITS.find((one) => one === unit);
+  if (known === undefined) return fault('schedule.unit', `${shown(unit)} is none of ${INTERVAL_UNITS.join(', ')}`);
+  if (!Number.isInteger(every) || every < 1 || every > INTERVAL_MAX) {
+    return fault('schedule.value', `${shown(value)} is no whole number between 1 and ${INTERVAL_MAX}`);
+  }
+  return ok({ type, value: every, unit: known, timezone });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= 200 ? value : null;
+}
+
+/** What is no count, or out of range, is taken as the nearest that is. */
+function countOf(value: unknown, missing: number, most: number): number {
+  return typeof value === 'number' && Number.isFinite(value) ? Math.min(Math.max(Math.trunc(value), 1), most) : missing;
+}
+
+/** When the next run is to begin, if one began at this instant; null when none ever will. */
+export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Temporal.Instant | null {
+  const { timezone } = schedule;
+  if (schedule.type === 'crontab') {
+    const crontab = parseCrontab(schedule.crontab, 'crontab');
+    return crontab.kind === 'faults' ? null : nextRun(crontab.value, timezone, after);
+  }
+  return after
+    .toZonedDateTimeISO(timezone)
+    .add({ [`${schedule.unit}s`]: schedule.value })
+    .toInstant();
+}
+
+/** A crontab is shown as its people wrote it. */
+export function scheduleText(schedule: MonitorSchedule): string {
+  if (schedule.type === 'crontab') return `${schedule.crontab} (${schedule.timezone})`;
+  const { value, unit } = schedule;
+  return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
+}

@@ -1,0 +1,57 @@
+import { decideOverdue, overdueFrom } from '#core/monitors/monitor.ts';
+import type { MonitorRuntime } from '#incidents/monitors/take_check_ins.ts';
+import { type BadRun, openMonitorIncidents } from '#incidents/monitors/tell_rules.ts';
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+const BATCH = 200;
+
+/**
+ * Finds runs that were to begin and did not, and those that take too long, and opens their incidents. Each monitor is
+ * decided about in a transaction of its own under its lock, so nothing is found twice. One that fails leaves the others.
+ */
+export async function findOverdue(runtime: MonitorRuntime): Promise<void> {
+  const overdue = await storesOf(runtime.db.session()).monitors.listOverdue(runtime.clock.now(), BATCH);
+  const faults: unknown[] = [];
+  for (const monitorId of overdue) {
+    try {
+      await inUnitOfWork(runtime, (unit) => decide(unit, monitorId, runtime));
+    } catch (error) {
+      faults.push(error);
+    }
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'overdue runs could not be looked at');
+}
+
+async function decide(
+  unit: UnitOfWork,
+  monitorId: Id<'monitor'>,
+  { incidentLimit }: Pick<MonitorRuntime, 'incidentLimit'>,
+): Promise<void> {
+  const { stores, now } = unit;
+  const monitor = await stores.monitors.lockFree(monitorId);
+  if (monitor === null) return;
+  const running = await stores.monitors.listRunning(monitorId);
+  const decision = decideOverdue(monitor, running, now);
+  const tooLong = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now));
+  if (decision.timedOut > 0) await stores.monitors.endTimedOut(monitorId, now);
+  const { missedAt } = decision;
+  if (missedAt !== null) {
+    const run = { status: 'missed' as const, startedAt: missedAt, endedAt: now, timeoutAt: null, release: null };
+    await stores.monitors.saveRun({ monitorId, runId: `missed-${missedAt.epochMilliseconds}`, ...run });
+  }
+  if (missedAt !== null || decision.timedOut > 0) await stores.monitors.pruneRuns(monitorId);
+  const stillRunning = running.filter((run) => !tooLong.includes(run));
+  await stores.monitors.save(monitorId, decision.monitor, overdueFrom(decision.monitor, stillRunning), now);
+  if (decision.change !== 'fails' || monitor.isMuted) return;
+  const late = tooLong[0];
+  const bad: BadRun | null =
+    missedAt !== null
+      ? { outcome: 'missed', at: missedAt }
+      : late === undefined
+        ? null
+        : { outcome: 'timeout', at: late.startedAt };
+  if (bad !== null) await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, incidentLimit);
+}

@@ -1,0 +1,109 @@
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
+import { decideCheckIn, overdueFrom } from '#core/monitors/monitor.ts';
+import { openMonitorIncidents, resolveMonitorIncidents } from '#incidents/monitors/tell_rules.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { WaitingCheckIn } from '#storage/postgres/check_in_store.ts';
+import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
+import type { MonitorRow, MonitorRun } from '#storage/postgres/monitor_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+
+export interface MonitorRuntime extends UnitOfWorkRuntime {
+  readonly log: Log;
+  readonly incidentLimit: IncidentLimit;
+}
+
+/** Check-ins of one transaction. */
+const BATCH = 100;
+/** A run ends after so many; the rest waits for the next. */
+const BATCHES_MAX = 20;
+/** Runs of one monitor that have not ended. */
+const RUNNING_MAX = 50;
+
+/**
+ * Looks at the check-ins that wait, in the order in which they came: runs begin and end, incidents open and are resolved.
+ * A check-in vanishes in the transaction that has done what it means, so it counts once. Returns false when more wait.
+ */
+export async function takeCheckIns(runtime: MonitorRuntime): Promise<boolean> {
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const waiting = await storesOf(runtime.db.session()).checkIns.listWaiting(BATCH);
+    if (waiting.length === 0) return true;
+    await takeTogether(runtime, waiting);
+  }
+  return false;
+}
+
+async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {
+  try {
+    await take(runtime, waiting);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    const [only, ...others] = waiting;
+    if (only === undefined) return;
+    if (others.length > 0) {
+      for (const one of waiting) await takeTogether(runtime, [one]);
+      return;
+    }
+    runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'a check-in could not be understood');
+    await inUnitOfWork(runtime, async (unit) => {
+      await unit.stores.checkIns.remove([only.number]);
+      await countNotKept(unit, only, 'malformed');
+    });
+  }
+}
+
+async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {
+  await inUnitOfWork(runtime, async (unit) => {
+    const { checkIns } = unit.stores;
+    const held = await checkIns.lock(waiting.map(({ number }) => number));
+    for (const checkIn of held) await takeOne(unit, checkIn, runtime.incidentLimit);
+    await checkIns.remove(held.map(({ number }) => number));
+  });
+}
+
+async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
+  const { stores, now } = unit;
+  const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
+  const monitor = await stores.monitors.lockOrCreate({ orgId, serviceId, slug, environment }, now);
+  if (monitor === null) return await countNotKept(unit, checkIn, 'too_many_monitors');
+  const running = await stores.monitors.listRunning(monitor.id);
+  const known = await findRun(unit, monitor, running, checkIn);
+  if (known === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
+    return await countNotKept(unit, checkIn, 'too_many_running');
+  }
+  const decision = decideCheckIn(monitor, known, { status, durationMs, at: receivedAt, config });
+  const runId = known?.runId ?? checkIn.runId;
+  const { run } = decision;
+  if (run !== null) await stores.monitors.saveRun({ monitorId: monitor.id, runId, release: checkIn.release, ...run });
+  const stillRunning = [
+    ...running.filter((one) => one.runId !== runId),
+    ...(run?.status === 'in_progress' ? [run] : []),
+  ];
+  const unchanged = run === null && known?.status === 'in_progress' ? [known] : [];
+  const overdue = overdueFrom(decision.monitor, [...stillRunning, ...unchanged]);
+  await stores.monitors.save(monitor.id, decision.monitor, overdue, now);
+  if (run !== null && run.status !== 'in_progress') await stores.monitors.pruneRuns(monitor.id);
+  if (decision.change === 'recovers') await resolveMonitorIncidents(unit, monitor);
+  if (decision.change === 'fails' && !monitor.isMuted) {
+    const bad = { outcome: 'error' as const, at: run?.startedAt ?? receivedAt };
+    await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
+  }
+}
+
+/** The run that a check-in is about: the one it names, else the newest that has not ended. */
+async function findRun(
+  { stores }: UnitOfWork,
+  monitor: MonitorRow,
+  running: readonly MonitorRun[],
+  { isNamed, runId, status }: WaitingCheckIn,
+): Promise<MonitorRun | null> {
+  if (!isNamed && status !== 'in_progress' && running[0] !== undefined) return running[0];
+  return await stores.monitors.findRun(monitor.id, runId);
+}
+
+/** The ingest status of the service shows it. */
+async function countNotKept({ stores, now }: UnitOfWork, { serviceId }: WaitingCheckIn, reason: string): Promise<void> {
+  const hour = refusalHour(now);
+  await stores.sentItems.add([{ serviceId, kind: 'check-in', reason, hour, count: 1, lastAt: now }]);
+}

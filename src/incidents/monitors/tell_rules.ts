@@ -1,0 +1,95 @@
+import { isAtLeast } from '#core/exceptions/triage.ts';
+import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
+import type { IncidentActor } from '#core/incidents/incident.ts';
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
+import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { openIncidents } from '#incidents/open_incidents.ts';
+import { endStormMembers, resolve } from '#incidents/resolve.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
+import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+
+/** What went wrong with a run, and when it began or was to begin. */
+export interface BadRun {
+  readonly outcome: 'error' | 'missed' | 'timeout';
+  readonly at: Temporal.Instant;
+}
+
+const SEVERITY = 'error';
+
+/** What the keys of all incidents of a monitor begin with. */
+function keyStartOf({ id }: Pick<MonitorRow, 'id'>): string {
+  return `monitor.${id}.`;
+}
+
+/** Whether an exception rule opens incidents for runs that go wrong. */
+export function concernsMonitors({ config, settings }: Pick<ActiveRule, 'config' | 'settings'>): boolean {
+  return isAtLeast(SEVERITY, (config as ExceptionRule).minSeverity) && settingsOf(settings).monitors === 'open';
+}
+
+/** Opens an incident for every exception rule of the service that cron monitors concern, or counts another occurrence. */
+export async function openMonitorIncidents(
+  unit: UnitOfWork,
+  monitor: MonitorRow,
+  bad: BadRun,
+  limit: IncidentLimit,
+): Promise<void> {
+  const rules = await unit.stores.activeRules.list('exception', { serviceIds: [monitor.serviceId] });
+  const firings = rules.filter(concernsMonitors).map((rule) => ({
+    rule,
+    cause: {
+      kind: 'exception' as const,
+      exceptionGroupId: null,
+      dedupKey: `${keyStartOf(monitor)}${rule.ruleId}`,
+      title: titleOf(monitor, bad),
+      severity: SEVERITY,
+      details: detailsOf(monitor, bad),
+      sentence: sentenceOf(monitor, bad),
+    },
+  }));
+  await openIncidents(unit, firings, limit);
+}
+
+/** Resolves what the monitor has open, whichever rule opened it; returns these incidents. */
+export async function resolveMonitorIncidents(
+  unit: UnitOfWork,
+  monitor: Pick<MonitorRow, 'id' | 'serviceId'>,
+  by: IncidentActor = { system: true, via: 'rule' },
+): Promise<IncidentRow[]> {
+  const { incidents, storms } = unit.stores;
+  const keyStart = keyStartOf(monitor);
+  const resolved = await incidents.lockOpenWithKey(monitor.serviceId, keyStart);
+  for (const incident of resolved) await resolve(unit, incident, by);
+  const open = await incidents.lockAll(await storms.listWithKey(monitor.serviceId, keyStart));
+  for (const storm of open.values()) if (await endStormMembers(unit, storm, { keyStart }, by)) resolved.push(storm);
+  return resolved;
+}
+
+/** `nightly-backup (staging)`. */
+function nameOf({ slug, environment }: MonitorRow): string {
+  return `${slug} (${environment})`;
+}
+
+function titleOf(monitor: MonitorRow, { outcome }: BadRun): string {
+  const what = { error: 'failed', missed: 'missed a run', timeout: 'ran too long' }[outcome];
+  return `Cron monitor ${nameOf(monitor)} ${what}`;
+}
+
+function sentenceOf(monitor: MonitorRow, { outcome, at }: BadRun): string {
+  const { marginMinutes, runtimeMinutes } = monitor;
+  const run = `the run of ${nameOf(monitor)} at ${toTimestamp(at)}`;
+  switch (outcome) {
+    case 'error':
+      return `${run} failed`;
+    case 'missed':
+      return `${run} did not begin within ${marginMinutes} min`;
+    case 'timeout':
+      return `${run} did not end within ${runtimeMinutes} min`;
+  }
+}
+
+function detailsOf({ id, slug, environment, failures }: MonitorRow, { outcome, at }: BadRun): object {
+  return { monitorId: id, monitor: slug, environment, outcome, runAt: toTimestamp(at), failuresInARow: failures };
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+
+import { MONITORS_MAX } from '#core/monitors/check_in.ts';
+import type { Owner } from '#ingest/intake.ts';
+import type { SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
+import { Replayer } from '#ingest/replayer.ts';
+import type { SideRecorder } from '#ingest/side_recorder.ts';
+import { Spool } from '#ingest/spool.ts';
+import { AppError, isUnavailable } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import { type Clock, Temporal } from '#kernel/time.ts';
+import type { CheckInRefusal, NewCheckIn } from '#storage/postgres/check_in_store.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface CheckInOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where check-ins wait while the database is away. */
+  readonly spoolFolder: string;
+  /** Counts what is not taken. */
+  readonly beside: Pick<SideRecorder, 'count'>;
+}
+
+const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
+/** Sooner than a worker that is back counts a run as missed. */
+const SPOOL_CHECK_MS = 10_000;
+
+const REFUSALS: Readonly<Record<CheckInRefusal, string>> = {
+  too_many_monitors: `this service has ${MONITORS_MAX} cron monitors, which is the most; delete one in the console first`,
+  too_many_waiting: 'too many check-ins of this service wait; send fewer of them',
+};
+
+/** Takes check-ins of scheduled jobs. Their clients never retry, so they wait on disk while the database is away. */
+export class CheckInIntake {
+  readonly #options: CheckInOptions;
+  readonly #spool: Spool;
+  readonly #replayer: Replayer;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: CheckInOptions) {
+    this.#options = options;
+    this.#spool = new Spool({ folder: options.spoolFolder, bytesMax: SPOOL_BYTES_MAX });
+    this.#replayer = new Replayer(this.#spool, {
+      add: async (bytes) => void (await this.#add(fromSpooled(bytes))),
+      reportOldest: async () => {},
+      log: options.log,
+    });
+    this.#timer = setInterval(() => this.#replayer.run(), SPOOL_CHECK_MS);
+    this.#timer.unref();
+    this.#replayer.run();
+  }
+
+  /**
+   * Returns once all are stored durably: what is wrong with them, for their sender, which is nothing but for the schedule of
+   * one that is taken nevertheless, or for one that is not taken. Those are counted.
+   */
+  async accept(owner: Owner, checkIns: readonly SentCheckIn[]): Promise<{ taken: number; faults: readonly string[] }> {
+    const faults: string[] = [];
+    let taken = 0;
+    for (const { runId, configFault, ...sent } of checkIns) {
+      if (configFault !== null) {
+        faults.push(configFault);
+        this.#options.beside.count(owner.serviceId, 'check-in', 'bad_schedule');
+      }
+      const { orgId, serviceId } = owner;
+      const checkIn = {
+        orgId,
+        serviceId,
+        ...sent,
+        runId: runId ?? randomUUID().replaceAll('-', ''),
+        isNamed: runId !== null,
+        receivedAt: this.#options.clock.now(),
+      };
+      const refusal = await this.#store(checkIn);
+      if (refusal === null) taken += 1;
+      else faults.push(REFUSALS[refusal]);
+    }
+    return { taken, faults: [...new Set(faults)] };
+  }
+
+  /** Leaves the rest on disk to the next process. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#replayer.stop();
+  }
+
+  async #store(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
+    try {
+      return await this.#add(checkIn);
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await this.#spool.write(toSpooled(checkIn));
+      return null;
+    }
+  }
+
+  async #add(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
+    const refusal = await this.#options.db.transaction((session) => storesOf(session).checkIns.add(checkIn));
+    if (refusal !== null) this.#options.beside.count(checkIn.serviceId, 'check-in', refusal);
+    return refusal;
+  }
+}
+
+function toSpooled(checkIn: NewCheckIn): Buffer {
+  return Buffer.from(JSON.stringify(checkIn));
+}
+
+function fromSpooled(bytes: Buffer): NewCheckIn {
+  const { receivedAt, ...checkIn } = JSON.parse(bytes.toString('utf8')) as Omit<NewCheckIn, 'receivedAt'> & {
+    receivedAt: string;
+  };
+  return { ...checkIn, receivedAt: Temporal.Instant.from(receivedAt) };
+}
+
+/** For a sender none of whose check-ins was taken. */
+export function notTaken(faults: readonly string[]): AppError {
+  return new AppError('conflict', faults.join('; '));
+}

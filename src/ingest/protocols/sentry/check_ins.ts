@@ -1,0 +1,67 @@
+import {
+  asCheckInStatus,
+  type CheckInStatus,
+  DEFAULT_ENVIRONMENT,
+  ENVIRONMENT_LENGTH_MAX,
+  toSlug,
+} from '#core/monitors/check_in.ts';
+import { type MonitorConfig, parseMonitorConfig } from '#core/monitors/schedule.ts';
+import { asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
+import { asEventId } from '#ingest/protocols/sentry/values.ts';
+
+/** What a scheduled job says of a run. */
+export interface SentCheckIn {
+  readonly slug: string;
+  readonly environment: string;
+  /** As its client named the run; null for the one that began last, or a new one. */
+  readonly runId: string | null;
+  readonly status: CheckInStatus;
+  readonly durationMs: number | null;
+  /** What is expected of the job; null when it was not said, or could not be read. */
+  readonly config: MonitorConfig | null;
+  /** What is wrong with it; null for nothing. */
+  readonly configFault: string | null;
+  readonly release: string | null;
+}
+
+/** A check-in of an envelope; null for what is none. */
+export function readCheckIn(payload: Buffer): SentCheckIn | null {
+  const sent = asObject(parseJson(payload));
+  return sent === null ? null : toCheckIn(sent['monitor_slug'], sent);
+}
+
+/** A check-in by an address: what the query says counts before the body. Null without a status, or a name. */
+export function readCheckInRequest(
+  slug: string,
+  query: Readonly<Record<string, unknown>>,
+  body: Buffer,
+): SentCheckIn | null {
+  const sent = body.length === 0 ? {} : asObject(parseJson(body));
+  if (sent === null) return null;
+  const duration = query['duration'];
+  const numbers = typeof duration === 'string' && duration !== '' ? { duration: Number(duration) } : {};
+  return toCheckIn(slug, { ...sent, ...query, ...numbers });
+}
+
+const YEAR_SECONDS = 366 * 86_400;
+
+function toCheckIn(name: unknown, sent: JsonObject): SentCheckIn | null {
+  const slug = typeof name === 'string' ? toSlug(name) : null;
+  const status = asCheckInStatus(sent['status']);
+  if (slug === null || status === null) return null;
+  const duration = sent['duration'];
+  const isDuration = typeof duration === 'number' && duration >= 0 && duration <= YEAR_SECONDS;
+  const config = sent['monitor_config'];
+  const parsed = config == null ? null : parseMonitorConfig(asObject(config) ?? {});
+  const [fault] = parsed?.kind === 'faults' ? parsed.faults : [];
+  return {
+    slug,
+    status,
+    environment: asText(sent['environment'], ENVIRONMENT_LENGTH_MAX)?.trim() || DEFAULT_ENVIRONMENT,
+    runId: asEventId(sent['check_in_id']),
+    durationMs: isDuration ? Math.round(duration * 1_000) : null,
+    config: parsed?.kind === 'ok' ? parsed.value : null,
+    configFault: fault === undefined ? null : `monitor_config.${fault.path}: ${fault.message}`,
+    release: asText(sent['release'], 200),
+  };
+}

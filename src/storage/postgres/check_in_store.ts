@@ -1,0 +1,94 @@
+import { MONITORS_MAX } from '#core/monitors/check_in.ts';
+import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { CheckInEntity } from '#storage/postgres/entities/monitors.ts';
+
+export type WaitingCheckIn = Row<typeof CheckInEntity>;
+export type NewCheckIn = Omit<WaitingCheckIn, 'number'>;
+
+/** Check-ins that wait, of one service. */
+const WAITING_MAX = 5_000;
+/** Of one service in one turn, so that others need not wait for one that sends very many. */
+const TURN_MAX = 25;
+
+/** Why a check-in is not taken. */
+export type CheckInRefusal = 'too_many_monitors' | 'too_many_waiting';
+
+/** Check-ins between their arrival and the moment they are looked at. */
+export class CheckInStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Null when it is taken. One of a service that is gone is dropped. */
+  async add(checkIn: NewCheckIn): Promise<CheckInRefusal | null> {
+    const { serviceId, slug, environment } = checkIn;
+    const { db } = this.#session;
+    const service = await db
+      .selectFrom('services')
+      .select('id')
+      .where('id', '=', serviceId)
+      .where('deleted_at', 'is', null)
+      .forKeyShare()
+      .executeTakeFirst();
+    if (service === undefined) return null;
+    const waiting = await db
+      .selectFrom('check_ins')
+      .select('number')
+      .where('service_id', '=', serviceId)
+      .limit(WAITING_MAX)
+      .execute();
+    if (waiting.length >= WAITING_MAX) return 'too_many_waiting';
+    const monitors = await db
+      .selectFrom('monitors')
+      .select(['slug', 'environment'])
+      .where('service_id', '=', serviceId)
+      .limit(MONITORS_MAX)
+      .execute();
+    const isKnown = monitors.some((one) => one.slug === slug && one.environment === environment);
+    if (!isKnown && monitors.length >= MONITORS_MAX) return 'too_many_monitors';
+    await db.insertInto('check_ins').values(toColumns(CheckInEntity, checkIn)).execute();
+    return null;
+  }
+
+  /** Those that wait longest, some of each service, in the order in which they came. */
+  async listWaiting(limit: number): Promise<WaitingCheckIn[]> {
+    return await this.#session.db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('check_ins as c')
+          .select(columns(CheckInEntity, 'c'))
+          .select(({ fn }) =>
+            fn
+              .agg<number>('row_number')
+              .over((over) => over.partitionBy('c.service_id').orderBy('c.number'))
+              .as('turn'),
+          )
+          .as('w'),
+      )
+      .select([...(Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[])])
+      .where('turn', '<=', TURN_MAX)
+      .orderBy('number')
+      .limit(limit)
+      .execute();
+  }
+
+  /** Those that are still there, locked until the transaction ends, in their order. */
+  async lock(numbers: readonly number[]): Promise<WaitingCheckIn[]> {
+    return await this.#session.db
+      .selectFrom('check_ins as c')
+      .select(columns(CheckInEntity, 'c'))
+      .where('c.number', '=', anyOf(numbers))
+      .orderBy('c.number')
+      .forUpdate()
+      .skipLocked()
+      .execute();
+  }
+
+  async remove(numbers: readonly number[]): Promise<void> {
+    if (numbers.length === 0) return;
+    await this.#session.db.deleteFrom('check_ins').where('number', '=', anyOf(numbers)).execute();
+  }
+}

@@ -1,0 +1,82 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { CheckInStatus, RunStatus } from '#core/monitors/check_in.ts';
+import type { MonitorConfig, MonitorSchedule } from '#core/monitors/schedule.ts';
+import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+/** A scheduled job of a service in one environment. */
+export const MonitorEntity = defineEntity({
+  name: 'Monitor',
+  tableName: 'monitors',
+  properties: {
+    id: id<'monitor'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    slug: p.text(),
+    environment: p.text(),
+    /** Null while no client has sent one. */
+    schedule: jsonColumn<MonitorSchedule>().strictNullable(),
+    marginMinutes: p.integer(),
+    runtimeMinutes: p.integer(),
+    failureThreshold: p.integer(),
+    recoveryThreshold: p.integer(),
+    isFailing: p.boolean().default(false),
+    failures: p.integer().default(0),
+    successes: p.integer().default(0),
+    nextDueAt: instant().strictNullable(),
+    /** When somebody has to look whether a run is missed or takes too long; null for never. */
+    overdueFrom: instant().strictNullable(),
+    isMuted: p.boolean().default(false),
+    createdAt: instant(),
+    /** When its state last changed, not when a run came. */
+    updatedAt: instant(),
+  },
+});
+
+export const MonitorRunEntity = defineEntity({
+  name: 'MonitorRun',
+  tableName: 'monitor_runs',
+  properties: {
+    monitorId: id<'monitor'>().primary(),
+    /** As its client named it, or a new one. */
+    runId: p.text().primary(),
+    status: text<RunStatus>(),
+    startedAt: instant(),
+    endedAt: instant().strictNullable(),
+    timeoutAt: instant().strictNullable(),
+    release: p.text().strictNullable(),
+  },
+});
+
+/** A check-in that was accepted and not looked at yet. */
+export const CheckInEntity = defineEntity({
+  name: 'CheckIn',
+  tableName: 'check_ins',
+  properties: {
+    /** In the order in which they came. */
+    number: bigint().primary().autoincrement(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    slug: p.text(),
+    environment: p.text(),
+    runId: p.text(),
+    /** Whether its client named the run. */
+    isNamed: p.boolean(),
+    status: text<CheckInStatus>(),
+    durationMs: bigint().strictNullable(),
+    config: jsonColumn<MonitorConfig>().strictNullable(),
+    release: p.text().strictNullable(),
+    receivedAt: instant(),
+  },
+});
+
+/** Since when overdue runs are looked for without a break; one row. */
+export const MonitorWatchEntity = defineEntity({
+  name: 'MonitorWatch',
+  tableName: 'monitor_watch',
+  properties: {
+    id: p.boolean().primary().default(true),
+    since: instant(),
+    seenAt: instant(),
+  },
+});

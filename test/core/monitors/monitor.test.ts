@@ -1,0 +1,173 @@
+import fc from '#test/kit/properties.ts';
+import { expect, test } from 'vitest';
+
+import {
+  type CheckIn,
+  decideCheckIn,
+  decideOverdue,
+  type MonitorChange,
+  type MonitorState,
+  NEW_MONITOR,
+  overdueFrom,
+  type Run,
+} from '#core/monitors/monitor.ts';
+import { type MonitorConfig, parseMonitorConfig } from '#core/monitors/schedule.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+import { Temporal } from '#kernel/time.ts';
+
+const START = Temporal.Instant.from('2027-06-01T12:00:00Z');
+const at = (minutes: number): Temporal.Instant => START.add({ seconds: Math.round(minutes * 60) });
+
+const config = (sent: Record<string, unknown>): MonitorConfig => orThrow(parseMonitorConfig(sent));
+const HOURLY = config({ schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 10 });
+
+/** A monitor with its runs, as the stores keep them. */
+class Watched {
+  state: MonitorState = NEW_MONITOR;
+  readonly runs = new Map<string, Run>();
+  readonly changes: MonitorChange[] = [];
+
+  say(runId: string, status: CheckIn['status'], minutes: number, sent: MonitorConfig | null = null): MonitorChange {
+    const checkIn = { status, durationMs: null, at: at(minutes), config: sent };
+    const decision = decideCheckIn(this.state, this.runs.get(runId) ?? null, checkIn);
+    this.state = decision.monitor;
+    if (decision.run !== null) this.runs.set(runId, decision.run);
+    this.changes.push(decision.change);
+    return decision.change;
+  }
+
+  look(minutes: number): ReturnType<typeof decideOverdue> {
+    const now = at(minutes);
+    const decision = decideOverdue(this.state, this.running(), now);
+    this.state = decision.monitor;
+    for (const [id, run] of this.runs) {
+      if (run.timeoutAt === null || run.timeoutAt.epochMilliseconds > now.epochMilliseconds) continue;
+      this.runs.set(id, { ...run, status: 'timeout', endedAt: now, timeoutAt: null });
+    }
+    this.changes.push(decision.change);
+    return decision;
+  }
+
+  running(): Run[] {
+    return [...this.runs.values()].filter(({ timeoutAt }) => timeoutAt !== null);
+  }
+}
+
+test('a run that does not begin within the margin is missed once, and a good one ends that', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0.2, HOURLY);
+  expect(monitor.state.nextDueAt).toEqual(at(60));
+  expect(monitor.look(64.9)).toMatchObject({ missedAt: null, change: 'none' });
+  expect(monitor.look(65)).toMatchObject({ missedAt: at(60), change: 'fails' });
+  expect(monitor.look(66)).toMatchObject({ missedAt: null, change: 'none' });
+  expect(monitor.say('b', 'in_progress', 70)).toBe('none');
+  expect(monitor.say('b', 'ok', 72)).toBe('recovers');
+  expect(monitor.look(124)).toMatchObject({ missedAt: null });
+});
+
+test('a run that takes too long fails, and recovers when it ends well after all', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'in_progress', 0, HOURLY);
+  expect(monitor.look(9.9).timedOut).toBe(0);
+  expect(monitor.look(10)).toMatchObject({ timedOut: 1, change: 'fails' });
+  expect(monitor.say('a', 'ok', 12)).toBe('recovers');
+});
+
+test('thresholds count runs in a row', () => {
+  const twice = { ...HOURLY, failureThreshold: 2, recoveryThreshold: 2 };
+  const monitor = new Watched();
+  const said = (['error', 'ok', 'error', 'error', 'error', 'ok', 'error', 'ok', 'ok', 'ok'] as const).map(
+    (status, index) => monitor.say(String(index), status, index, twice),
+  );
+  const none = 'none';
+  expect(said).toEqual([none, none, none, 'fails', 'fails', none, 'fails', none, 'recovers', none]);
+});
+
+test('a run that begins half a minute early is the one that was expected', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, HOURLY);
+  monitor.say('b', 'ok', 59.6);
+  expect(monitor.state.nextDueAt).toEqual(at(120));
+});
+
+test('what was missed while nobody looked counts as one', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, { ...HOURLY, failureThreshold: 2 });
+  expect(monitor.look(60 * 10 + 30)).toMatchObject({ missedAt: at(60), change: 'none' });
+  expect(monitor.state.nextDueAt).toEqual(at(60 * 11));
+});
+
+test('an interval counts from the run before, and no schedule misses nothing', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'in_progress', 0, config({ schedule: { type: 'interval', value: 2, unit: 'hour' } }));
+  monitor.say('a', 'ok', 30);
+  expect(monitor.state.nextDueAt).toEqual(at(150));
+  const bare = new Watched();
+  bare.say('a', 'ok', 0);
+  expect(bare.look(100_000)).toMatchObject({ missedAt: null, change: 'none' });
+  expect(bare.say('b', 'error', 100_001)).toBe('fails');
+});
+
+test.each([
+  [{}, 'is missing'],
+  [{ schedule: { type: 'crontab', value: 'soon' } }, 'no crontab'],
+  [{ schedule: { type: 'interval', value: 0, unit: 'hour' } }, 'whole number'],
+  [{ schedule: { type: 'interval', value: 1, unit: 'fortnight' } }, 'none of'],
+  [{ schedule: { type: 'crontab', value: '@daily' }, timezone: 'Mars/Olympus' }, 'not a time zone'],
+])('the config %j is refused with a reason', (sent, reason) => {
+  expect(parseMonitorConfig(sent)).toMatchObject({ faults: [{ message: expect.stringContaining(reason) }] });
+});
+
+type Step = readonly [kind: 'in_progress' | 'ok' | 'error' | 'look', run: number, minutes: number];
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.tuple(
+    fc.constantFrom('in_progress', 'ok', 'error', 'look'),
+    fc.integer({ min: 0, max: 5 }),
+    fc.integer({ min: 0, max: 90 }),
+  ),
+  { maxLength: 40 },
+);
+
+test('it fails and recovers in turns, as a count by hand does, and says nothing twice', () => {
+  const thresholds = fc.record({
+    failureThreshold: fc.integer({ min: 1, max: 3 }),
+    recoveryThreshold: fc.integer({ min: 1, max: 3 }),
+  });
+  fc.assert(
+    fc.property(steps, thresholds, (story, limits) => {
+      const monitor = new Watched();
+      let minutes = 0;
+      let [isFailing, bad, good] = [false, 0, 0];
+      const badRun = (): void => {
+        [bad, good] = [bad + 1, 0];
+        if (bad >= limits.failureThreshold) isFailing = true;
+      };
+      for (const [kind, run, waited] of story) {
+        minutes += waited;
+        if (kind === 'look') {
+          const { missedAt, timedOut } = monitor.look(minutes);
+          for (let n = timedOut + (missedAt === null ? 0 : 1); n > 0; n -= 1) badRun();
+          // Whoever looks again at the same moment finds nothing.
+          expect(monitor.look(minutes)).toMatchObject({ missedAt: null, timedOut: 0, change: 'none' });
+          const next = overdueFrom(monitor.state, monitor.running());
+          expect(next === null || next.epochMilliseconds > at(minutes).epochMilliseconds).toBe(true);
+          continue;
+        }
+        const before = monitor.runs.get(String(run))?.status;
+        const change = monitor.say(String(run), kind, minutes, { ...HOURLY, ...limits });
+        const counts = before === undefined || before === 'in_progress' || (before === 'timeout' && kind === 'ok');
+        if (kind === 'error' && counts) badRun();
+        if (kind === 'ok' && counts) {
+          [bad, good] = [0, good + 1];
+          const recovers = isFailing && good >= limits.recoveryThreshold;
+          expect(change === 'recovers').toBe(recovers);
+          if (recovers) isFailing = false;
+        }
+        expect(change === 'fails').toBe(kind === 'error' && counts && isFailing);
+        expect(monitor.say(String(run), kind, minutes)).toBe('none');
+      }
+      expect(monitor.state.isFailing).toBe(isFailing);
+    }),
+  );
+});

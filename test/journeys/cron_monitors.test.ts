@@ -1,0 +1,258 @@
+import * as Sentry from '@sentry/node';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+import { deleteMonitor } from '#actions/monitors/delete_monitor.ts';
+import { listMonitors } from '#actions/monitors/list_monitors.ts';
+import { muteMonitor } from '#actions/monitors/mute_monitor.ts';
+import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
+import { MONITORS_MAX } from '#core/monitors/check_in.ts';
+import { findOverdue } from '#incidents/monitors/find_overdue.ts';
+import { takeCheckIns } from '#incidents/monitors/take_check_ins.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { watchMonitors } from '#workers/watch_monitors.ts';
+
+const HOURLY = { schedule: { type: 'crontab', value: '0 * * * *' }, checkin_margin: 5, max_runtime: 30 };
+
+const runtimeOf = (w: World) => ({
+  db: w.context.db,
+  clock: w.clock,
+  log: w.context.log,
+  onOutbox: () => w.context.outbox.wake(),
+  incidentLimit: { incidents: 20, minutes: 5 },
+});
+
+/** Looks at what has come, and at what has not. */
+async function look(w: World): Promise<void> {
+  expect(await takeCheckIns(runtimeOf(w))).toBe(true);
+  await findOverdue(runtimeOf(w));
+}
+
+async function checkIn(w: World, dsn: string, slug: string, query: string, body?: object) {
+  const { pathname, username } = new URL(dsn);
+  return await w.app.inject({
+    method: body === undefined ? 'GET' : 'POST',
+    url: `/api${pathname}/cron/${slug}/${username}/?${query}`,
+    ...(body !== undefined && { payload: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+  });
+}
+
+const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
+const monitorsOf = async (w: World, serviceId: string) => await runOperation(w, listMonitors, owner(w), { serviceId });
+
+async function incidentsOf(
+  w: World,
+  serviceId: string,
+): Promise<{ title: string; status: string; occurrences: number }[]> {
+  const { incidents } = await w.expectOk('list_incidents', { serviceId });
+  return incidents.map(({ title, status, occurrences }: never) => ({ title, status, occurrences }));
+}
+
+async function givenRule(w: World, serviceId: string, options: object = {}): Promise<void> {
+  await w.expectOk('create_alert_rule', { serviceId, name: 'Jobs', kind: 'exception', config: {}, ...options });
+}
+
+async function staffed(): Promise<{ w: StaffedWorld; serviceId: Id<'service'>; dsn: string }> {
+  const w = await staffedWorld();
+  w.clock.set('2027-06-01T12:00:10Z');
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  const { serviceId, dsn } = await w.given.service({ name: 'jobs' });
+  await givenRule(w, serviceId, { escalationPolicyId: policyId });
+  return { w, serviceId, dsn };
+}
+
+test('a job with the SDK is watched: a missed run pages once, the next good one resolves it', async () => {
+  const { w, serviceId, dsn } = await staffed();
+  const { pathname, username } = new URL(dsn);
+  const { host } = new URL(w.app.listeningOrigin);
+  const client = Sentry.init({
+    dsn: `http://${username}@${host}${pathname}`,
+    environment: 'staging',
+    release: 'jobs@1.0.0',
+    defaultIntegrations: false,
+  });
+  onTestFinished(async () => void (await client?.close()));
+
+  await Sentry.withMonitor('nightly-backup', async () => 'done', {
+    schedule: { type: 'crontab', value: '0 * * * *' },
+    checkinMargin: 5,
+    maxRuntime: 30,
+    timezone: 'Europe/Amsterdam',
+  });
+  await Sentry.flush();
+  await look(w);
+  const { monitors, opensIncidents } = await monitorsOf(w, serviceId);
+  expect(opensIncidents).toBe(true);
+  expect(monitors).toMatchObject([
+    {
+      slug: 'nightly-backup',
+      environment: 'staging',
+      schedule: '0 * * * * (Europe/Amsterdam)',
+      marginMinutes: 5,
+      isFailing: false,
+      nextDueAt: '2027-06-01T13:00:00.000Z',
+      runs: [{ status: 'ok', release: 'jobs@1.0.0' }],
+    },
+  ]);
+
+  w.clock.set('2027-06-01T13:05:00Z');
+  await look(w);
+  await look(w);
+  await w.advance({ seconds: 1 });
+  expect(w.phone.messages).toHaveLength(1);
+  const title = 'Cron monitor nightly-backup (staging) missed a run';
+  expect(await incidentsOf(w, serviceId)).toEqual([{ title, status: 'triggered', occurrences: 1 }]);
+
+  const checkInId = Sentry.captureCheckIn({ monitorSlug: 'nightly-backup', status: 'in_progress' });
+  Sentry.captureCheckIn({ checkInId, monitorSlug: 'nightly-backup', status: 'ok', duration: 12 });
+  await Sentry.flush();
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ title, status: 'resolved' }]);
+});
+
+describe('a job that checks in by its address', () => {
+  test('fails, runs too long, and counts one incident until it is well', async () => {
+    const w = await world();
+    const { serviceId, dsn } = await w.given.service();
+    await givenRule(w, serviceId);
+    expect((await checkIn(w, dsn, 'Import Orders', 'status=in_progress', { monitor_config: HOURLY })).statusCode).toBe(
+      202,
+    );
+    expect((await checkIn(w, dsn, 'import-orders', 'status=error')).statusCode).toBe(202);
+    await look(w);
+    expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([{ isFailing: true, runs: [{ status: 'error' }] }]);
+    await checkIn(w, dsn, 'import-orders', 'status=in_progress');
+    await look(w);
+    w.clock.advance({ minutes: 30 });
+    await look(w);
+    const title = 'Cron monitor import-orders (production) failed';
+    expect(await incidentsOf(w, serviceId)).toMatchObject([
+      { title, status: 'triggered', occurrences: expect.any(Number) },
+    ]);
+    const [{ runs }] = (await monitorsOf(w, serviceId)).monitors;
+    expect(runs.map(({ status }: { status: string }) => status)).toContain('timeout');
+    await checkIn(w, dsn, 'import-orders', 'status=ok');
+    await look(w);
+    expect(await incidentsOf(w, serviceId)).toMatchObject([{ title, status: 'resolved' }]);
+  });
+
+  test('is told what is wrong with its key, its status and its schedule', async () => {
+    const w = await world();
+    const { serviceId, dsn } = await w.given.service();
+    expect((await checkIn(w, dsn.replace(/\w{32}/, 'f'.repeat(32)), 'job', 'status=ok')).statusCode).toBe(401);
+    const without = await checkIn(w, dsn, 'job', '');
+    expect([without.statusCode, without.json().detail]).toEqual([400, expect.stringContaining('?status=in_progress')]);
+    const bad = { monitor_config: { schedule: { type: 'crontab', value: 'every night' } } };
+    const taken = await checkIn(w, dsn, 'job', 'status=ok', bad);
+    expect(taken.json().faults).toEqual([expect.stringContaining('monitor_config.schedule.value')]);
+    expect(taken.headers['x-sentry-error']).toContain('no crontab');
+    await look(w);
+    expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([{ slug: 'job', schedule: null }]);
+  });
+});
+
+test('a muted monitor opens nothing, a rule may leave monitors out, and deleting one resolves its incidents', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  await givenRule(w, serviceId, { config: { minSeverity: 'fatal' } });
+  const fail = async (slug: string): Promise<void> => {
+    await checkIn(w, dsn, slug, 'status=error');
+    await look(w);
+  };
+  await checkIn(w, dsn, 'one', 'status=ok');
+  await look(w);
+  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors;
+  await runOperation(w, muteMonitor, owner(w), { monitorId, isMuted: true });
+  await fail('one');
+  expect(await incidentsOf(w, serviceId)).toEqual([]);
+  await runOperation(w, muteMonitor, owner(w), { monitorId, isMuted: false });
+  await fail('one');
+  // The rule for fatal ones is not concerned.
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
+  await runOperation(w, deleteMonitor, owner(w), { monitorId });
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'resolved' }]);
+  expect((await monitorsOf(w, serviceId)).monitors).toEqual([]);
+  const audited = await w.context.db.sql.rows<{ action: string }>(
+    'select action from audit_log where target = $1 order by at, id',
+    [monitorId],
+  );
+  expect(audited.map(({ action }) => action)).toEqual(['mute_monitor', 'mute_monitor', 'delete_monitor']);
+});
+
+test('a service has so many monitors and no more; its sender is told, and it is counted', async () => {
+  const w = await world();
+  const { serviceId, dsn } = await w.given.service();
+  await w.context.db.sql.run(
+    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
+       recovery_threshold, created_at, updated_at)
+     select 'monitor_' || n, $1, $2, 'job-' || n, 'production', 1, 30, 1, 1, now(), now() from generate_series(1, $3::int) n`,
+    [w.orgId, serviceId, MONITORS_MAX],
+  );
+  const refused = await checkIn(w, dsn, 'one-more', 'status=ok');
+  expect([refused.statusCode, refused.json().detail]).toEqual([
+    409,
+    expect.stringContaining(`${MONITORS_MAX} cron monitors`),
+  ]);
+  // A client that is told to be quiet would miss the runs of the monitors that there are.
+  expect(refused.headers['x-sentry-rate-limits']).toBeUndefined();
+  expect((await checkIn(w, dsn, 'job-7', 'status=ok')).statusCode).toBe(202);
+  await w.app.close();
+  const { notKept } = await runOperation(w, getIngestStatus, owner(w), { serviceId });
+  expect(notKept).toMatchObject([{ kind: 'check-in', reason: 'too_many_monitors', count: 1 }]);
+});
+
+test('no run is missed that checked in before, nor within a minute after nobody could look', async () => {
+  const w = await world();
+  w.clock.set('2027-06-01T12:00:10Z');
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  await checkIn(w, dsn, 'job', 'status=ok', { monitor_config: HOURLY });
+  await watchMonitors(runtimeOf(w));
+  // The worker comes back when the next run is overdue; its check-in is still on the disk of an API process.
+  w.clock.set('2027-06-01T13:06:00Z');
+  await watchMonitors(runtimeOf(w));
+  expect(await incidentsOf(w, serviceId)).toEqual([]);
+  await w.context.db.transaction(async (session) => {
+    await storesOf(session).checkIns.add({
+      orgId: w.orgId,
+      serviceId: asId('service', serviceId),
+      slug: 'job',
+      environment: 'production',
+      runId: 'a'.repeat(32),
+      isNamed: true,
+      status: 'ok',
+      durationMs: null,
+      config: null,
+      release: null,
+      receivedAt: Temporal.Instant.from('2027-06-01T13:00:20Z'),
+    });
+  });
+  for (let seconds = 0; seconds < 70; seconds += 10) {
+    w.clock.advance({ seconds: 10 });
+    await watchMonitors(runtimeOf(w));
+  }
+  expect(await incidentsOf(w, serviceId)).toEqual([]);
+  expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([{ nextDueAt: '2027-06-01T14:00:00.000Z' }]);
+});
+
+test('two workers that look at the same time open one incident and count each check-in once', async () => {
+  const w = await world();
+  w.clock.set('2027-06-01T12:00:10Z');
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  for (let run = 0; run < 4; run += 1) await checkIn(w, dsn, 'job', 'status=ok', { monitor_config: HOURLY });
+  await Promise.all([takeCheckIns(runtimeOf(w)), takeCheckIns(runtimeOf(w))]);
+  const [{ runs }] = (await monitorsOf(w, serviceId)).monitors;
+  expect(runs).toHaveLength(4);
+  w.clock.set('2027-06-01T13:05:00Z');
+  await Promise.all([findOverdue(runtimeOf(w)), findOverdue(runtimeOf(w))]);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered', occurrences: 1 }]);
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { applyGroupRates } from '#incidents/apply_group_rates.ts';
+import type { Id } from '#kernel/ids.ts';
+import { eventsArrive } from '#test/kit/arrivals.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { rolesRuntime } from '#test/kit/roles.ts';
+import { setOfRule } from '#test/kit/rule_settings.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+interface Setting {
+  readonly w: World;
+  readonly serviceId: Id<'service'>;
+  /** So many events of one exception, each of a user of its own, unless all are of one. */
+  arrive(count: number, given?: Partial<ExceptionEvent>, user?: string): Promise<void>;
+  apply(): Promise<void>;
+  incidents(): Promise<{ incidentId: string; status: string; details: Record<string, unknown>; occurrences: number }[]>;
+}
+
+async function setting(settings: object): Promise<Setting> {
+  const w = await world();
+  const { serviceId } = await w.given.service();
+  const rule = { serviceId, name: 'Often', kind: 'exception', config: {} };
+  const { ruleId } = await w.expectOk('create_alert_rule', rule);
+  await setOfRule(w, ruleId, settings);
+  const runtime = rolesRuntime(w.context);
+  let users = 0;
+  return {
+    w,
+    serviceId,
+    async arrive(count, given = {}, user) {
+      const events = Array.from({ length: count }, () => {
+        const id = user ?? `user ${(users += 1)}`;
+        return exceptionEvent(w.clock.now(), { user: { id, email: null, username: null, ip: null }, ...given });
+      });
+      await eventsArrive(runtime, { orgId: w.orgId, serviceId }, events);
+    },
+    apply: () => applyGroupRates(runtime),
+    incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,
+  };
+}
+
+test('a rule on events opens one incident for the exception that comes too often, and none because one is new', async () => {
+  const s = await setting({ eventsOver: 5, rateMinutes: 10 });
+  await s.arrive(5);
+  await s.arrive(5, { level: 'warning', message: 'not severe', exceptions: [] });
+  await s.apply();
+  expect(await s.incidents()).toEqual([]);
+  await s.arrive(1);
+  await Promise.all([s.apply(), s.apply()]);
+  await s.apply();
+  const [incident, ...others] = await s.incidents();
+  expect(others).toEqual([]);
+  expect(incident).toMatchObject({ status: 'triggered', details: { outcome: 'rate', events: 6, eventsOver: 5 } });
+});
+
+test('what came before the last incident was resolved does not count again, nor what is older than the window', async () => {
+  const s = await setting({ eventsOver: 5, rateMinutes: 10 });
+  await s.arrive(6);
+  await s.apply();
+  const incidentId = (await s.incidents())[0]!.incidentId;
+  s.w.clock.advance({ minutes: 1 });
+  await s.w.expectOk('resolve_incident', { incidentId });
+  s.w.clock.advance({ seconds: 10 });
+  await s.arrive(5);
+  await s.apply();
+  expect(await s.incidents()).toHaveLength(1);
+  await s.arrive(1);
+  await s.apply();
+  expect((await s.incidents()).map(({ status }) => status).toSorted()).toEqual(['resolved', 'triggered']);
+});
+
+test('a rule on users counts each once, and leaves resolved exceptions alone', async () => {
+  const s = await setting({ usersOver: 2, rateMinutes: 60 });
+  await s.arrive(20, {}, 'the same');
+  await s.arrive(1);
+  await s.apply();
+  expect(await s.incidents()).toEqual([]);
+  await s.arrive(1);
+  const { groups } = await s.w.expectOk('list_exception_groups', { serviceId: s.serviceId });
+  await s.w.expectOk('set_exception_status', { groupId: groups[0].groupId, status: 'ignored' });
+  await s.apply();
+  expect(await s.incidents()).toEqual([]);
+  await s.w.expectOk('set_exception_status', { groupId: groups[0].groupId, status: 'unresolved' });
+  await s.apply();
+  expect(await s.incidents()).toMatchObject([{ details: { users: 3, usersOver: 2 } }]);
+  s.w.clock.advance({ hours: 2 });
+  await s.apply();
+  expect(await s.incidents()).toMatchObject([{ occurrences: 1 }]);
+});

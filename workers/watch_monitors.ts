@@ -1,0 +1,19 @@
+import { findOverdue } from '#incidents/monitors/find_overdue.ts';
+import { type MonitorRuntime, takeCheckIns } from '#incidents/monitors/take_check_ins.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** After a gap of so long, check-ins may have waited on the disks of API processes, which come back within a minute. */
+const GAP_SECONDS = 20;
+const RETURN_SECONDS = 60;
+
+/**
+ * Looks at check-ins that have come, then for runs that are overdue. While check-ins wait, and for a minute after a time in
+ * which nobody looked or the database was away, no run counts as missed: what says otherwise may still be on its way.
+ */
+export async function watchMonitors(runtime: MonitorRuntime): Promise<void> {
+  const now = runtime.clock.now();
+  const since = await storesOf(runtime.db.session()).monitors.watch(now, GAP_SECONDS);
+  const isDone = await takeCheckIns(runtime);
+  const isBack = now.epochMilliseconds - since.epochMilliseconds >= RETURN_SECONDS * 1_000;
+  if (isDone && isBack) await findOverdue(runtime);
+}
