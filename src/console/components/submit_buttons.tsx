@@ -4,15 +4,22 @@ interface SubmitButtonsProps {
   readonly label: string;
   readonly isPending: boolean;
   readonly isDisabled?: boolean;
+  readonly cancel?: string;
   readonly onCancel: () => void;
 }
 
 /** At the end of the form of a dialog. */
-export function SubmitButtons({ label, isPending, isDisabled = false, onCancel }: SubmitButtonsProps) {
+export function SubmitButtons({
+  label,
+  isPending,
+  isDisabled = false,
+  cancel = 'Cancel',
+  onCancel,
+}: SubmitButtonsProps) {
   return (
     <Group justify="flex-end">
       <Button variant="default" onClick={onCancel}>
-        Cancel
+        {cancel}
       </Button>
       <Button type="submit" loading={isPending} disabled={isDisabled}>
         {label}

@@ -1,18 +1,19 @@
 import type { FastifyInstance } from 'fastify';
 
 import { compressAnswers } from '#entry/http/compress_answers.ts';
+import { once } from '#entry/http/docs/asset.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
 
-/** `GET /api/openapi.json`, without authentication: it contains only what is published. */
+/** `GET /api/openapi.json`, without authentication: it contains only what is published. Written when it is first asked for. */
 export async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
-  const document = JSON.stringify(openApiDocument(baseUrl));
+  const document = once(async () => JSON.stringify(openApiDocument(baseUrl)));
   await app.register(async (scope) => {
     await compressAnswers(scope, { isPublic: true });
     scope.get('/api/openapi.json', async (_request, reply) =>
       reply
         .headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-cache' })
         .type('application/json; charset=utf-8')
-        .send(document),
+        .send(await document()),
     );
   });
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core';
+import { Checkbox, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
@@ -9,6 +9,7 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { nameFault } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -93,20 +94,14 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
             />
           )}
           {creating.isError && <ErrorAlert title="The dashboard was not created" error={creating.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={creating.isPending}>
-              Create
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Create"
+            isPending={creating.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -64,20 +65,15 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
           {renaming.isError && <ErrorAlert title="It was not renamed" error={renaming.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={renaming.isPending} disabled={draft.conflicts.length > 0}>
-              Rename
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Rename"
+            isPending={renaming.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

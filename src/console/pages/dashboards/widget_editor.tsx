@@ -8,6 +8,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -219,18 +220,14 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
               onChange={(event) => change({ teamId: event.currentTarget.value || null })}
             />
           )}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit">{widget === null ? 'Add' : 'Apply'}</Button>
-          </Group>
+          <SubmitButtons
+            label={widget === null ? 'Add' : 'Apply'}
+            isPending={false}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

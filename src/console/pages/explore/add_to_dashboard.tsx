@@ -1,4 +1,4 @@
-import { Button, Group, Radio, Select, Stack, TextInput } from '@mantine/core';
+import { Group, Radio, Select, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -11,6 +11,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -158,20 +159,14 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
             </Group>
           </Radio.Group>
           {adding.isError && <ErrorAlert title="The widget was not added" error={adding.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={adding.isPending}>
-              Add
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Add"
+            isPending={adding.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -1,4 +1,4 @@
-import { Button, Group, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
@@ -6,6 +6,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { PersonPicker } from '#console/components/person_picker.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { useNamesOf } from '#console/components/use_names_of.ts';
 import { Name } from '#console/components/name.tsx';
@@ -134,20 +135,14 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           />
         </SimpleGrid>
         {putting.isError && <ErrorAlert title="Nothing was changed" error={putting.error} />}
-        <Group justify="flex-end">
-          <Button
-            variant="default"
-            onClick={() => {
-              draft.startOver();
-              onDone();
-            }}
-          >
-            Cancel
-          </Button>
-          <Button type="submit" loading={putting.isPending}>
-            Put on call
-          </Button>
-        </Group>
+        <SubmitButtons
+          label="Put on call"
+          isPending={putting.isPending}
+          onCancel={() => {
+            draft.startOver();
+            onDone();
+          }}
+        />
       </Stack>
     </form>
   );

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
+import { NativeSelect, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
@@ -10,6 +10,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { selectionsOf } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
@@ -89,20 +90,16 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
           </>
         )}
         {swapping.isError && <ErrorAlert title="The shifts were not swapped" error={swapping.error} />}
-        <Group justify="flex-end">
-          <Button
-            variant="default"
-            onClick={() => {
-              draft.startOver();
-              onBack();
-            }}
-          >
-            Back
-          </Button>
-          <Button type="submit" disabled={other === undefined} loading={swapping.isPending}>
-            Swap
-          </Button>
-        </Group>
+        <SubmitButtons
+          label="Swap"
+          isPending={swapping.isPending}
+          isDisabled={other === undefined}
+          cancel="Back"
+          onCancel={() => {
+            draft.startOver();
+            onBack();
+          }}
+        />
       </Stack>
     </form>
   );

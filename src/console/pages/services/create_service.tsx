@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, Stack, Text } from '@mantine/core';
+import { Checkbox, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 
@@ -10,6 +10,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { showError } from '#console/components/notice.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import {
   SERVICE_LABELS,
@@ -92,20 +93,14 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
             <Text size="sm" c="dimmed" className="numbers">
               {euroText(wanted.length * PRICE_EUR)} a month
             </Text>
-            <Group>
-              <Button
-                variant="default"
-                onClick={() => {
-                  draft.startOver();
-                  onClose();
-                }}
-              >
-                Cancel
-              </Button>
-              <Button type="submit" loading={creating.isPending}>
-                Create
-              </Button>
-            </Group>
+            <SubmitButtons
+              label="Create"
+              isPending={creating.isPending}
+              onCancel={() => {
+                draft.startOver();
+                onClose();
+              }}
+            />
           </Group>
         </Stack>
       </form>

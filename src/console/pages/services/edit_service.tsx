@@ -1,10 +1,11 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import {
@@ -51,20 +52,15 @@ export function EditService({ service, onClose }: EditServiceProps) {
           <DraftNotice draft={draft} labels={SERVICE_LABELS} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
           {changing.isError && <ErrorAlert title="The service was not saved" error={changing.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={changing.isPending} disabled={draft.conflicts.length > 0}>
-              Save
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Save"
+            isPending={changing.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -9,6 +9,7 @@ import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { named } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -108,20 +109,14 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
             maw={220}
           />
           {creating.isError && <ErrorAlert title="No key was created" error={creating.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={creating.isPending}>
-              Create
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Create"
+            isPending={creating.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -10,6 +10,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { EVERY_ROLE_SEES_KEYS, ROLE_DESCRIPTIONS } from '#console/components/role.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -67,20 +68,14 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
             {EVERY_ROLE_SEES_KEYS}
           </Text>
           {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} />}
-          <Group justify="flex-end">
-            <Button
-              variant="default"
-              onClick={() => {
-                draft.startOver();
-                onClose();
-              }}
-            >
-              Cancel
-            </Button>
-            <Button type="submit" loading={inviting.isPending}>
-              Invite
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Invite"
+            isPending={inviting.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>
