@@ -12,7 +12,8 @@ const NONCE_PLACEHOLDER = '__NONCE__';
  * the same of these, so that no page loads a package because of something small.
  */
 const PACKAGES = {
-  charts: /node_modules\/uplot\/|components\/time_chart\//,
+  // Its styles are with those of every page: a file of their own would be one more request.
+  charts: /(?:node_modules\/uplot\/|components\/time_chart\/).*\.(?:m?js|tsx?)$/,
   metrics: /src\/core\/(?:metrics\/(?!quantity|comparator|limits)|dashboards\/)/,
   numbers: /react-number-format|core\/esm\/components\/NumberInput\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,

@@ -1,8 +1,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import type { Role } from '#kernel/permissions.ts';
+import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
-import { openConsole } from '#test/browser/console_world.ts';
+import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { centerOf, touchScreen } from '#test/browser/touch.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
@@ -32,7 +34,13 @@ async function enter(control: Locator, text?: string): Promise<void> {
 async function go(page: Page, letter: string, title: string): Promise<void> {
   await page.keyboard.press('g');
   await page.keyboard.press(letter);
+  await loaded(page, title);
+}
+
+/** What is pressed before the data has come may be replaced by another control at that moment. */
+async function loaded(page: Page, title: string): Promise<void> {
   await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
 
 inBrowser('everyone', () => {
@@ -45,6 +53,7 @@ inBrowser('everyone', () => {
     const dialog = page.getByRole('dialog');
 
     await go(page, 's', 'Services');
+    await page.getByText('No service yet').waitFor();
     await enter(button('Create a service').first());
     await enter(dialog.getByLabel('Name'), 'checkout');
     await page.getByRole('heading', { name: 'checkout', level: 1 }).waitFor();
@@ -70,7 +79,7 @@ inBrowser('everyone', () => {
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('dirk@example.com').waitFor();
     await enter(page.getByRole('main').getByRole('link', { name: 'API keys' }));
-    await page.getByRole('heading', { name: 'API keys', level: 1 }).waitFor();
+    await loaded(page, 'API keys');
     await enter(button('Create a key').first());
     await enter(dialog.getByLabel('Name'), 'Deploys');
     await enter(button('I have copied it', dialog));
@@ -108,7 +117,7 @@ inBrowser('everyone', () => {
     const more = async (room: string, title: string): Promise<void> => {
       await tap('More', page.getByRole('navigation', { name: 'Main navigation, on a phone' }));
       await press(page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: room, exact: true }));
-      await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+      await loaded(page, title);
     };
     const dialog = page.getByRole('dialog');
 
@@ -155,4 +164,100 @@ inBrowser('everyone', () => {
     const saved = await h.context.db.sql.rows('select phone from memberships where user_id = $1', [userId]);
     expect(saved).toEqual([{ phone: '+31612345678' }]);
   });
+
+  test('sees what their role may do, and no page asks for what it may not', async () => {
+    const h = await openConsole();
+    const rooms = await givenRooms(h);
+    const roles = ['viewer', 'responder', 'editor', 'admin'] as const;
+    const seen = await Promise.all(roles.map(async (role) => await controlsOf(h, role, rooms)));
+    const offered = rooms.flatMap(([path, , controls]) => Object.keys(controls).map((name) => `/${path}: ${name}`));
+    const rolesOf = (control: string) => roles.filter((_, index) => seen[index]?.includes(control));
+    expect(Object.fromEntries(offered.map((control) => [control, rolesOf(control)]))).toEqual(
+      Object.fromEntries(
+        rooms.flatMap(([path, , controls]) =>
+          Object.entries(controls).map(([name, first]) => [`/${path}: ${name}`, roles.slice(roles.indexOf(first))]),
+        ),
+      ),
+    );
+  });
 });
+
+/** An address, what it shows, and what can be pressed there with the least of the roles that may. */
+type Room = readonly [
+  path: string,
+  shows: string,
+  controls: Readonly<Record<string, 'viewer' | 'responder' | 'editor' | 'admin'>>,
+];
+
+async function givenRooms(h: ConsoleWorld): Promise<readonly Room[]> {
+  const { serviceId } = await h.given.service({ name: 'checkout' });
+  const incidentId = await h.incident(serviceId, 'Checkout is slow');
+  const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+  const { scheduleId } = await h.expectOk('create_schedule', { teamId, name: 'Primary' });
+  const steps = [{ afterMinutes: 0, channels: ['email'], useSchedule: true }];
+  const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
+  const { ruleId } = (await h.expectOk('get_service', { serviceId })).alertRules[0];
+  const [group] = await groupAndStore(h, serviceId, [eventAt(h)]);
+  await givenMetrics(h, serviceId, { name: 'queue_depth', minutes: 60, everySeconds: 60, value: () => 1 });
+  const { dashboardId } = await h.expectOk('create_dashboard', { name: 'At a glance', serviceId });
+  return [
+    ['', 'Your open incidents', { 'Acknowledge incident 1': 'responder', 'Take over Primary': 'responder' }],
+    ['incidents', 'Checkout is slow', { 'Declare an incident': 'responder', 'Acknowledge incident 1': 'responder' }],
+    [`incidents/${incidentId}`, 'Timeline', { Acknowledge: 'responder', Resolve: 'responder', Reassign: 'responder' }],
+    ['exceptions', 'CardDeclined', {}],
+    [`exceptions/${group!.groupId}`, 'Why these events are one group', { Resolve: 'editor', Ignore: 'editor' }],
+    ['oncall', 'Primary', { 'Create a schedule': 'responder' }],
+    [`oncall/schedules/${scheduleId}`, 'The next four weeks', { Edit: 'responder', Delete: 'responder' }],
+    ['oncall/teams', 'Platform', { 'Create a team': 'responder' }],
+    [`oncall/teams/${teamId}`, 'Escalation policies', { 'Add a member': 'responder', 'Delete the team': 'responder' }],
+    ['oncall/policies', 'Wake somebody', { 'Create a policy': 'responder' }],
+    [
+      `oncall/policies/${policyId}`,
+      'If an incident opened now',
+      { Edit: 'responder', 'Delete the policy': 'responder' },
+    ],
+    ['rules', 'Checkout is slow', { 'Create a rule': 'responder', 'Checkout is slow enabled': 'responder' }],
+    [`rules/${ruleId}`, 'What it measures', { Edit: 'responder', Duplicate: 'responder' }],
+    ['services', 'checkout', { 'Create a service': 'editor' }],
+    [`services/${serviceId}`, 'Incoming data', { Edit: 'editor', Rotate: 'editor', Delete: 'admin' }],
+    [
+      `explore?service=${serviceId}&metric=queue_depth`,
+      'Labels of 1 series',
+      { 'Create a rule': 'responder', 'Add to a dashboard': 'editor', 'Copy as a call': 'viewer' },
+    ],
+    ['dashboards', 'At a glance', { 'Create a dashboard': 'editor' }],
+    [`dashboards/${dashboardId}`, 'No widgets yet', { Edit: 'editor', 'Full screen': 'viewer' }],
+    ['settings/members', 'Joined', { 'Invite somebody': 'admin' }],
+    ['settings/api-keys', 'Acts as', { 'Create a key': 'viewer' }],
+    ['settings/audit', 'create_team', { Export: 'admin' }],
+  ];
+}
+
+/** What can be pressed of all that is named, in each room. */
+async function controlsOf(h: ConsoleWorld, role: Role, rooms: readonly Room[]): Promise<string[]> {
+  const { page } = await h.visitor({ role, name: `The-${role}`, path: '/nowhere', serviceWorkers: 'block' });
+  const refused: string[] = [];
+  page.on('response', (answer) => {
+    if (answer.status() === 403) refused.push(`${role}: ${answer.url()} ${answer.request().postData() ?? ''}`);
+  });
+  await page.getByText('There is no page at this address').waitFor();
+  const found: string[] = [];
+  for (const [path, shows, controls] of rooms) {
+    // As a link does, without loading the program anew. The page before stays until the next one is there.
+    await page.evaluate(
+      `document.querySelector('main h1').dataset.old = ''; history.pushState({}, '', '${h.baseUrl}/${path}')`,
+    );
+    await page.locator('main h1:not([data-old])').waitFor();
+    const text = path === 'settings/audit' && role !== 'admin' ? 'For owners and admins' : shows;
+    await page.getByRole('main').getByText(text).locator('visible=true').first().waitFor();
+    await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+    for (const name of Object.keys(controls)) {
+      const kinds = (['button', 'link', 'switch'] as const).map((kind) =>
+        page.getByRole('main').getByRole(kind, { name, exact: true }).and(page.locator(':not([disabled])')).count(),
+      );
+      if ((await Promise.all(kinds)).some((count) => count > 0)) found.push(`/${path}: ${name}`);
+    }
+  }
+  expect(refused).toEqual([]);
+  return found;
+}

@@ -1,7 +1,6 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
@@ -25,14 +24,11 @@ import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts
 import { StormMembers } from '#console/pages/incidents/storm_members.tsx';
 import { Timeline } from '#console/pages/incidents/timeline.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
+import { IncidentContext } from '#console/pages/incidents/incident_context.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { actorName } from '#core/incidents/incident_actor.ts';
-
-const IncidentContext = lazy(() =>
-  import('#console/pages/incidents/incident_context.tsx').then((m) => ({ default: m.IncidentContext })),
-);
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
@@ -89,9 +85,7 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
         <WhenNear>
-          <Suspense>
-            <IncidentContext incident={incident} />
-          </Suspense>
+          <IncidentContext incident={incident} />
         </WhenNear>
       </div>
       <div>
