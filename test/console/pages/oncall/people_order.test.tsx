@@ -12,14 +12,13 @@ vi.mock('#console/shell/organization.tsx', () => ({ useOrganization: () => ({ or
 
 interface Asked {
   readonly text: string;
-  answer(...names: string[]): Promise<void>;
+  answer(...names: string[]): void;
 }
 
 let asked: Asked[];
 
 /** A server that answers when the test says so. */
 beforeEach(() => {
-  vi.useFakeTimers();
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
   asked = [];
   vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
@@ -27,10 +26,9 @@ beforeEach(() => {
     const { promise, resolve } = Promise.withResolvers<Response>();
     asked.push({
       text,
-      async answer(...names) {
+      answer(...names) {
         const members = names.map((name) => ({ userId: `user_${name}`, name, email: `${name}@example.com` }));
         resolve(Response.json({ result: { members, total: members.length, nextCursor: null } }));
-        await act(() => vi.advanceTimersByTimeAsync(10));
       },
     });
     return await promise;
@@ -39,7 +37,6 @@ beforeEach(() => {
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
-  vi.useRealTimers();
 });
 
 function Form() {
@@ -47,7 +44,7 @@ function Form() {
   return <PeopleOrder draft={draft} nameOf={(userId) => userId} error={undefined} onChange={setDraft} />;
 }
 
-async function open() {
+async function open(): Promise<void> {
   render(
     <MantineProvider env="test">
       <QueryClientProvider client={new QueryClient()}>
@@ -55,8 +52,12 @@ async function open() {
       </QueryClientProvider>
     </MantineProvider>,
   );
-  await act(() => vi.advanceTimersByTimeAsync(10));
+  await until(() => asked.length, 1);
+  asked[0]!.answer('Anna', 'Bram');
 }
+
+const until = async (read: () => unknown, expected: unknown): Promise<void> =>
+  await expect.poll(read, { timeout: 20_000 }).toEqual(expected);
 
 const field = () => screen.getByRole<HTMLInputElement>('combobox', { name: 'Add a person' });
 const type = (text: string) =>
@@ -65,32 +66,27 @@ const type = (text: string) =>
     fireEvent.change(field(), { target: { value: text } });
   });
 const enter = () => act(() => void fireEvent.keyDown(field(), { key: 'Enter' }));
-const pause = () => act(() => vi.advanceTimersByTimeAsync(200));
 const turns = () => screen.queryAllByRole('listitem').map(({ textContent }) => textContent.replace(/^\d/, ''));
 
 test('a name that is typed and entered before the server has answered is added once it has', async () => {
   await open();
-  await asked[0]!.answer('Anna', 'Bram');
   await type('zo');
   await enter();
-  await pause();
+  await until(() => asked.map(({ text }) => text), ['', 'zo']);
   expect(turns()).toEqual([]);
-  await asked.at(-1)!.answer('Zoe');
-  expect(asked.map(({ text }) => text)).toEqual(['', 'zo']);
-  expect(turns()).toEqual(['user_Zoe']);
+  asked[1]!.answer('Zoe');
+  await until(turns, ['user_Zoe']);
   expect(field().value).toBe('');
 });
 
 test('somebody who is known already is added at once, and nobody whom the text does not mean', async () => {
   await open();
-  await asked[0]!.answer('Anna', 'Bram');
   await type('br');
+  await until(() => screen.queryAllByRole('option', { hidden: true }).map(({ textContent }) => textContent), ['Bram']);
   await enter();
   expect(turns()).toEqual(['user_Bram']);
-  await type('anna');
   await type('anja');
   await enter();
-  await pause();
-  await asked.at(-1)!.answer();
+  await until(() => asked.at(-1)!.text, 'anja');
   expect(turns()).toEqual(['user_Bram']);
 });
