@@ -144,6 +144,17 @@ test('uploads are the organization’s: another one sees nothing of them, and a 
   expect(await sendChunk(bytes, { key: viewer })).toMatchObject({ status: 403 });
 });
 
+test('an organization whose uploads wait in great number adds none, but may send again what is there', async () => {
+  const [first, second] = [bundle(mapOf('one')), bundle(mapOf('two'))];
+  await sendChunk(first);
+  const { sql } = w.context.db;
+  await sql.run('update upload_chunks set size = 1073741825 where org_id = $1', [w.orgId]);
+  expect(await sendChunk(second)).toMatchObject({ status: 429 });
+  expect(await sendChunk(first)).toMatchObject({ status: 200 });
+  await sql.run('delete from upload_chunks where org_id = $1', [w.orgId]);
+  expect(await sendChunk(second)).toMatchObject({ status: 200 });
+});
+
 test('what was used longest ago makes room, and what nobody uses goes', async () => {
   const releases = async () =>
     (await w.context.db.sql.rows<{ hash: string }>('select hash from source_maps order by hash', [])).length;

@@ -63,6 +63,81 @@ describe('messages without a stack', () => {
   });
 });
 
+describe('a template that a person has split off', () => {
+  const learn = (templates: readonly [string, boolean][], message: string) =>
+    learnMessage(
+      templates.map(([key, isPinned]) => ({ key, tokens: tokensOfMessage(key), isPinned })),
+      { key: message, tokens: tokensOfMessage(message) },
+    );
+
+  test('comes before one that covers the message, too', () => {
+    const [wide, own] = ['login of user <*> failed', 'login of user root failed'];
+    expect(
+      learn(
+        [
+          [wide, false],
+          [own, true],
+        ],
+        own,
+      ).template.key,
+    ).toBe(own);
+    expect(
+      learn(
+        [
+          [wide, false],
+          [own, true],
+        ],
+        'login of user ann failed',
+      ).template.key,
+    ).toBe(wide);
+  });
+
+  test('is neither extended nor absorbed', () => {
+    const [ann, root, bob] = ['ann', 'root', 'bob'].map((name) => `login of user ${name} failed`) as [
+      string,
+      string,
+      string,
+    ];
+    expect(learn([[root, true]], ann)).toMatchObject({ change: 'added', template: { key: ann } });
+    expect(
+      learn(
+        [
+          [ann, false],
+          [root, true],
+        ],
+        bob,
+      ),
+    ).toMatchObject({
+      change: 'generalized',
+      template: { key: ann },
+      absorbed: [],
+    });
+  });
+});
+
+test('of one form a hundred templates are learnt, and every other message is one of its own', () => {
+  const letters = (index: number): string => String.fromCharCode(97 + (index % 26), 97 + Math.floor(index / 26));
+  const keys = Array.from({ length: 101 }, (_, index) => `${letters(index)} ${letters(index + 200)} down`);
+  const templates = keys.map((key) => ({ key, tokens: tokensOfMessage(key), isPinned: false }));
+  const last = templates[100]!;
+  expect(learnMessage(templates.slice(0, 99), last)).toMatchObject({ change: 'added' });
+  expect(learnMessage(templates.slice(0, 100), last)).toMatchObject({ change: 'none', template: { key: last.key } });
+});
+
+test('two words in common are too few to take the third for a variable', () => {
+  const learn = (pattern: (name: string) => string) => {
+    const keys = ['auth', 'cart', 'mailer', 'router'].map(pattern);
+    const templates = keys.slice(0, 3).map((key) => ({ key, tokens: tokensOfMessage(key), isPinned: false }));
+    return learnMessage(templates, { key: keys[3]!, tokens: tokensOfMessage(keys[3]!) }).change;
+  };
+  expect(learn((name) => `cannot reach ${name} now`)).toBe('generalized');
+  expect(learn((name) => `reach ${name}`)).toBe('added');
+});
+
+test('a message has at most eighty words', () => {
+  expect(tokensOfMessage('word '.repeat(1_000))).toHaveLength(80);
+});
+
 const word = fc.constantFrom(
   'a',
   'user',

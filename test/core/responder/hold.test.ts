@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
+import type { IncidentStatus } from '#core/incidents/incident.ts';
 import { decideEscalate } from '#core/incidents/escalate.ts';
 import type { StepTimerRow } from '#core/incidents/step_records.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
@@ -128,6 +129,37 @@ test('a first step that a person asked for is not moved, even if that was at its
   };
   expect(holdOf(null)).toEqual({ stepIndex: 0, dueAt: leaseUntil });
   expect(holdOf('escalated')).toBeNull();
+});
+
+describe('a lease moves no step', () => {
+  const planned = planSteps([{ afterMinutes: 5 }, { afterMinutes: 10 }], START);
+  const holdOf = (
+    now: Temporal.Instant,
+    [first, second]: readonly Partial<StepTimerRow>[],
+    status: IncidentStatus = 'triggered',
+  ) => {
+    const timers = planned.map((step, index): StepTimerRow => {
+      return { ...step, state: 'pending', settledAt: null, reason: null, ...(index === 0 ? first : second) };
+    });
+    return decideHold({ status, planned, timers, holdMinutes: 10, leaseUntil: START.add({ minutes: 9 }) }, now);
+  };
+  const due = (minutes: number) => ({ dueAt: START.add({ minutes }) });
+
+  test('but the first one of an incident that nobody has answered', () => {
+    expect(holdOf(START, [])).toEqual({ stepIndex: 0, ...due(9) });
+  });
+
+  test.each<[string, number, readonly Partial<StepTimerRow>[], IncidentStatus?]>([
+    ['of an incident that somebody has acknowledged', 0, [], 'acknowledged'],
+    ['of an incident that is resolved', 0, [], 'resolved'],
+    ['once another one has fired', 0, [{}, { state: 'fired' }]],
+    ['that is due', 5, []],
+    ['that is overdue', 6, []],
+    ['that was brought forward', 0, [due(4)]],
+    ['that was put off for longer than any lease holds it', 0, [due(16)]],
+  ])('%s', (_what, minutes, timers, status) => {
+    expect(holdOf(START.add({ minutes }), timers, status)).toBeNull();
+  });
 });
 
 test('an agent that dies holds the first step no longer than its lease', () => {
