@@ -1,8 +1,14 @@
 import pLimit from 'p-limit';
 
+import { EXEMPLAR_DAYS } from '#core/metrics/exemplar.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Clock } from '#kernel/time.ts';
-import { EXCEPTION_EVENTS, METRIC_POINTS, type ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
+import {
+  EXCEPTION_EVENTS,
+  METRIC_EXEMPLARS,
+  METRIC_POINTS,
+  type ExpiredRows,
+} from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -68,6 +74,8 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
         const tiers = await services.listRetentionTiers('metrics');
         await expiredRows.remove(METRIC_POINTS, tiers, now);
         await expiredRows.removeNames(tiers, now);
+        const shortened = tiers.map(({ days, serviceIds }) => ({ days: Math.min(days, EXEMPLAR_DAYS), serviceIds }));
+        await expiredRows.remove(METRIC_EXEMPLARS, shortened, now);
       },
     ].map((step) => limit(step)),
   );

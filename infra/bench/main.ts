@@ -21,6 +21,7 @@ import { outage } from './outage.ts';
 import { pageLatency } from './page_latency.ts';
 import { partition } from './partition.ts';
 import { query } from './query.ts';
+import { quiet } from './quiet.ts';
 import { rules } from './rules.ts';
 import { scale } from './scale.ts';
 
@@ -46,6 +47,7 @@ const BENCHES: readonly Bench[] = [
   pageLatency,
   partition,
   query,
+  quiet,
   rules,
   scale,
 ];

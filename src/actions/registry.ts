@@ -59,6 +59,7 @@ import { editIncidentNote } from '#actions/incidents/edit_incident_note.ts';
 import { escalateIncident } from '#actions/incidents/escalate_incident.ts';
 import { getIncident } from '#actions/incidents/get_incident.ts';
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
+import { getIncidentLinks } from '#actions/incidents/get_incident_links.ts';
 import { listAssignees } from '#actions/incidents/list_assignees.ts';
 import { listIncidents } from '#actions/incidents/list_incidents.ts';
 import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
@@ -86,6 +87,7 @@ import { updateOwnContact } from '#actions/me/update_own_contact.ts';
 import { describeLabels } from '#actions/metrics/describe_labels.ts';
 import { describeMetrics } from '#actions/metrics/describe_metrics.ts';
 import { listChartMarks } from '#actions/metrics/list_chart_marks.ts';
+import { listExemplars } from '#actions/metrics/list_exemplars.ts';
 import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { renameOrganization } from '#actions/organization/rename_organization.ts';
@@ -255,6 +257,7 @@ const WITHIN_ORGANIZATIONS = [
   editIncidentNote,
   deleteIncidentNote,
   getIncidentContext,
+  getIncidentLinks,
   ...AGENT_OPERATIONS,
   listMovedMetrics,
   deleteScheduleOverride,
@@ -315,6 +318,7 @@ const WITHIN_ORGANIZATIONS = [
   describeMetrics,
   describeLabels,
   listChartMarks,
+  listExemplars,
   searchDashboards,
   saveDashboard,
 ] as const satisfies readonly AnyConsoleOperation[];

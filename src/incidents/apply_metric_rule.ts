@@ -4,7 +4,7 @@ import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
-import { decideMetricRule, isFlapping } from '#core/metrics/breach.ts';
+import { decideMetricRule, isFlapping, minutesToRecover } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import type { Cause } from '#incidents/open_incident.ts';
@@ -45,7 +45,7 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   await activeRules.clearMemory([ruleId]);
   if (decision.kind !== 'resolve') {
     const isSilent = decision.kind === 'open' && decision.because === 'no_data';
-    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, value);
+    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, value, settings);
     await openIncidents(unit, [{ rule, cause }], limit);
     if (decision.kind === 'open') await recordFlapping(unit, ruleId, settings);
     return;
@@ -54,7 +54,9 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   if (open === null || incident === null) return;
   const isSilent = decision.because === 'no_data';
   const by: IncidentActor = { system: true, via: 'rule', ...(isSilent && { because: 'no_data' }) };
-  const details = isSilent ? { noDataMinutes: settings.noDataMinutes } : {};
+  const clearMinutes = minutesToRecover({ ...config, settings }, recentIncidents);
+  const isUsual = clearMinutes === config.windowMinutes && settings.recoveryThreshold === null;
+  const details = isSilent ? { noDataMinutes: settings.noDataMinutes } : isUsual ? {} : { clearMinutes };
   if (open.isMember) await endStormMembers(unit, incident, { ruleId }, by, details);
   else await resolve(unit, incident, by, details);
 }
@@ -94,7 +96,7 @@ function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes }:
   };
 }
 
-function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null): Cause {
+function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null, { forMinutes }: RuleSettings): Cause {
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
   const details = { metricName, aggregation, comparator, threshold, windowMinutes, value };
   const of = `${aggregation} of ${metricName}`;
@@ -105,6 +107,6 @@ function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null
     title: `${rule.name}: ${comparisonOf(details) ?? shown.value} (${of})`,
     severity: 'error',
     details,
-    sentence: `${of} over ${windowMinutes} min was ${shown.value} (${comparator} ${shown.threshold})`,
+    sentence: `${of} over ${windowMinutes} min was ${shown.value} (${comparator} ${shown.threshold})${forMinutes === 0 ? '' : `, for ${forMinutes} min now`}`,
   };
 }

@@ -1,5 +1,5 @@
-import { findLead } from '#core/incidents/group.ts';
-import { isFor, labelsOf, type MaintenanceSubject, quietUntil } from '#core/incidents/maintenance.ts';
+import { findLead, nextLead } from '#core/incidents/group.ts';
+import { findQuiet as findQuietOf, labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { planSteps } from '#core/oncall/escalation.ts';
@@ -58,10 +58,8 @@ async function findQuiet(
   orgId: Id<'org'>,
   subject: MaintenanceSubject,
 ): Promise<{ readonly until: Temporal.Instant; readonly maintenance: string } | null> {
-  const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
-  const until = quietUntil(windows, now);
-  if (until === null) return null;
-  return { until, maintenance: windows.find((window) => quietUntil([window], now) !== null)?.name ?? '' };
+  const quiet = findQuietOf(await stores.maintenance.list(orgId), subject, now);
+  return quiet && { until: quiet.until, maintenance: quiet.window.name };
 }
 
 function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
@@ -117,8 +115,8 @@ export async function releaseFollowers(unit: UnitOfWork, lead: Pick<IncidentRow,
   const ids = await stores.incidentPaging.listFollowers(lead.id);
   if (ids.length === 0) return;
   const followers = [...(await stores.incidents.lockAll(ids)).values()].filter(({ status }) => status !== 'resolved');
-  const next = followers.find(({ status }) => status === 'triggered');
-  if (next === undefined) return;
+  const next = nextLead(followers);
+  if (next === null) return;
   await movePaging(unit, next, null);
   await stores.timeline.record(next.id, 'pages_itself', {}, now);
   await stores.incidentPaging.follow(

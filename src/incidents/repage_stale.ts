@@ -1,3 +1,5 @@
+import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { isStale } from '#core/incidents/stale.ts';
 import { INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
 import { withdrawNews } from '#incidents/resume_escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
@@ -19,7 +21,9 @@ export async function repageStale(runtime: UnitOfWorkRuntime): Promise<void> {
 async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);
-  if (incident?.status !== 'acknowledged' || incident.acknowledgedAt === null) return;
+  if (incident === null || incident.ruleId === null || incident.acknowledgedAt === null) return;
+  const rule = (await stores.ruleSearch.findAll(incident.orgId, [incident.ruleId])).get(incident.ruleId);
+  if (rule === undefined || !isStale(incident, settingsOf(rule.settings), now)) return;
   const last = incident.steps.at(-1)?.countsFrom;
   const latest = incident.steps.filter(({ countsFrom }) => countsFrom === last);
   const timers = await stores.stepTimers.listSteps([incidentId]);

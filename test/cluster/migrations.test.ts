@@ -10,7 +10,7 @@ import { canRunWith } from '#test/kit/debian_packages.ts';
 import { hasZookeeper, startZookeeper } from '#test/kit/zookeeper.ts';
 
 const DIR = path.resolve('infra/migrations/clickhouse');
-const TABLES = ['exception_events', 'metric_names', 'metric_points', 'metric_series'];
+const TABLES = ['exception_events', 'metric_exemplars', 'metric_names', 'metric_points', 'metric_series'];
 
 /**
  * Two shards with two replicas each, with ZooKeeper between them. The engines refuse `ON CLUSTER`, so each statement is

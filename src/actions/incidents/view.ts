@@ -4,7 +4,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#actions/incidents/evidence.ts';
 import { NoteView } from '#actions/incidents/notes.ts';
-import { type EscalationState, escalationStateOf, type StepState } from '#core/incidents/escalation_state.ts';
+import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#core/incidents/incident.ts';
 import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
 import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
@@ -38,6 +38,12 @@ const ESCALATION_FIELDS = {
   state: Type.Enum(['running', 'paused', 'finished', 'none']),
   nextStep: nullable(Type.Integer({ description: 'index of the step, from 0' })),
   nextStepAt: nullable(Timestamp),
+  waitsFor: nullable(
+    Type.Enum([...WAITS_FOR], {
+      description:
+        'what its first page waits for: the end of a maintenance, or another incident that pages for both; null for nothing',
+    }),
+  ),
   stepCount: Type.Integer({ description: 'how many steps the policy had at the trigger' }),
 };
 
@@ -181,7 +187,7 @@ export const INCIDENT_EXAMPLE: Static<typeof IncidentView> = {
   acknowledgedBy: null,
   resolvedAt: null,
   resolvedBy: null,
-  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', stepCount: 2 },
+  escalation: { state: 'running', nextStep: 1, nextStepAt: '2027-02-03T02:14:15.000Z', waitsFor: null, stepCount: 2 },
   createdAt: '2027-02-03T02:04:15.000Z',
   updatedAt: '2027-02-03T02:05:00.000Z',
 };
@@ -191,7 +197,7 @@ export const ACKNOWLEDGED_EXAMPLE: Static<typeof IncidentView> = {
   status: 'acknowledged',
   acknowledgedAt: '2027-02-03T02:06:40.550Z',
   acknowledgedBy: { userId: IDS.userId, via: 'rest' },
-  escalation: { state: 'paused', nextStep: null, nextStepAt: null, stepCount: 2 },
+  escalation: { state: 'paused', nextStep: null, nextStepAt: null, waitsFor: null, stepCount: 2 },
   updatedAt: '2027-02-03T02:06:40.550Z',
 };
 
@@ -282,14 +288,18 @@ export function toIncidentView(incident: IncidentRow, steps: readonly StepState[
     acknowledgedBy: incident.acknowledgedBy,
     resolvedAt: toTimestampOrNull(incident.resolvedAt),
     resolvedBy: incident.resolvedBy,
-    escalation: toEscalationView(escalationStateOf(incident.status, steps)),
+    escalation: toEscalationView(incident, steps),
     createdAt: toTimestamp(incident.createdAt),
     updatedAt: toTimestamp(incident.updatedAt),
   };
 }
 
-function toEscalationView(escalation: EscalationState): Static<typeof IncidentView>['escalation'] {
-  return { ...escalation, nextStepAt: toTimestampOrNull(escalation.nextStepAt) };
+function toEscalationView(
+  incident: IncidentRow,
+  steps: readonly StepState[],
+): Static<typeof IncidentView>['escalation'] {
+  const { nextStepAt, ...escalation } = escalationStateOf(incident.status, steps);
+  return { ...escalation, nextStepAt: toTimestampOrNull(nextStepAt), waitsFor: waitsFor(incident, steps) };
 }
 
 /** With the steps as they were at the trigger, in place of the summary that lists have. */
@@ -307,7 +317,7 @@ export function toEscalationWithStepsView(
     dueAt: toTimestamp(step.dueAt),
     settledAt: toTimestampOrNull(step.settledAt),
   }));
-  return { ...toEscalationView(escalationStateOf(incident.status, timers)), teamId: incident.teamId, steps };
+  return { ...toEscalationView(incident, timers), teamId: incident.teamId, steps };
 }
 
 export function toNotificationView(entry: NotificationRow): Static<typeof NotificationView> {

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 
 const VALUES = 10;
@@ -55,6 +56,12 @@ export const describeLabels = defineAction({
     const service = await stores.services.get(caller.orgId, serviceId);
     const selector = parseSelector(metricName);
     const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
-    return await metrics.catalog.describeLabels(service.id, { selector, since, label, text, valuesMax });
+    const wanted = { since, label, text, valuesMax };
+    const found = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
+    const question = found.seriesCount > 0 ? null : quantileQuestionOf(selector);
+    if (question === null) return found;
+    // The quantile of a histogram: it differs by what its counts differ by.
+    const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
+    return await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
   },
 });

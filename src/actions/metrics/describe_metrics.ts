@@ -8,7 +8,7 @@ import { nearestNames } from '#actions/metrics/nearest_names.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { familiesOf, METRIC_TYPES, metricTypeOf } from '#core/metrics/metric_type.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
-import { selectorOfName } from '#core/metrics/selector_text.ts';
+import { selectorOfName, selectorText } from '#core/metrics/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { MetricEntry } from '#storage/clickhouse/metric_catalog.ts';
 import type { ToldType } from '#storage/postgres/metric_type_store.ts';
@@ -17,22 +17,35 @@ const LIMIT = 25;
 const LIMIT_MAX = 50;
 const OFFSET_MAX = 10_000;
 const WORDS_MAX = 5;
-/** A preview of more series would take longer than people wait for a list. */
+/** A preview of more series would take longer than people wait for a list: of these only the newest value is looked up. */
 const PREVIEW_SERIES_MAX = 2_000;
-const PREVIEW = { hours: 1, pixels: 60 } as const;
+const PREVIEW = { minutes: 60, pixels: 60 } as const;
+const NEWEST = { minutes: 5, pixels: 20 } as const;
+/** What is shown of a histogram in a list. */
+const SHOWN_QUANTILE = '0.95';
 const CONCURRENT = 4;
 
 const MetricEntryView = Type.Object({
-  metricName: Type.String(),
+  metricName: Type.String({ description: 'of a histogram: without the suffixes of its series' }),
+  isHistogram: Type.Boolean({
+    description: 'it stands for the series of a histogram, and `quantile` in a selector asks for its quantiles',
+  }),
   kind: nullable(Type.Enum([...POINT_KINDS])),
   type: nullable(
     Type.Enum([...METRIC_TYPES], { description: 'what its sender says it is, or the histogram that it is a part of' }),
   ),
   unit: nullable(Type.String({ description: 'as its sender says; null where only its name may tell' })),
-  aggregation: Type.Enum([...AGGREGATIONS], { description: 'what the preview shows: sum of a counter, else avg' }),
+  aggregation: Type.Enum([...AGGREGATIONS], {
+    description: 'what the preview shows: sum of a counter, the 0.95 quantile of a histogram, else avg',
+  }),
   seriesCount: Type.Integer({ description: 'series with points in the hour before the newest' }),
   lastAt: Timestamp,
-  lastValue: nullable(Type.Number({ description: 'of the preview; null without points in the last hour' })),
+  lastValue: nullable(
+    Type.Number({
+      description:
+        'of the preview, of the last minutes for a metric of too many series; null without points in that time',
+    }),
+  ),
   stepSeconds: Type.Number(),
   preview: nullable(
     Type.Object(
@@ -110,23 +123,26 @@ function typeIn(types: ReadonlyMap<string, ToldType>, { name }: MetricEntry) {
 
 async function describe(
   serviceId: string,
-  { name, lastAt, seriesCount, kind }: MetricEntry,
+  { name, isHistogram, lastAt, seriesCount, kind }: MetricEntry,
   told: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
   context: ActionContext,
 ): Promise<Static<typeof MetricEntryView>> {
   const aggregation = kind === 'counter' || kind === 'delta' ? 'sum' : 'avg';
-  const entry = { metricName: name, kind, ...told, aggregation, seriesCount, lastAt: toTimestamp(lastAt) } as const;
-  if (seriesCount > PREVIEW_SERIES_MAX) return { ...entry, lastValue: null, stepSeconds: 0, preview: null };
-  const period = { from: context.now.subtract({ hours: PREVIEW.hours }), to: context.now };
+  const shown = { metricName: name, isHistogram, kind, ...told, aggregation, seriesCount } as const;
+  const isLarge = seriesCount > PREVIEW_SERIES_MAX;
+  const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;
+  const period = { from: context.now.subtract({ minutes }), to: context.now };
   const chart = await readChart(
     {
       serviceId,
-      metricName: selectorOfName(name),
+      metricName: isHistogram
+        ? selectorText(name, [{ label: 'quantile', operator: '=', value: SHOWN_QUANTILE }])
+        : selectorOfName(name),
       aggregation,
       splitBy: null,
       top: 1,
       offsetDays: 0,
-      pixels: PREVIEW.pixels,
+      pixels,
     },
     period,
     context,
@@ -134,5 +150,12 @@ async function describe(
     new Map([[serviceId, Promise.resolve([name])]]),
   );
   const { steps = [], values = [] } = chart.series[0] ?? {};
-  return { ...entry, lastValue: values.at(-1) ?? null, stepSeconds: chart.stepSeconds, preview: { steps, values } };
+  return {
+    ...shown,
+    ...(isHistogram && { type: 'histogram' as const }),
+    lastAt: toTimestamp(lastAt),
+    lastValue: values.at(-1) ?? null,
+    stepSeconds: chart.stepSeconds,
+    preview: isLarge ? null : { steps, values },
+  };
 }

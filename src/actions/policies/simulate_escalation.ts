@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { readSimulation, SimulationView } from '#actions/policies/simulation_view.ts';
+import { SIMULATED_PAGING, simulatePaging } from '#actions/policies/simulated_paging.ts';
 import { conditionText } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
 import { parseInstant } from '#core/oncall/parse_instant.ts';
@@ -24,7 +24,7 @@ const SimulatedRuleView = Type.Object({
   ...RuleView.properties,
   condition: Type.String({ description: 'when it opens an incident, as a sentence' }),
   policy: nullable(Type.Object({ policyId: IdText, name: Type.String(), teamId: IdText, teamName: Type.String() })),
-  steps: SimulationView,
+  ...SIMULATED_PAGING,
 });
 
 /** Whom a rule pages at a time, with the schedules as they will be then, and people's settings as they are. */
@@ -85,12 +85,14 @@ async function simulate(
 ): Promise<Static<typeof SimulatedRuleView>> {
   const { stores, caller } = context;
   const view = { ...toRuleView(rule, service), condition: conditionText(rule) };
-  if (rule.escalationPolicyId === null) return { ...view, policy: null, steps: [] };
+  if (rule.escalationPolicyId === null) {
+    return { ...view, policy: null, quiet: null, joined: null, stale: null, steps: [] };
+  }
   const policy = await stores.policies.get(caller.orgId, rule.escalationPolicyId);
   const team = await stores.teams.get(caller.orgId, policy.teamId);
   return {
     ...view,
     policy: { policyId: policy.id, name: policy.name, teamId: team.id, teamName: team.name },
-    steps: await readSimulation(policy, triggeredAt, context),
+    ...(await simulatePaging(rule, policy, triggeredAt, context)),
   };
 }

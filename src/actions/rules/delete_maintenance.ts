@@ -3,12 +3,15 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMaintenanceView } from '#actions/rules/maintenance_view.ts';
+import { nextMaintenance } from '#core/incidents/maintenance.ts';
 import { renewQuiet } from '#incidents/paging_start.ts';
+import { isAtOrBefore } from '#kernel/time.ts';
 
 export const deleteMaintenance = defineAction({
   name: 'delete_maintenance',
   consoleOnly: true,
-  summary: 'End a maintenance window, or call it off. Incidents that waited for its end page now.',
+  summary:
+    'End a maintenance window for good, or call it off. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
   permission: 'oncall:edit',
   effect: 'delete',
   input: Type.Object({ maintenanceId: IdText }, CLOSED),
@@ -18,9 +21,13 @@ export const deleteMaintenance = defineAction({
     const { stores, caller, now, record } = context;
     await stores.maintenance.hold(caller.orgId);
     const row = await stores.maintenance.get(caller.orgId, maintenanceId);
-    await stores.maintenance.delete(row.id);
+    const before = toMaintenanceView(row, now);
+    const hasBegun = isAtOrBefore(row.startsAt, now) && nextMaintenance(row, now) !== null;
+    const ended = hasBegun ? { ...row, endsAt: now, updatedAt: now } : null;
+    if (ended === null) await stores.maintenance.delete(row.id);
+    else await stores.maintenance.save(ended);
     await renewQuiet(context, caller.orgId);
-    record({ target: row.id, before: toMaintenanceView(row, now), after: null });
+    record({ target: row.id, before, after: ended && toMaintenanceView(ended, now) });
     return { deleted: true as const, maintenanceId: row.id };
   },
 });

@@ -1,20 +1,48 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
-import { CLOSED } from '#actions/fields.ts';
-import { MaintenanceView, toMaintenanceView } from '#actions/rules/maintenance_view.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { NamedMaintenanceView, toMaintenanceView } from '#actions/rules/maintenance_view.ts';
+import { rulesOf } from '#core/incidents/maintenance.ts';
+import { invalidInput } from '#kernel/errors.ts';
 
 export const listMaintenance = defineAction({
   name: 'list_maintenance',
   consoleOnly: true,
-  summary: 'List the maintenance windows of the organization, newest first; there are at most 200.',
+  summary:
+    'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep something of a service, or a rule, quiet.',
   permission: 'oncall:view',
   effect: 'read',
-  input: Type.Object({}, CLOSED),
-  result: Type.Object({ windows: Type.Array(MaintenanceView) }),
+  input: Type.Object({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }, CLOSED),
+  result: Type.Object({ windows: Type.Array(NamedMaintenanceView) }),
   example: {},
-  async handle(_input, { stores, caller, now }) {
-    const rows = await stores.maintenance.list(caller.orgId);
-    return { windows: rows.map((row) => toMaintenanceView(row, now)) };
+  async handle({ serviceId, ruleId }, { stores, caller: { orgId }, now }) {
+    if (serviceId !== undefined && ruleId !== undefined) {
+      throw invalidInput([{ path: 'ruleId', message: 'cannot be given together with serviceId' }]);
+    }
+    const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId);
+    const rule = ruleId === undefined ? null : await stores.alertRules.get(orgId, ruleId);
+    const all = await stores.maintenance.list(orgId);
+    const isWanted = service !== null || rule !== null;
+    const rules = isWanted && all.length > 0 ? await stores.maintenance.listRules(orgId) : [];
+    const subjects = rules.filter((one) => one.serviceId === service?.id || one.ruleId === rule?.id);
+    const rows = isWanted
+      ? all.filter((row) => (service !== null && row.serviceId === service.id) || rulesOf(row, subjects).length > 0)
+      : all;
+    const serviceIds = rows.flatMap((row) => row.serviceId ?? []);
+    const services = await stores.services.findNames(orgId, serviceIds);
+    const ruleNames = await stores.alertRules.findNames(
+      orgId,
+      rows.flatMap((row) => row.ruleId ?? []),
+    );
+    return {
+      windows: rows.map((row) => ({
+        ...toMaintenanceView(row, now),
+        targetName:
+          (row.serviceId !== null && services.get(row.serviceId)) ||
+          (row.ruleId !== null && ruleNames.get(row.ruleId)) ||
+          null,
+      })),
+    };
   },
 });

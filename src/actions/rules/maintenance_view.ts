@@ -32,6 +32,7 @@ export const MaintenanceView = Type.Object({
   endsAt: nullable(Timestamp),
   recurrence: nullable(RecurrenceView),
   timezone: Type.String(),
+  updatedAt: Timestamp,
   isActive: Type.Boolean(),
   next: nullable(
     Type.Object(
@@ -39,6 +40,11 @@ export const MaintenanceView = Type.Object({
       { description: 'when it is in effect now or next; null when it is over' },
     ),
   ),
+});
+
+export const NamedMaintenanceView = Type.Object({
+  ...MaintenanceView.properties,
+  targetName: nullable(Type.String({ description: 'of the service or the rule; null for a label' })),
 });
 
 export function toMaintenanceView(row: MaintenanceRow, now: Temporal.Instant): Static<typeof MaintenanceView> {
@@ -54,6 +60,7 @@ export function toMaintenanceView(row: MaintenanceRow, now: Temporal.Instant): S
     endsAt: toTimestampOrNull(row.endsAt),
     recurrence: recurrence && { ...recurrence, weekdays: [...recurrence.weekdays] },
     timezone: row.timezone,
+    updatedAt: toTimestamp(row.updatedAt ?? row.createdAt),
     isActive: next !== null && next.startsAt.epochMilliseconds <= now.epochMilliseconds,
     next: next && { startsAt: toTimestamp(next.startsAt), endsAt: toTimestamp(next.endsAt) },
   };

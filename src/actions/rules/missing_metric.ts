@@ -4,8 +4,10 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
@@ -34,7 +36,9 @@ export async function findMissingMetrics(
 ): Promise<ReadonlyMap<string, NonNullable<MissingMetric>>> {
   const wanted = rules.flatMap((rule) => {
     const metric = metricOf(rule);
-    return metric === null ? [] : [{ id: rule.id, name: readSelector(metric).name }];
+    if (metric === null) return [];
+    const selector = readSelector(metric);
+    return [{ id: rule.id, name: selector.name, buckets: quantileQuestionOf(selector)?.buckets.name ?? null }];
   });
   if (wanted.length === 0) return new Map();
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
@@ -44,13 +48,41 @@ export async function findMissingMetrics(
   });
   if (names === null) return new Map();
   const arrived = new Set(names);
+  const quantiles = wanted.filter(
+    ({ buckets, name }) => buckets !== null && !arrived.has(buckets) && arrived.has(name),
+  );
+  const summaries = await findSummaries(
+    metrics,
+    service,
+    quantiles.map(({ name }) => name),
+  );
+  /** What has to arrive for the rule to measure anything: of a quantile the buckets, unless the metric is a summary. */
+  const neededOf = ({ name, buckets }: (typeof wanted)[number]): string =>
+    buckets === null || summaries.has(name) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
   return new Map(
     wanted
-      .filter(({ name }) => !arrived.has(name))
-      .map(({ id, name }) => [id, { metricName: name, nearestNames: nearestTo(name, shown) }]),
+      .map((one) => ({ id: one.id, needed: neededOf(one) }))
+      .filter(({ needed }) => !arrived.has(needed))
+      .map(({ id, needed }) => [id, { metricName: needed, nearestNames: nearestTo(needed, shown) }]),
   );
+}
+
+const SUMMARIES_MAX = 50;
+
+/** Those of the metrics that are sent as quantiles. */
+async function findSummaries(
+  { catalog }: ActionContext['metrics'],
+  { id }: Pick<ServiceWithCapabilities, 'id'>,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = [...new Set(names)].slice(0, SUMMARIES_MAX).map(async (name) => {
+    const asked = { since: fromEpochMilliseconds(0), label: 'quantile', text: '', valuesMax: 1 };
+    const { labels } = await catalog.describeLabels(id, { selector: { name, matchers: [] }, ...asked });
+    return labels.length > 0 ? [name] : [];
+  });
+  return new Set((await Promise.all(found)).flat());
 }
 
 function nearestTo(name: string, names: readonly string[]): string[] {

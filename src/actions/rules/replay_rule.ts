@@ -1,55 +1,42 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { readHistory } from '#actions/rules/read_history.ts';
 import { REPLAY_DAYS_MAX } from '#actions/rules/read_rule_history.ts';
+import { CostView, readCostOf, readPolicy } from '#actions/rules/replay_cost.ts';
 import { RuleSettingsInput } from '#actions/rules/settings_fields.ts';
-import { parseRuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
+import { labelsOf } from '#core/incidents/maintenance.ts';
+import { type ReplayedOpening, replayPaging } from '#core/incidents/replay_paging.ts';
+import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
-import { type ReplayedIncident, replayRule as replay } from '#core/metrics/replay.ts';
+import { replayRule as replay } from '#core/metrics/replay.ts';
 import { selectorFaults } from '#core/metrics/selector.ts';
-import { contactsOf } from '#core/oncall/contact.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
-import { escalationCost } from '#core/oncall/escalation_cost.ts';
-import { notFound } from '#kernel/errors.ts';
-import { asId, type Id } from '#kernel/ids.ts';
+import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
-import { rotationOf } from '#storage/postgres/schedule_store.ts';
 
 /** Marks beyond these are not sent, and what more incidents would have cost is not computed. */
 const INCIDENTS_MAX = 500;
-const PEOPLE_MAX = 50;
-
-const CostView = Type.Object({
-  pages: Type.Integer({ description: 'messages that would have been sent' }),
-  nights: Type.Integer({ description: 'nights, from 23:00 to 07:00, in which they would have woken somebody' }),
-  people: Type.Array(
-    Type.Object({
-      userId: IdText,
-      name: Type.String(),
-      timeZone: Type.String({ description: 'of a schedule that they are in, UTC for somebody in none' }),
-      pages: Type.Integer(),
-      nights: Type.Integer(),
-    }),
-    { description: 'who is paged most first, at most 50' },
-  ),
-  peopleCount: Type.Integer(),
-});
+/** Other incidents of the service that may have paged for one; the newest. */
+const OTHERS_MAX = 2_000;
+/** So soon is an incident acknowledged that somebody forgets then. */
+const ACKNOWLEDGED_AFTER_MINUTES = 5;
 
 export const replayRule = defineAction({
   name: 'replay_rule',
   consoleOnly: true,
   summary:
-    'Say which incidents a metric rule would have opened in the last days, had it been evaluated every minute, and what they would have cost the people whom a policy pages.',
+    'Say which incidents a metric rule would have opened in the last days, had it been evaluated every minute, which of them would have waited for a maintenance or joined another incident, and what they would have cost the people whom a policy pages.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object(
     {
       serviceId: IdText,
+      ruleId: Type.Optional(Type.String({ description: 'the rule that is replayed, if it is there already' })),
       metricName: MetricName,
       aggregation: Type.Enum([...AGGREGATIONS]),
       windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
@@ -63,11 +50,29 @@ export const replayRule = defineAction({
   ),
   result: Type.Object({
     since: Timestamp,
-    incidents: Type.Array(Type.Object({ openedAt: Timestamp, closedAt: nullable(Timestamp) }), {
-      description: 'oldest first, at most 500',
-    }),
+    incidents: Type.Array(
+      Type.Object({
+        openedAt: Timestamp,
+        closedAt: nullable(Timestamp),
+        paging: Type.Enum(['at_once', 'quiet', 'with_lead'], {
+          description: 'quiet: it waited for the end of a maintenance; with_lead: another incident paged for it',
+        }),
+        pagedAt: nullable(
+          Type.String({ format: 'date-time', description: 'when its steps began; null: it was over before' }),
+        ),
+      }),
+      { description: 'oldest first, at most 500' },
+    ),
     incidentCount: Type.Integer(),
+    quietCount: Type.Integer({ description: 'of those shown, opened during a maintenance' }),
+    joinedCount: Type.Integer({ description: 'of those shown, opened with another incident that paged for both' }),
     cost: nullable(CostView),
+    forgotten: nullable(
+      Type.Object(
+        { acknowledgedAfterMinutes: Type.Integer(), ...CostView.properties },
+        { description: 'the cost had somebody acknowledged each page and forgotten it; null: it would not page again' },
+      ),
+    ),
   }),
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
   example: {
@@ -81,69 +86,71 @@ export const replayRule = defineAction({
     settings: { forMinutes: 5 },
     days: 7,
   },
-  async handle({ serviceId, escalationPolicyId, comparator, threshold, settings, ...wanted }, context) {
+  async handle({ serviceId, ruleId, escalationPolicyId, comparator, threshold, settings, ...wanted }, context) {
+    const { stores, caller, now } = context;
     const config = { ...wanted, comparator, threshold };
-    const parsed = parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings');
-    const service = await context.stores.services.get(context.caller.orgId, serviceId);
+    const parsed = orThrow(parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings'));
+    const own = settingsOf(parsed);
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
+    const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
     const history = await readHistory(service, wanted, context);
-    const incidents = replay({ ...config, settings: settingsOf(orThrow(parsed)) }, history);
+    const incidents = replay({ ...config, settings: own }, history);
     const shown = incidents.slice(0, INCIDENTS_MAX);
+    const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
+      serviceId: service.id,
+      ruleId: rule && rule.id,
+      labels: labelsOf({ kind: 'metric_threshold', config }),
+      escalationPolicyId: policy && policy.id,
+      severity: 'error',
+      groupMinutes: own.groupMinutes,
+      repageMinutes: own.repageMinutes,
+      steps: policy?.steps.length ?? 0,
+      openedAt: fromEpochMilliseconds(openedAt),
+      closedAt: closedAt === null ? null : fromEpochMilliseconds(closedAt),
+    }));
+    const setting = {
+      windows: await stores.maintenance.list(caller.orgId),
+      others: await readOthers(service.id, rule && rule.id, history.firstMs, context),
+      acknowledgedAfterMinutes: null,
+      now,
+    };
+    const paging = replayPaging(openings, setting);
+    const costOf = policy === null ? null : await readCostOf(policy, context);
+    const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
+    const forgotten =
+      own.repageMinutes === null ? [] : replayPaging(openings, { ...setting, acknowledgedAfterMinutes });
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
     return {
       since: timestamp(history.firstMs),
-      incidents: shown.map(({ openedAt, closedAt }) => ({
-        openedAt: timestamp(openedAt),
-        closedAt: closedAt === null ? null : timestamp(closedAt),
-      })),
+      incidents: shown.map(({ openedAt, closedAt }, index) => {
+        const begin = paging[index]?.runs[0]?.from;
+        return {
+          openedAt: timestamp(openedAt),
+          closedAt: closedAt === null ? null : timestamp(closedAt),
+          paging: paging[index]?.start.kind ?? 'at_once',
+          pagedAt: begin === undefined ? null : toTimestamp(begin),
+        };
+      }),
       incidentCount: incidents.length,
-      cost: escalationPolicyId === null ? null : await readCost(escalationPolicyId, shown, context),
+      quietCount: paging.filter(({ start }) => start.kind === 'quiet').length,
+      joinedCount: paging.filter(({ start }) => start.kind === 'with_lead').length,
+      cost: costOf && costOf(paging.flatMap(({ runs }) => runs)),
+      forgotten:
+        costOf === null || own.repageMinutes === null
+          ? null
+          : { acknowledgedAfterMinutes, ...costOf(forgotten.flatMap(({ runs }) => runs)) },
     };
   },
 });
 
-/** With the policy, the contacts and the rotations of today. */
-async function readCost(
-  policyId: string,
-  incidents: readonly ReplayedIncident[],
-  { caller: { orgId }, stores, configuredChannels, now }: ActionContext,
-): Promise<Static<typeof CostView>> {
-  const [policy] = await stores.ruleSearch.listPolicies(orgId, [asId('policy', policyId)]);
-  if (policy === undefined) throw notFound('escalationPolicyId', 'escalation policy');
-  const { schedules, people } = await stores.onCall.ofTeam(orgId, policy.teamId, now);
-  const userIds = [...people.values(), ...policy.steps.flatMap(({ targetUserIds }) => targetUserIds)].map((one) =>
-    typeof one === 'string' ? one : one.userId,
-  );
-  const known = await stores.people.listReachable(orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
-  const members = await stores.teams.listMembers(orgId, [policy.teamId]);
-  const zoneOf = (userId: Id<'user'>): string => {
-    const own = schedules.find(({ schedule }) => schedule.rotationConfig.userIds.includes(userId)) ?? schedules[0];
-    return own?.schedule.timezone ?? 'UTC';
-  };
-  const {
-    pages,
-    nights,
-    people: paged,
-  } = escalationCost(
-    {
-      steps: policy.steps,
-      schedules: schedules.map(({ schedule, overrides }) => ({ rotation: rotationOf(schedule), overrides })),
-      contacts: contactsOf([...known.values()], subscribers, members),
-      configured: configuredChannels,
-      isPresent: (userId: string) => known.has(userId),
-    },
-    incidents,
-    zoneOf,
-    now.epochMilliseconds,
-  );
-  return {
-    pages,
-    nights,
-    people: paged.slice(0, PEOPLE_MAX).map((person) => ({
-      ...person,
-      name: known.get(person.userId)?.name ?? '',
-      timeZone: zoneOf(person.userId),
-    })),
-    peopleCount: paged.length,
-  };
+/** What else the service had open: it may have paged for what the rule would have opened. */
+async function readOthers(
+  serviceId: Id<'service'>,
+  exceptRuleId: Id<'rule'> | null,
+  firstMs: number,
+  { stores, now }: ActionContext,
+) {
+  const from = fromEpochMilliseconds(firstMs).subtract({ minutes: GROUP_MINUTES_MAX });
+  return await stores.incidentPaging.listDuring(serviceId, { from, to: now, exceptRuleId }, OTHERS_MAX);
 }

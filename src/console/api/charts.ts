@@ -92,6 +92,26 @@ export const chartMarksQuery = (orgId: string, serviceIds: readonly string[], fr
   });
 };
 
+/** Single observations with their traces, of whole minutes as well. */
+export const exemplarsQuery = (
+  orgId: string,
+  of: Pick<InputOf<'list_exemplars'>, 'serviceId' | 'metricName'>,
+  period: { readonly from: number; readonly to: number } | null,
+) => {
+  const { from, to } = period ?? { from: 0, to: 0 };
+  const input = {
+    ...of,
+    from: new Date(Math.floor(from / MINUTE_MS) * MINUTE_MS).toISOString(),
+    to: new Date(Math.ceil(to / MINUTE_MS) * MINUTE_MS).toISOString(),
+  };
+  return queryOptions({
+    queryKey: [...topicKey(orgId, 'metrics'), 'list_exemplars', input],
+    queryFn: ({ signal }) => invoke(orgId, 'list_exemplars', input, signal),
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+};
+
 export function markersOf(marks: ResultOf<'list_chart_marks'> | undefined): ChartMarker[] {
   if (marks === undefined) return [];
   return [

@@ -17,6 +17,7 @@ const ALONE: ReadonlySet<string> = new Set([
   'get_service_health',
   'list_exception_events',
   'list_exception_origins',
+  'list_exemplars',
   'query_metric',
   'query_metrics',
   'read_rule_history',

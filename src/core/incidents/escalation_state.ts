@@ -1,4 +1,4 @@
-import type { Temporal } from '#kernel/time.ts';
+import { FAR_FUTURE, isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import type { IncidentStatus } from './incident.ts';
 
 export interface StepState {
@@ -11,6 +11,7 @@ export interface StepState {
 export interface EscalationState {
   readonly state: 'running' | 'paused' | 'finished' | 'none';
   readonly nextStep: number | null;
+  /** Null also when time alone never makes it fire: another incident pages for this one, or it is too far ahead. */
   readonly nextStepAt: Temporal.Instant | null;
   /** How many steps the policy had at the trigger. */
   readonly stepCount: number;
@@ -28,9 +29,24 @@ export function escalationStateOf(status: IncidentStatus, steps: readonly StepSt
     case 'triggered': {
       const next = nextPending(steps);
       if (next === undefined) return { state: 'finished', ...idle };
-      return { state: 'running', nextStep: next.stepIndex, nextStepAt: next.dueAt, stepCount };
+      const nextStepAt = isAtOrBefore(FAR_FUTURE, next.dueAt) ? null : next.dueAt;
+      return { state: 'running', nextStep: next.stepIndex, nextStepAt, stepCount };
     }
   }
+}
+
+/** What an incident waits for before its first page. */
+export const WAITS_FOR = ['maintenance', 'incident'] as const;
+
+/** What keeps an open incident from paging: a maintenance, or another one that pages for both; null for nothing. */
+export function waitsFor(
+  incident: { readonly status: IncidentStatus; readonly quietUntil: Temporal.Instant | null; readonly leadId: unknown },
+  steps: readonly StepState[],
+): (typeof WAITS_FOR)[number] | null {
+  if (incident.status !== 'triggered' || steps.length === 0 || steps.some(({ state }) => state !== 'pending'))
+    return null;
+  if (incident.leadId !== null) return 'incident';
+  return incident.quietUntil === null ? null : 'maintenance';
 }
 
 function nextPending(steps: readonly StepState[]): StepState | undefined {

@@ -22,6 +22,13 @@ export interface Opening {
   readonly groupMinutes: number;
 }
 
+/** Of the incidents that followed one that has ended, oldest first: the one that pages from now on, for the rest as well. */
+export function nextLead<Follower extends Pick<PossibleLead, 'status'>>(
+  followers: readonly Follower[],
+): Follower | null {
+  return followers.find(({ status }) => status === 'triggered') ?? null;
+}
+
 /**
  * The incident that pages for what is about to open: one of the same service that pages the same policy, opened within the
  * minutes of the rule and is at least as severe; the oldest of them. Null: it pages by itself.

@@ -45,6 +45,8 @@ export const MAINTENANCE_DAYS_MAX = 31;
 const DAY_MINUTES = 1_440;
 /** Windows that follow one another without a gap are taken together, but no more than these. */
 const CHAINED_MAX = 100;
+/** Two windows that recur weekly meet within two weeks, or never. */
+const OVERLAP_TRIES = 30;
 
 export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): boolean {
   if (target.serviceId !== null) return target.serviceId === subject.serviceId;
@@ -75,6 +77,56 @@ export function quietUntil(windows: readonly MaintenanceTimes[], at: Instant): I
     if (Temporal.Instant.compare(until, latest) >= 0) return latest;
   }
   return Temporal.Instant.compare(until, at) > 0 ? until : null;
+}
+
+/** Until when pages about a subject wait that would begin at this instant, and the window that says so; null for not at all. */
+export function findQuiet<Window extends MaintenanceTimes & MaintenanceTarget>(
+  windows: readonly Window[],
+  subject: MaintenanceSubject,
+  at: Instant,
+): { readonly until: Instant; readonly window: Window } | null {
+  const own = windows.filter((window) => isFor(window, subject));
+  const until = quietUntil(own, at);
+  const window = until === null ? undefined : own.find((one) => endOf(one, at) !== null);
+  return until === null || window === undefined ? null : { until, window };
+}
+
+/** The rules that a window keeps quiet, out of these. */
+export function rulesOf<Rule extends MaintenanceSubject>(target: MaintenanceTarget, rules: readonly Rule[]): Rule[] {
+  return rules.filter((rule) => isFor(target, rule));
+}
+
+/** Whether both keep some incident quiet: they are for the same thing, or for one rule at least. */
+export function haveCommonSubject(
+  a: MaintenanceTarget,
+  b: MaintenanceTarget,
+  rules: readonly MaintenanceSubject[],
+): boolean {
+  const isSame =
+    a.serviceId === b.serviceId &&
+    a.ruleId === b.ruleId &&
+    a.labelName === b.labelName &&
+    a.labelValue === b.labelValue;
+  return isSame || rules.some((rule) => isFor(a, rule) && isFor(b, rule));
+}
+
+/** The next time, from this instant on, in which both are in effect; null when there is none within `tries` turns of them. */
+export function nextOverlap(
+  a: MaintenanceTimes,
+  b: MaintenanceTimes,
+  from: Instant,
+  tries = OVERLAP_TRIES,
+): { readonly startsAt: Instant; readonly endsAt: Instant } | null {
+  let at = from;
+  for (let tried = 0; tried < tries; tried += 1) {
+    const [one, other] = [nextMaintenance(a, at), nextMaintenance(b, at)];
+    if (one === null || other === null) return null;
+    const startsAt = later(from, later(one.startsAt, other.startsAt));
+    const endsAt = earlier(one.endsAt, other.endsAt);
+    if (Temporal.Instant.compare(startsAt, endsAt) < 0) return { startsAt, endsAt };
+    at = endsAt;
+  }
+  return null;
 }
 
 /** When it is or will next be in effect, from this instant on; null when it is over. */
@@ -125,6 +177,10 @@ function occurrenceOn(
   const wallEnd = wall.add({ minutes }).toZonedDateTime(timezone).toInstant();
   const end = endsAt !== null && Temporal.Instant.compare(endsAt, wallEnd) < 0 ? endsAt : wallEnd;
   return Temporal.Instant.compare(start, end) < 0 ? { startsAt: start, endsAt: end } : null;
+}
+
+function earlier(a: Instant, b: Instant): Instant {
+  return Temporal.Instant.compare(a, b) <= 0 ? a : b;
 }
 
 function later(a: Instant, b: Instant): Instant {

@@ -30,6 +30,7 @@ export const RULE_DEFAULTS: RuleSettings = {
 
 /** A day: a longer one would be another window. */
 const MINUTES_MAX = 1_440;
+export const GROUP_MINUTES_MAX = 15;
 const RATE = { minimum: 0, maximum: 1_000_000_000 };
 const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
 
@@ -86,7 +87,7 @@ export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: obje
   groupMinutes: {
     type: 'integer',
     minimum: 0,
-    maximum: 15,
+    maximum: GROUP_MINUTES_MAX,
     description:
       'an incident that opens within so many minutes after another one of the service, by the same policy, is linked to it and pages only if that one ends first; 0: it pages by itself',
   },

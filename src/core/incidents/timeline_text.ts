@@ -55,7 +55,7 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'acknowledged':
       return `Acknowledged by ${actor(data, nameOf)}; escalation is paused.${consequences(data, nameOf)}`;
     case 'resolved':
-      return `Resolved by ${actor(data, nameOf)}${noDataFor(data)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
+      return `Resolved by ${actor(data, nameOf)}${noDataFor(data)}${clearFor(data)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
     case 'quiet':
       return `In maintenance (${textOf(data['maintenance'])}): if it is still open at ${shownTime(data['until'])}, it pages then.`;
     case 'maintenance_ended':
@@ -177,6 +177,12 @@ function shownTime(at: unknown): string {
 function noDataFor(data: Data): string {
   const minutes = Number(data['noDataMinutes'] ?? 0);
   return minutes === 0 ? '' : `, for ${plural(minutes, 'minute', 'minutes')} now`;
+}
+
+/** Said of a rule whose settings ask for more or less than a whole window. */
+function clearFor(data: Data): string {
+  const minutes = Number(data['clearMinutes'] ?? 0);
+  return minutes === 0 ? '' : `: its condition has been false for ${plural(minutes, 'minute', 'minutes')}`;
 }
 
 /** An incident ends as well when somebody resolves or ignores its exception. */

@@ -141,12 +141,20 @@ function decideOpenIncident<At extends InstantLike>(
     if (hasLasted(silentSince, settings.noDataMinutes, now)) return { kind: 'resolve', because: 'no_data' };
     return remember(null, silentSince);
   }
-  const { recoveryThreshold, recoveryMinutes } = settings;
+  const { recoveryThreshold } = settings;
   if (recoveryThreshold !== null && isBreached(value, comparator, recoveryThreshold)) return remember(null);
   const clearSince = sinceThen(open.clearSince, now);
-  const flapMinutes = isFlapping(settings, recentIncidents) ? settings.flapMinutes : 0;
-  const isOver = hasLasted(clearSince, Math.max(recoveryMinutes ?? windowMinutes, flapMinutes), now);
+  const isOver = hasLasted(clearSince, minutesToRecover({ windowMinutes, settings }, recentIncidents), now);
   return isOver ? { kind: 'resolve', because: 'recovered' } : remember(clearSince);
+}
+
+/** How long the condition has to be false before an incident is over. */
+export function minutesToRecover(
+  { windowMinutes, settings = METRIC_RULE_DEFAULTS }: Pick<JudgedRule, 'windowMinutes' | 'settings'>,
+  recentIncidents: number,
+): number {
+  const flapMinutes = isFlapping(settings, recentIncidents) ? settings.flapMinutes : 0;
+  return Math.max(settings.recoveryMinutes ?? windowMinutes, flapMinutes);
 }
 
 /** Whether a rule opens and resolves incidents so often that the last one stays open. */

@@ -18,6 +18,7 @@ interface Source {
 const SOURCES: readonly Source[] = [
   { table: 'metric_series', time: null, key: 'series', rowBytes: '100 + length(toString(tags))' },
   { table: 'metric_names', time: null, key: 'metric', rowBytes: '50' },
+  { table: 'metric_exemplars', time: 'at', key: 'trace_id', rowBytes: '150 + length(toString(tags))' },
   { table: 'metric_points', time: 'ts', key: 'series, ts', rowBytes: '42' },
   { table: 'exception_origins', time: null, key: 'group_id', rowBytes: '80' },
   { table: 'exception_events', time: 'at', key: 'event_id', rowBytes: '200 + length(payload)' },

@@ -15,6 +15,7 @@ export async function deleteStrays(client: Client, clickhouse: ClickHouseClient)
     'metric_points',
     'metric_series',
     'metric_names',
+    'metric_exemplars',
     'exception_events',
     'exception_origins',
   ] as const) {

@@ -20,6 +20,8 @@ import { CheckInIntake } from '#ingest/check_in_intake.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
+import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
+import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
 import { ServiceTypes } from '#ingest/series/service_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
@@ -65,6 +67,7 @@ export async function mountIngest(
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
     counters,
+    exemplars: new ExemplarRecorder({ store: new ExemplarStore(context.clickhouse), log }),
     beside,
     checkIns: new CheckInIntake({
       db,
@@ -89,6 +92,7 @@ export async function mountIngest(
       ingest.series.close(),
       ingest.types.close(),
       ingest.beside.close(),
+      ingest.exemplars.close(),
       refusals.close(),
     ]);
   });

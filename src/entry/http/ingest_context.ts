@@ -7,6 +7,7 @@ import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
 import type { CheckInIntake } from '#ingest/check_in_intake.ts';
 import type { SideRecorder } from '#ingest/side_recorder.ts';
+import type { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
@@ -27,6 +28,8 @@ export interface IngestContext {
   /** What they said of the types of their metrics. */
   readonly types: ServiceTypes;
   readonly counters: IngestCounters;
+  /** Single observations with their traces. */
+  readonly exemplars: ExemplarRecorder;
   /** What comes besides points and events. */
   readonly beside: SideRecorder;
   /** Runs of scheduled jobs. */

@@ -29,6 +29,7 @@ export async function takePoints(
     if (points.length > 0) await context.intake.acceptPoints(target, points);
   });
   decoded.remember();
+  context.exemplars.record(serviceId, decoded.exemplars, context.clock.now().epochMilliseconds);
   if (decoded.typeChanges.count > 0) context.log.warn({ serviceId }, describeTypeChanges(decoded.typeChanges));
   context.counters.countPoints(serviceId, decoded);
   return decoded;

@@ -1,6 +1,8 @@
 import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
+import type { Exemplar } from '#core/metrics/exemplar.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
+import { Exemplars } from '#ingest/admission/exemplars.ts';
 import { canonicalLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
@@ -84,8 +86,10 @@ export interface DecodedPoints {
   readonly typeChanges: Pick<TypeChanges, 'count' | 'named'>;
   /** To be called once the points are stored: what this request said need not be stored again with the next one. */
   readonly remember: () => void;
+  /** Single observations that name their trace; the others are left out. */
+  readonly exemplars: readonly Exemplar[];
   /** What a sender of remote write 2.0 is told besides. */
-  readonly written?: { readonly samples: number; readonly histograms: number };
+  readonly written?: { readonly samples: number; readonly histograms: number; readonly exemplars: number };
   /** NaN values: senders use them for "nothing measured", so they are left out and are not a fault. */
   readonly dropped: number;
 }
@@ -105,6 +109,7 @@ const READING_BYTES_FREE = 120_000;
 export class PointAdmission {
   readonly limits: PointLimits;
   readonly batch: PointBatch;
+  readonly exemplars: Exemplars;
   readonly #refusals = new Refusals();
   readonly #hasher = new SeriesHasher();
   /** The series that `findOrAddSeries` added, and their positions in the batch. */
@@ -141,6 +146,7 @@ export class PointAdmission {
     limits.series.pay(bodyBytes);
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
+    this.exemplars = new Exemplars(this.#oldest, this.#newest);
   }
 
   /**
@@ -332,6 +338,7 @@ export class PointAdmission {
       typeChanges: this.#typeChanges,
       remember: () => this.limits.starts.addAll(this.#starts),
       dropped: this.#dropped,
+      exemplars: this.exemplars.kept,
     };
   }
 

@@ -8,6 +8,7 @@ import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import type { MetricProtocol, ProtocolAnswer } from '#ingest/metric_protocol.ts';
 import { kindOfSeries, type TypeOfFamily } from '#ingest/protocols/prometheus/counter_names.ts';
+import { readExemplar } from '#ingest/protocols/prometheus/exemplar_reader.ts';
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
 import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
@@ -61,13 +62,13 @@ function taken(typeChanges: DecodedPoints['typeChanges']): ProtocolAnswer {
 /** Version 2.0 has what was written told in headers, and answers 400 when a part was refused: the rest is taken. */
 function answerV2(
   rejected: Rejected,
-  { samples, histograms }: Written,
+  { samples, histograms, exemplars }: Written,
   typeChanges: DecodedPoints['typeChanges'],
 ): ProtocolAnswer {
   const headers = {
     'x-prometheus-remote-write-samples-written': String(samples),
     'x-prometheus-remote-write-histograms-written': String(histograms),
-    'x-prometheus-remote-write-exemplars-written': '0',
+    'x-prometheus-remote-write-exemplars-written': String(exemplars),
   };
   return rejected.count === 0
     ? { ...taken(typeChanges), headers }
@@ -76,7 +77,7 @@ function answerV2(
 
 /**
  * Prometheus remote write: a snappy block with a protobuf message of version 1.0 or 2.0. `body` is compressed; its Content-Encoding
- * (`snappy`) is undone here. Stale markers become points of kind `stale`; exemplars are ignored. All requests that share a
+ * (`snappy`) is undone here. Stale markers become points of kind `stale`; of exemplars, those that name a trace are kept. All requests that share a
  * `memory` need the same limits, except for the age of points and the allowed series.
  *
  * Throws `unsupported_media_type` (any other version), `payload_too_large`, or `invalid_input` when the
@@ -274,7 +275,8 @@ class WriteRequestDecoder {
    */
   #readNewSeries(end: number): Series | null {
     const start = this.#reader.pos;
-    const { samples, histograms } = this.#readLabels(end);
+    const { samples, histograms, exemplars } = this.#readLabels(end);
+    if (exemplars > 0) this.#readExemplars(start, end);
     if (histograms > 0) this.#readHistograms(start, end, histograms);
     if (samples === 0) return null;
     const admission = this.#admission;
@@ -288,6 +290,20 @@ class WriteRequestDecoder {
     this.#reader.pos = start;
     this.#readSamples(end, series, kind, place);
     return admission.batch.series[series] ?? null;
+  }
+
+  #readExemplars(start: number, end: number): void {
+    if (this.#labels.fault() !== null) return;
+    const reader = this.#reader;
+    reader.pos = start;
+    while (reader.nextField(end)) {
+      if (!reader.is(3, WIRE.bytes) || !this.#admission.exemplars.mayRead()) {
+        reader.skip(end);
+        continue;
+      }
+      const sent = readExemplar(reader, reader.message(end));
+      this.#admission.exemplars.add(this.#labels.name, this.#labels.list, sent);
+    }
   }
 
   #readHistograms(start: number, end: number, histograms: number): void {
@@ -309,21 +325,27 @@ class WriteRequestDecoder {
   }
 
   /** Reads the labels of a series and returns the numbers of its samples and histograms, which it skips. */
-  #readLabels(end: number): { readonly samples: number; readonly histograms: number } {
+  #readLabels(end: number): {
+    readonly samples: number;
+    readonly histograms: number;
+    readonly exemplars: number;
+  } {
     const reader = this.#reader;
     this.#labels.clear();
     let samples = 0;
     let histograms = 0;
+    let exemplars = 0;
     while (reader.nextField(end)) {
       if (reader.is(1, WIRE.bytes)) {
         this.#labels.read(reader.message(end));
         continue;
       }
       if (reader.is(2, WIRE.bytes)) samples += 1;
+      else if (reader.is(3, WIRE.bytes)) exemplars += 1;
       else if (reader.is(4, WIRE.bytes)) histograms += 1;
       reader.skip(end);
     }
-    return { samples, histograms };
+    return { samples, histograms, exemplars };
   }
 
   #readSamples(end: number, series: number, kind: PointKind, place: () => string): void {

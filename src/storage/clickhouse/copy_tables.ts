@@ -22,6 +22,10 @@ const TABLES: Readonly<Record<DataTable, { readonly columns: string; readonly co
     compared: 'service_id, metric, series, last_at, tags',
   },
   metric_names: { columns: 'service_id, metric, last_at', compared: 'service_id, metric, last_at' },
+  metric_exemplars: {
+    columns: 'service_id, metric, at, trace_id, span_id, value, tags',
+    compared: 'service_id, metric, at, trace_id, span_id',
+  },
   exception_events: {
     columns:
       'service_id, group_id, event_id, at, received_at, level, environment, release, user_key, handled, tags, payload',
@@ -40,6 +44,7 @@ const TABLES: Readonly<Record<DataTable, { readonly columns: string; readonly co
 const ORDER: readonly DataTable[] = [
   'metric_series',
   'metric_names',
+  'metric_exemplars',
   'exception_events',
   'exception_origins',
   'metric_points',

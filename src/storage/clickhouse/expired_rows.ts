@@ -13,12 +13,13 @@ export interface RetentionTier {
 
 /** A table with retention: the column with the time of a row, and how many days a partition holds. */
 interface AgingTable {
-  readonly name: 'metric_points' | 'exception_events';
+  readonly name: 'metric_points' | 'metric_exemplars' | 'exception_events';
   readonly time: 'ts' | 'at';
   readonly partitionDays: number;
 }
 
 export const METRIC_POINTS: AgingTable = { name: 'metric_points', time: 'ts', partitionDays: 1 };
+export const METRIC_EXEMPLARS: AgingTable = { name: 'metric_exemplars', time: 'at', partitionDays: 7 };
 export const EXCEPTION_EVENTS: AgingTable = { name: 'exception_events', time: 'at', partitionDays: 7 };
 
 /** The cutoff is rounded down to this, so that there are few deletions. */

@@ -1,5 +1,11 @@
 /** The tables that hold data. Their names do not change with the layout: queries name these. */
-export type DataTable = 'metric_points' | 'metric_series' | 'metric_names' | 'exception_events' | 'exception_origins';
+export type DataTable =
+  | 'metric_points'
+  | 'metric_series'
+  | 'metric_names'
+  | 'metric_exemplars'
+  | 'exception_events'
+  | 'exception_origins';
 
 /**
  * Where the tables are: on one server, or spread over the shards of a cluster, where the table that queries name is a

@@ -11,7 +11,9 @@ import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric
 export interface MetricEntry {
   readonly name: string;
   readonly lastAt: Temporal.Instant;
-  /** Series that had points in the hour before the newest. */
+  /** It stands for the series of a histogram: `name_bucket`, `name_count`, `name_sum` … */
+  readonly isHistogram: boolean;
+  /** Series that had points in the hour before the newest; of a histogram, those of its count. */
   readonly seriesCount: number;
   /** Null when its newest points are not kept any more. */
   readonly kind: PointKind | null;
@@ -46,6 +48,9 @@ export interface LabelSearch {
 }
 
 const LABELS_MAX = 100;
+/** The names of which there are buckets. */
+const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names
+  WHERE service_id = {service:UUID} AND endsWith(metric, '_bucket') GROUP BY metric`;
 const SECONDS_MAX = 10;
 
 /** What metrics a service has, and by which labels their series differ. The caller has checked that it is the organization's. */
@@ -56,23 +61,28 @@ export class MetricCatalog {
     this.#client = client;
   }
 
-  /** Metrics with points of `since` or later; `total` counts all that match. */
+  /** Metrics with points of `since` or later, those of one histogram as one; `total` counts all that match. */
   async search(
     serviceId: Id<'service'>,
     since: Temporal.Instant,
     { words, sort, offset, limit }: MetricSearch,
   ): Promise<{ metrics: MetricEntry[]; total: number }> {
     const matching = words.map((_, index) => `AND positionCaseInsensitiveUTF8(metric, {word_${index}:String}) > 0`);
-    const names = `SELECT metric, max(last_at) AS newest FROM metric_names
-      WHERE service_id = {service:UUID} ${matching.join(' ')}
-      GROUP BY metric HAVING newest >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
-    const rows = await this.#rows<[name: string, newest: string, series: string, total: string]>(
-      `SELECT metric, toUnixTimestamp64Milli(newest), many, count() OVER () FROM (${names}) AS names
+    const seen = `SELECT metric, max(last_at) AS seen_at, replaceRegexpOne(metric, '_(bucket|count|sum|min|max)$', '') AS family,
+        family != metric AND family IN (${HISTOGRAMS}) AS is_histogram
+      FROM metric_names WHERE service_id = {service:UUID} ${matching.join(' ')}
+      GROUP BY metric HAVING seen_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
+    const names = `SELECT if(is_histogram, family, metric) AS shown, is_histogram AS folded, max(seen_at) AS newest,
+        if(is_histogram, concat(family, '_count'), metric) AS counted
+      FROM (${seen}) AS seen GROUP BY shown, folded, counted`;
+    const rows = await this.#rows<[name: string, isHistogram: 0 | 1, newest: string, series: string, total: string]>(
+      `SELECT shown, folded, toUnixTimestamp64Milli(newest), many, count() OVER () FROM (${names}) AS names
        LEFT JOIN (
-         SELECT metric, uniqExact(series) AS many FROM metric_series AS seen INNER JOIN (${names}) AS names USING (metric)
-         WHERE service_id = {service:UUID} AND last_at >= newest - INTERVAL 1 HOUR GROUP BY metric) AS counts
-       USING (metric)
-       ORDER BY ${sort === 'series' ? 'many DESC, metric' : 'metric'} LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+         SELECT metric AS counted, uniqExact(series) AS many FROM metric_series AS seen
+         INNER JOIN (SELECT counted AS metric, max(newest) AS latest FROM (${names}) AS names GROUP BY counted) AS wanted USING (metric)
+         WHERE service_id = {service:UUID} AND last_at >= latest - INTERVAL 1 HOUR GROUP BY metric) AS counts
+       USING (counted)
+       ORDER BY ${sort === 'series' ? 'many DESC, shown, folded' : 'shown, folded'} LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
       {
         service: uuidOf(serviceId),
         since: since.epochMilliseconds,
@@ -81,16 +91,17 @@ export class MetricCatalog {
         ...Object.fromEntries(words.map((word, index) => [`word_${index}`, word])),
       },
     );
-    const newest = new Map(rows.map(([name, at]) => [name, Number(at)]));
+    const newest = new Map(rows.flatMap(([name, isHistogram, at]) => (isHistogram === 1 ? [] : [[name, Number(at)]])));
     const kinds = await this.#kinds(serviceId, newest);
     return {
-      metrics: rows.map(([name, at, series]) => ({
+      metrics: rows.map(([name, isHistogram, at, series]) => ({
         name,
+        isHistogram: isHistogram === 1,
         lastAt: fromEpochMilliseconds(Number(at)),
         seriesCount: Number(series),
-        kind: kinds.get(name) ?? null,
+        kind: isHistogram === 1 ? null : (kinds.get(name) ?? null),
       })),
-      total: Number(rows[0]?.[3] ?? 0),
+      total: Number(rows[0]?.[4] ?? 0),
     };
   }
 

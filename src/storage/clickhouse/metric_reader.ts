@@ -7,6 +7,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { HistogramReader, tooMuch } from '#storage/clickhouse/histogram_reader.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
@@ -44,11 +45,13 @@ export class MetricReader {
   /** Histories are long: a few at a time, so that nothing else waits for the store. */
   readonly #histories = pLimit(2);
   readonly catalog: MetricCatalog;
+  readonly exemplars: ExemplarStore;
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
     this.#histograms = new HistogramReader(client);
     this.catalog = new MetricCatalog(client);
+    this.exemplars = new ExemplarStore(client);
   }
 
   /**

@@ -31,11 +31,12 @@ export class MetricWriter {
     }
   }
 
-  /** All points, series and names of the service, before long: see `deleteRows`. */
+  /** All points, series, names and exemplars of the service, before long: see `deleteRows`. */
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const service = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_series', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
+    await deleteRows(this.#client, 'metric_exemplars', 'service_id = {service:UUID}', service);
   }
 }

@@ -8,10 +8,18 @@ import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const LEAD = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
 
+/** What says whether one may page for others. */
+const BINDING = ['steps', 'quietUntil', 'leadId', 'stormUntil'] as const;
+
 type Lead = Pick<Row<typeof IncidentEntity>, (typeof LEAD)[number]> & {
   readonly steps: number;
   readonly isBound: boolean;
 };
+
+const LINKED = ['id', 'number', 'title', 'status', 'triggeredAt'] as const;
+
+/** An incident that another one is linked to. */
+export type LinkedIncident = Pick<Row<typeof IncidentEntity>, (typeof LINKED)[number]>;
 
 type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'quietUntil' | 'leadId'>;
 
@@ -50,7 +58,7 @@ export class IncidentPagingStore {
   async lockLeads(serviceId: Id<'service'>, since: Temporal.Instant): Promise<Lead[]> {
     const rows = await this.#session.db
       .selectFrom('incidents as i')
-      .select(columns(IncidentEntity, 'i', [...LEAD, 'steps', 'quietUntil', 'leadId', 'stormUntil']))
+      .select(columns(IncidentEntity, 'i', [...LEAD, ...BINDING]))
       .where('i.service_id', '=', serviceId)
       .where('i.triggered_at', '>=', since)
       .where('i.status', '<>', 'resolved')
@@ -58,11 +66,7 @@ export class IncidentPagingStore {
       .limit(LEADS_MAX)
       .forUpdate()
       .execute();
-    return rows.map(({ steps, quietUntil, leadId, stormUntil, ...lead }) => ({
-      ...lead,
-      steps: steps.length,
-      isBound: quietUntil !== null || leadId !== null || stormUntil !== null,
-    }));
+    return rows.map(toLead);
   }
 
   /** Those that are open and for which the incident pages, oldest first; their ids. */
@@ -75,6 +79,60 @@ export class IncidentPagingStore {
       .orderBy('id')
       .execute();
     return followers.map(({ id }) => id);
+  }
+
+  /** These, or those that follow this one, also when they are over: open ones first, then the newest. */
+  async listLinked(
+    orgId: Id<'org'>,
+    { ids, leadId }: { readonly ids?: readonly Id<'incident'>[]; readonly leadId?: Id<'incident'> },
+    limit: number,
+  ): Promise<LinkedIncident[]> {
+    return await this.#session.db
+      .selectFrom('incidents as i')
+      .select(columns(IncidentEntity, 'i', LINKED))
+      .where('i.org_id', '=', orgId)
+      .$if(ids !== undefined, (query) => query.where('i.id', '=', anyOf(ids ?? [])))
+      .$if(leadId !== undefined, (query) => query.where('i.lead_id', '=', leadId ?? null))
+      .orderBy((eb) => eb('i.status', '=', 'resolved'))
+      .orderBy('i.triggered_at', 'desc')
+      .orderBy('i.id', 'desc')
+      .limit(limit)
+      .execute();
+  }
+
+  async countFollowers(leadId: Id<'incident'>): Promise<number> {
+    const row = await this.#session.db
+      .selectFrom('incidents')
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .where('lead_id', '=', leadId)
+      .executeTakeFirst();
+    return Number(row?.count ?? 0);
+  }
+
+  /** Incidents of the service that were open at some time of this span and not of this rule; newest first. */
+  async listDuring(
+    serviceId: Id<'service'>,
+    {
+      from,
+      to,
+      exceptRuleId,
+    }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant; readonly exceptRuleId: Id<'rule'> | null },
+    limit: number,
+  ): Promise<(Lead & Pick<Row<typeof IncidentEntity>, 'serviceId' | 'resolvedAt' | 'number'>)[]> {
+    const rows = await this.#session.db
+      .selectFrom('incidents as i')
+      .select(columns(IncidentEntity, 'i', [...LEAD, ...BINDING, 'serviceId', 'resolvedAt', 'number']))
+      .where('i.service_id', '=', serviceId)
+      .where('i.triggered_at', '>=', from)
+      .where('i.triggered_at', '<=', to)
+      .$if(exceptRuleId !== null, (query) =>
+        query.where((eb) => eb.or([eb('i.rule_id', 'is', null), eb('i.rule_id', '<>', exceptRuleId)])),
+      )
+      .orderBy('i.triggered_at', 'desc')
+      .orderBy('i.id')
+      .limit(limit)
+      .execute();
+    return rows.map(toLead);
   }
 
   async follow(incidentIds: readonly Id<'incident'>[], leadId: Id<'incident'>): Promise<void> {
@@ -103,6 +161,16 @@ export class IncidentPagingStore {
 }
 
 const LEADS_MAX = 100;
+
+function toLead<Found extends Pick<Row<typeof IncidentEntity>, (typeof BINDING)[number]>>({
+  steps,
+  quietUntil,
+  leadId,
+  stormUntil,
+  ...lead
+}: Found) {
+  return { ...lead, steps: steps.length, isBound: quietUntil !== null || leadId !== null || stormUntil !== null };
+}
 
 function isStale(settings: Expression<object | null>, acknowledgedAt: Expression<unknown>, now: Temporal.Instant) {
   const minutes = sql<number>`(${field(settings, 'repageMinutes')})::int`;

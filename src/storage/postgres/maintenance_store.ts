@@ -1,14 +1,22 @@
+import { labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { MaintenanceEntity } from '#storage/postgres/entities/oncall.ts';
+import { AlertRuleEntity, MaintenanceEntity } from '#storage/postgres/entities/oncall.ts';
 
 export type MaintenanceRow = Row<typeof MaintenanceEntity>;
 
-export type NewMaintenance = Omit<MaintenanceRow, 'id' | 'createdAt'>;
+export type NewMaintenance = Omit<MaintenanceRow, 'id' | 'createdAt' | 'updatedAt'>;
+
+/** A rule as far as maintenance goes. */
+export interface MaintainedRule extends MaintenanceSubject {
+  readonly ruleId: Id<'rule'>;
+}
+
+const RULES_MAX = 5_000;
 
 /** An organization has no more, those that are over among them. */
 export const MAINTENANCE_MAX = 200;
@@ -50,9 +58,29 @@ export class MaintenanceStore {
   }
 
   async insert(maintenance: NewMaintenance, now: Temporal.Instant): Promise<MaintenanceRow> {
-    const row = { id: newId('maintenance'), ...maintenance, createdAt: now };
+    const row = { id: newId('maintenance'), ...maintenance, createdAt: now, updatedAt: null };
     await this.#session.db.insertInto('maintenance_windows').values(toColumns(MaintenanceEntity, row)).execute();
     return row;
+  }
+
+  async save({ id, ...maintenance }: MaintenanceRow): Promise<void> {
+    await this.#session.db
+      .updateTable('maintenance_windows')
+      .set(toColumns(MaintenanceEntity, maintenance))
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** The rules of the organization, at most 5,000, with the labels that maintenance knows of them. */
+  async listRules(orgId: Id<'org'>): Promise<MaintainedRule[]> {
+    const rules = await this.#session.db
+      .selectFrom('alert_rules as r')
+      .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
+      .where('r.org_id', '=', orgId)
+      .orderBy('r.id')
+      .limit(RULES_MAX)
+      .execute();
+    return rules.map(({ id, serviceId, ...rule }) => ({ ruleId: id, serviceId, labels: labelsOf(rule) }));
   }
 
   async delete(maintenanceId: Id<'maintenance'>): Promise<void> {

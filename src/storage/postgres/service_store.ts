@@ -99,6 +99,18 @@ export class ServiceStore {
   }
 
   /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
+  /** The names of those that are there. */
+  async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
+    const rows = await this.#session.db
+      .selectFrom('services')
+      .select(['id', 'name'])
+      .where('org_id', '=', orgId)
+      .where('deleted_at', 'is', null)
+      .where('id', '=', anyOf(serviceIds))
+      .execute();
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
   async lock(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceRow> {
     const service = await this.findLocked(orgId, serviceId);
     if (service === null) throw notFound(path, 'service');

@@ -255,6 +255,49 @@ describe('the metrics of a service', () => {
     await expect(run(describeMetrics, { serviceId }, other.orgId)).rejects.toMatchObject({ code: 'not_found' });
   });
 
+  test('that are a histogram are listed once, with a quantile, and their labels are those of its counts', async () => {
+    const counter = { kind: 'counter', minutes: 30, everySeconds: 60 } as const;
+    const route = { route: '/pay' };
+    await givenMetrics(
+      w,
+      serviceId,
+      { ...counter, name: 'wait_bucket', labels: { ...route, le: '1' }, value: (step) => step * 5 },
+      { ...counter, name: 'wait_bucket', labels: { ...route, le: '2' }, value: (step) => step * 10 },
+      { ...counter, name: 'wait_bucket', labels: { ...route, le: '+Inf' }, value: (step) => step * 10 },
+      { ...counter, name: 'wait_count', labels: route, value: (step) => step * 10 },
+      { ...counter, name: 'wait_sum', labels: route, value: (step) => step * 12 },
+      { ...counter, name: 'jobs_count', kind: 'gauge', value: () => 3 },
+    );
+    const { metrics, total } = await run(describeMetrics, { serviceId });
+    expect(total).toBe(2);
+    expect(metrics).toMatchObject([
+      { metricName: 'jobs_count', isHistogram: false, lastValue: 3 },
+      { metricName: 'wait', isHistogram: true, type: 'histogram', kind: null, seriesCount: 1 },
+    ]);
+    expect(metrics[1].lastValue).toBeCloseTo(1.9);
+    expect(metrics[1].preview.values.length).toBeGreaterThan(20);
+    expect(await run(describeMetrics, { serviceId, text: 'wait sum' })).toMatchObject({
+      metrics: [{ metricName: 'wait', isHistogram: true }],
+    });
+    expect(await run(describeLabels, { serviceId, metricName: 'wait{quantile="0.95"}' })).toMatchObject({
+      seriesCount: 1,
+      labels: [{ label: 'route', values: [{ value: '/pay', seriesCount: 1 }] }],
+    });
+  });
+
+  test('of more series than a preview is made of have their last value all the same', async () => {
+    const hosts = Array.from({ length: 2_001 }, (_, index) => ({
+      name: 'load',
+      labels: { host: `web-${index}` },
+      minutes: 2,
+      everySeconds: 60,
+      value: () => 7,
+    }));
+    await givenMetrics(w, serviceId, ...hosts);
+    const { metrics } = await run(describeMetrics, { serviceId });
+    expect(metrics).toMatchObject([{ seriesCount: 2_001, lastValue: 7, preview: null }]);
+  });
+
   test('have labels with their values and how many series bear each', async () => {
     const series = [
       { route: '/a', status: '200' },

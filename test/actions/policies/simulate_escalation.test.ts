@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { readSimulation } from '#actions/policies/simulation_view.ts';
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
+import { declareIncident } from '#actions/incidents/declare_incident.ts';
+import { createMaintenance } from '#actions/rules/create_maintenance.ts';
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
@@ -15,6 +17,7 @@ import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { ZONES } from '#test/core/oncall/given_rotation.ts';
+import { setOfRule } from '#test/kit/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -229,8 +232,9 @@ describe('the simulator equals the engine', () => {
 });
 
 describe('the simulator of the console', () => {
-  async function givenRule() {
-    const w = await world();
+  async function givenRule(channels: readonly Channel[] = ['push', 'email']) {
+    const twilio = { twilioAccountSid: `AC${'0'.repeat(32)}`, twilioAuthToken: 'token', twilioFrom: '+15005550006' };
+    const w = await world(channels.includes('sms') ? { settings: twilio } : {});
     w.clock.set(NOW);
     const [anna, bram] = [await w.given.user({ name: 'Anna' }), await w.given.user({ name: 'Bram' })];
     const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
@@ -245,7 +249,9 @@ describe('the simulator of the console', () => {
     const { policyId } = await w.expectOk('create_escalation_policy', {
       teamId,
       name: 'Wake somebody',
-      steps: [{ afterMinutes: 0, channels: ['push', 'email'], useSchedule: true }],
+      steps: [
+        { afterMinutes: 0, channels, targetUserIds: channels.includes('sms') ? [anna.userId] : [], useSchedule: true },
+      ],
     });
     const { serviceId } = await w.given.service({ name: 'checkout' });
     const { ruleId } = await w.expectOk('create_alert_rule', {
@@ -284,6 +290,40 @@ describe('the simulator of the console', () => {
         },
       ],
       nobodyReached: 'channel_not_configured',
+    });
+  });
+
+  test('says that it is in maintenance, joins another incident, and pages again when it is forgotten', async () => {
+    const { w, anna, serviceId, ruleId, policyId, simulate } = await givenRule(['sms']);
+    await setOfRule(w, ruleId, { groupMinutes: 2, repageMinutes: 30 });
+    const editor = memberCaller(w.orgId, anna.userId, 'editor');
+    const [startsAt, endsAt] = ['2026-03-05T09:30:00Z', '2026-03-05T11:00:00Z'];
+    const window = { name: 'Upgrade', timezone: 'UTC', startsAt, endsAt, target: { serviceId } };
+    await runOperation(w, createMaintenance, editor, window);
+    const declared = {
+      serviceId,
+      title: 'Slow too',
+      severity: 'error',
+      escalationPolicyId: policyId,
+      requestKey: 'k'.repeat(16),
+    };
+    const { incidentId } = await runOperation(w, declareIncident, editor, declared);
+    const at = w.clock.now().add({ minutes: 1 }).toString();
+    expect((await simulate({ at })).simulated).toMatchObject({
+      quiet: null,
+      joined: { incidentId, title: 'Slow too' },
+    });
+    const later = w.clock.now().add({ minutes: 3 }).toString();
+    expect((await simulate({ at: later })).simulated).toMatchObject({ quiet: null, joined: null });
+    const quiet = (await simulate({ at: '2026-03-05T10:00:00Z' })).simulated;
+    expect(quiet).toMatchObject({
+      quiet: { until: '2026-03-05T11:00:00.000Z', maintenance: 'Upgrade' },
+      steps: [{ firesAt: '2026-03-05T11:00:00.000Z' }],
+      stale: {
+        acknowledgedAt: '2026-03-05T11:00:00.000Z',
+        pagesAgainAt: '2026-03-05T11:30:00.000Z',
+        steps: [{ step: 0 }],
+      },
     });
   });
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
+import { declareIncident } from '#actions/incidents/declare_incident.ts';
+import { createMaintenance } from '#actions/rules/create_maintenance.ts';
 import { readRuleHistory } from '#actions/rules/read_rule_history.ts';
 import { replaceAlertRule } from '#actions/rules/replace_alert_rule.ts';
 import { replayRule } from '#actions/rules/replay_rule.ts';
@@ -80,6 +82,49 @@ test('a replay says which incidents a rule would have opened, whom they would ha
   expect(await run(replayRule, { ...input, threshold: 1_000 })).toMatchObject({ incidentCount: 0, cost: { pages: 0 } });
   const other = await w.given.organization('Umbrella');
   await expect(run(replayRule, input, { orgId: other.orgId })).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a replay honours maintenance, other incidents that were open then, and acknowledgements that go stale', async () => {
+  await slowNights();
+  const { teamId } = await w.expectOk('create_team', { name: 'Database' });
+  const dora = await w.given.user({ name: 'Dora' });
+  await w.expectOk('add_team_member', { teamId, userId: dora.userId, phone: '+31612345679' });
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [dora.userId] }];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Nights', steps });
+  const input = { serviceId, ...RULE, escalationPolicyId: policyId, days: 2 };
+  const settings = { groupMinutes: 15, repageMinutes: 5 };
+  const loud = await run(replayRule, { ...input, settings });
+  expect(loud).toMatchObject({ quietCount: 0, joinedCount: 0, cost: { pages: 2 }, forgotten: { peopleCount: 1 } });
+  expect(loud.forgotten.pages).toBeGreaterThan(3);
+
+  // Of last night, a Wednesday.
+  const recurrence = { weekdays: [3], startTime: '02:00', minutes: 60 };
+  const window = {
+    name: 'Upgrade',
+    timezone: 'UTC',
+    startsAt: '2027-03-10T00:00:00Z',
+    target: { serviceId },
+    recurrence,
+  };
+  await run(createMaintenance, window, { role: 'editor' });
+  expect(await run(replayRule, { ...input, settings })).toMatchObject({
+    quietCount: 1,
+    incidents: [{ paging: 'at_once' }, { paging: 'quiet', pagedAt: null }],
+    cost: { pages: 1 },
+  });
+
+  w.clock.set('2027-03-09T01:55:00Z');
+  await run(
+    declareIncident,
+    { serviceId, title: 'Disk is slow', severity: 'error', escalationPolicyId: policyId, requestKey: 'disk-is-slow-1' },
+    { role: 'responder' },
+  );
+  w.clock.set('2027-03-10T12:00:00Z');
+  expect(await run(replayRule, { ...input, settings })).toMatchObject({
+    joinedCount: 1,
+    incidents: [{ paging: 'with_lead', pagedAt: null }, { paging: 'quiet' }],
+    cost: { pages: 0 },
+  });
 });
 
 test('the history is what the rule would have measured, minute by minute, and null without data', async () => {

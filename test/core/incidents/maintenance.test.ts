@@ -1,7 +1,15 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { isFor, labelsOf, type MaintenanceTimes, nextMaintenance, quietUntil } from '#core/incidents/maintenance.ts';
+import {
+  haveCommonSubject,
+  isFor,
+  labelsOf,
+  type MaintenanceTimes,
+  nextMaintenance,
+  nextOverlap,
+  quietUntil,
+} from '#core/incidents/maintenance.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
 
 const MINUTE = 60_000;
@@ -175,4 +183,69 @@ test('maintenance is for a service, a rule, or what a selector demands', () => {
   expect(isFor({ ...none, ruleId: 'rule_1' }, subject)).toBe(true);
   expect(isFor({ ...none, labelName: 'host', labelValue: 'web-3' }, subject)).toBe(true);
   expect(isFor({ ...none, labelName: 'zone', labelValue: 'eu.*' }, subject)).toBe(false);
+});
+
+describe('two windows', () => {
+  const once = (from: string, to: string): MaintenanceTimes => ({
+    startsAt: Temporal.Instant.from(from),
+    endsAt: Temporal.Instant.from(to),
+    recurrence: null,
+    timezone: 'UTC',
+  });
+  const weekly = (weekdays: number[], startTime: string, minutes: number): MaintenanceTimes => ({
+    startsAt: Temporal.Instant.from('2026-01-01T00:00:00Z'),
+    endsAt: null,
+    recurrence: { weekdays, startTime, minutes },
+    timezone: 'UTC',
+  });
+  const from = Temporal.Instant.from('2026-06-01T00:00:00Z');
+
+  test('overlap at the first time in which both are in effect', () => {
+    const overlap = nextOverlap(weekly([1, 2, 3, 4, 5], '02:00', 60), weekly([3], '02:30', 600), from);
+    expect(overlap?.startsAt.toString()).toBe('2026-06-03T02:30:00Z');
+    expect(overlap?.endsAt.toString()).toBe('2026-06-03T03:00:00Z');
+  });
+
+  test('do not overlap when one ends as the other begins, or one is over', () => {
+    expect(nextOverlap(weekly([1], '02:00', 60), weekly([1], '03:00', 60), from)).toBeNull();
+    expect(
+      nextOverlap(weekly([1], '02:00', 60), once('2026-05-01T00:00:00Z', '2026-05-02T00:00:00Z'), from),
+    ).toBeNull();
+  });
+
+  test('overlap exactly when some minute of the next two weeks is in both', () => {
+    const any = fc.record({
+      weekdays: fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 3 }),
+      start: fc.integer({ min: 0, max: 47 }),
+      minutes: fc.constantFrom(30, 60, 90, 720),
+    });
+    const timesOf = ({ weekdays, start, minutes }: { weekdays: number[]; start: number; minutes: number }) => {
+      const startTime = `${String(Math.floor(start / 2)).padStart(2, '0')}:${start % 2 === 0 ? '00' : '30'}`;
+      return weekly(weekdays, startTime, minutes);
+    };
+    fc.assert(
+      fc.property(any, any, (a, b) => {
+        const [one, other] = [timesOf(a), timesOf(b)];
+        let first: Temporal.Instant | null = null;
+        for (let half = 0; half < 14 * 48 && first === null; half += 1) {
+          const at = from.add({ minutes: half * 30 });
+          if (quietUntil([one], at) !== null && quietUntil([other], at) !== null) first = at;
+        }
+        expect(nextOverlap(one, other, from)?.startsAt.toString()).toBe(first?.toString());
+      }),
+      { numRuns: slowRuns(60) },
+    );
+  });
+
+  test('are for the same thing when a rule is kept quiet by both', () => {
+    const nothing = { serviceId: null, ruleId: null, labelName: null, labelValue: null };
+    const rule = { serviceId: 'svc_1', ruleId: 'rule_1', labels: { host: 'web-3' } };
+    const service = { ...nothing, serviceId: 'svc_1' };
+    const label = { ...nothing, labelName: 'host', labelValue: 'web-3' };
+    expect(haveCommonSubject(service, { ...nothing, ruleId: 'rule_1' }, [rule])).toBe(true);
+    expect(haveCommonSubject(service, label, [rule])).toBe(true);
+    expect(haveCommonSubject(service, label, [])).toBe(false);
+    expect(haveCommonSubject(service, { ...nothing, serviceId: 'svc_2' }, [rule])).toBe(false);
+    expect(haveCommonSubject(label, label, [])).toBe(true);
+  });
 });

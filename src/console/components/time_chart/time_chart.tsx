@@ -27,11 +27,16 @@ import { inTurn } from '#console/components/time_chart/in_turn.ts';
 import { createPlot, type PlotArea, type PlotState } from '#console/components/time_chart/plot.ts';
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
+import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
 import type { Comparator } from '#core/metrics/comparator.ts';
 import { type Measure, quantityText } from '#core/metrics/quantity.ts';
 
 const ChartTable = lazy(() =>
   import('#console/components/time_chart/chart_table.tsx').then((m) => ({ default: m.ChartTable })),
+);
+
+const TraceDots = lazy(() =>
+  import('#console/components/time_chart/trace_dots.tsx').then((m) => ({ default: m.TraceDots })),
 );
 
 interface TimeChartProps {
@@ -54,6 +59,8 @@ interface TimeChartProps {
   /** Charts of one group share their cursor. */
   readonly group?: string;
   readonly hasLegend?: boolean;
+  /** Single observations with their traces. */
+  readonly traces?: { readonly dots: readonly TraceDot[]; readonly isAtValue: boolean } | undefined;
 }
 
 const NO_MARKERS: readonly ChartMarker[] = [];
@@ -66,7 +73,7 @@ const KEY_STEPS = 100;
  * cursor follows the mouse, a finger or the arrow keys; a dialog holds the same values as a table.
  */
 export function TimeChart(props: TimeChartProps) {
-  const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group } = props;
+  const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group, traces } = props;
   const { markers = NO_MARKERS, bands = NO_BANDS, hasLegend = series.length > 1 } = props;
   const scheme = useComputedColorScheme('light');
   const { ref: sized, width, height } = useElementSize();
@@ -241,6 +248,11 @@ export function TimeChart(props: TimeChartProps) {
         onPointerMove={onTouch}
       >
         <div ref={holder} aria-hidden />
+        {traces !== undefined && traces.dots.length > 0 && area !== null && (
+          <Suspense>
+            <TraceDots {...traces} area={area} from={from} to={to} valueText={valueText} />
+          </Suspense>
+        )}
         {cursor !== null && at !== null && area !== null && (
           <CursorValues
             left={area.left + cursor}

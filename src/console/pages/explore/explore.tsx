@@ -87,10 +87,12 @@ export function Explore() {
                   serviceId={search.service}
                   search={search}
                   onSearch={(change) => show(change)}
-                  onChoose={(metric) => void navigate({ search: (before) => withMetric(before, metric) })}
-                  onIntend={(metric) => {
+                  onChoose={(metric, quantile) =>
+                    void navigate({ search: (before) => withMetric(before, metric, quantile) })
+                  }
+                  onIntend={(metric, quantile) => {
                     // Asked for before it is pressed, so that its chart is there at once.
-                    const intended = queriesOf(withMetric(search, metric), width);
+                    const intended = queriesOf(withMetric(search, metric, quantile), width);
                     if (width > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
                   }}
                 />

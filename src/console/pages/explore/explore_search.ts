@@ -95,6 +95,14 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
 export function withMetric(
   { where: _, agg: __, split: ___, top: ____, ...kept }: ExploreSearch,
   metric: string,
+  quantile?: string,
 ): ExploreSearch {
-  return { ...kept, metric };
+  return { ...kept, metric, ...(quantile !== undefined && { where: [quantileCondition(quantile)] }) };
+}
+
+/** Of a histogram: which of its quantiles is shown. */
+export const QUANTILES = ['0.5', '0.9', '0.95', '0.99', '0.999'] as const;
+
+export function quantileCondition(value: string): LabelCondition {
+  return { label: 'quantile', operator: '=', value };
 }

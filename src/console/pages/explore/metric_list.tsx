@@ -13,7 +13,7 @@ import { coarseDurationText } from '#console/components/time_text.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/explore/explore.module.css';
-import { type ExploreSearch, isSelector } from '#console/pages/explore/explore_search.ts';
+import { type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
@@ -29,9 +29,10 @@ interface MetricListProps {
   readonly serviceId: string;
   readonly search: ExploreSearch;
   onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
-  onChoose(metric: string): void;
+  /** Of a histogram with the quantile that is to be shown. */
+  onChoose(metric: string, quantile?: string): void;
   /** The pointer or the focus rests on a metric. */
-  onIntend(metric: string): void;
+  onIntend(metric: string, quantile?: string): void;
 }
 
 /** The metrics of a service with their last hour, page by page. */
@@ -51,8 +52,9 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          const chosen = isSelector(text) ? text : metrics[0]?.metricName;
-          if (chosen !== undefined && text !== '') onChoose(chosen);
+          const [first] = metrics;
+          if (isSelector(text)) onChoose(text);
+          else if (first !== undefined && text !== '') onChoose(first.metricName, quantileOf(first));
         }}
       >
         <TextInput
@@ -108,7 +110,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
       <ul className={classes.metrics} data-stale={list.isPlaceholderData || undefined}>
         {metrics.map((metric) => (
           <MetricRow
-            key={metric.metricName}
+            key={`${metric.metricName} ${metric.isHistogram}`}
             metric={metric}
             isChosen={metric.metricName === search.metric}
             onChoose={onChoose}
@@ -126,8 +128,13 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
 interface MetricRowProps {
   readonly metric: MetricEntry;
   readonly isChosen: boolean;
-  onChoose(metric: string): void;
-  onIntend(metric: string): void;
+  onChoose(metric: string, quantile?: string): void;
+  onIntend(metric: string, quantile?: string): void;
+}
+
+/** The quantile of a histogram that is shown first. */
+function quantileOf({ isHistogram }: MetricEntry): string | undefined {
+  return isHistogram ? '0.95' : undefined;
 }
 
 function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
@@ -136,10 +143,11 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const rest = (): void => {
     clearTimeout(resting.current);
-    resting.current = setTimeout(() => onIntend(metricName), REST_MS);
+    resting.current = setTimeout(() => onIntend(metricName, quantileOf(metric)), REST_MS);
   };
   const leave = (): void => clearTimeout(resting.current);
   const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
+  const { isHistogram } = metric;
   const unit = aggregation === 'sum' && value !== null ? ` ${stepText(stepSeconds)}` : '';
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
@@ -150,7 +158,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         data-row-link
         className={classes.metric}
         aria-current={isChosen || undefined}
-        onClick={() => onChoose(metricName)}
+        onClick={() => onChoose(metricName, quantileOf(metric))}
         onPointerEnter={rest}
         onPointerLeave={leave}
         onFocus={rest}
@@ -167,6 +175,11 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
             {age > 3_600_000 && `, no data for ${coarseDurationText(age)}`}
           </span>
         </span>
+        {preview === null && value !== null && (
+          <span className={classes.preview}>
+            <span className={classes.lastValue}>{`${value}${unit}`}</span>
+          </span>
+        )}
         {preview !== null && preview.values.length > 0 && (
           <span className={classes.preview}>
             <Sparkline
@@ -179,6 +192,17 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
           </span>
         )}
       </button>
+      {isHistogram && (
+        <span className={classes.quantiles} role="group" aria-label={`Of ${metricName}`}>
+          {QUANTILES.map((quantile) => (
+            <TextButton key={quantile} onClick={() => onChoose(metricName, quantile)}>
+              {`p${Number((Number(quantile) * 100).toFixed(1))}`}
+            </TextButton>
+          ))}
+          <TextButton onClick={() => onChoose(`${metricName}_count`)}>count</TextButton>
+          <TextButton onClick={() => onChoose(`${metricName}_sum`)}>sum</TextButton>
+        </span>
+      )}
     </li>
   );
 }

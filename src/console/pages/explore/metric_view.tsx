@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { chartMarksQuery, chartsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
+import { chartMarksQuery, chartsQuery, exemplarsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -22,12 +22,15 @@ import {
   type ExploreSearch,
   isSelector,
   metricNameOf,
+  quantileCondition,
+  QUANTILES,
   queriesOf,
 } from '#console/pages/explore/explore_search.ts';
 import { LabelList } from '#console/pages/explore/label_list.tsx';
+import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { measureOf } from '#core/metrics/quantity.ts';
+import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 interface MetricViewProps {
   readonly search: ExploreSearch;
@@ -71,10 +74,22 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
     [data, name],
   );
   const [first] = data?.results ?? [];
+  const { data: found } = useQuery({
+    ...exemplarsQuery(org.orgId, { serviceId: service, metricName: metricNameOf(search) }, period),
+    enabled: period !== null && first !== undefined && first.series.length > 0,
+  });
+  const traces = useMemo(
+    () => ({
+      dots: found?.exemplars.map((one) => ({ ...one, at: Date.parse(one.at) })) ?? [],
+      isAtValue: showsObservations(metricNameOf(search), aggregation),
+    }),
+    [found, search, aggregation],
+  );
   const measure = measureOf(name, aggregation);
   const steps =
     first !== undefined && (aggregation === 'sum' || aggregation === 'count') ? ` ${stepText(first.stepSeconds)}` : '';
   const labels = entry?.labels ?? [];
+  const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   return (
     <section className={classes.card} aria-label="Chart">
       <div className={classes.head}>
@@ -116,6 +131,17 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
           data={AGGREGATIONS.map((value) => ({ value, label: AGGREGATION_NAMES[value] }))}
           onChange={(event) => onChange({ agg: AGGREGATIONS.find((known) => known === event.currentTarget.value) })}
         />
+        {quantile !== undefined && (
+          <NativeSelect
+            label="Quantile"
+            value={quantile}
+            data={[...new Set([...QUANTILES, quantile])].toSorted()}
+            onChange={(event) => {
+              const chosen = quantileCondition(event.currentTarget.value);
+              onChange({ where: where.map((one) => (one.label === 'quantile' ? chosen : one)) });
+            }}
+          />
+        )}
         <NativeSelect
           label="Split by"
           value={search.split ?? ''}
@@ -200,9 +226,14 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
             measure={measure}
             markers={markers}
             onRange={(from, to) => onRange(betweenOf(from, to))}
+            traces={traces}
           />
         )}
       </div>
+      <TraceList
+        exemplars={found?.exemplars ?? []}
+        valueText={(value) => quantityText(value, measureOf(name, 'avg'))}
+      />
       <LabelList
         serviceId={service}
         search={search}
@@ -234,6 +265,13 @@ const AGGREGATION_NAMES: Readonly<Record<Aggregation, string>> = {
   last: 'Newest of each series, added up',
   count: 'Number of points',
 };
+
+/** Whether the axis shows what is observed, and not how often or how much in all. */
+function showsObservations(metricName: string, aggregation: Aggregation): boolean {
+  if (/\{.*\bquantile\s*=/.test(metricName)) return true;
+  const isMany = /_(?:bucket|count|sum|total)$/.test(metricName.split('{', 1)[0]?.trim() ?? '');
+  return !isMany && aggregation !== 'sum' && aggregation !== 'count';
+}
 
 function splitOptions(
   labels: readonly { readonly label: string; readonly valueCount: number }[],

@@ -106,6 +106,7 @@ function ended(
     state: escalation.state === 'none' ? 'none' : state,
     nextStep: null,
     nextStepAt: null,
+    waitsFor: null,
     ...(steps && { steps }),
   };
 }

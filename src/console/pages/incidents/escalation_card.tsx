@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
@@ -8,12 +9,14 @@ import { teamsQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
 import { Bullet, Step, Steps } from '#console/components/steps.tsx';
+import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import { countdownText, durationText } from '#console/components/time_text.ts';
 import { EscalateNow } from '#console/pages/incidents/escalate_now.tsx';
 import classes from '#console/pages/incidents/escalation_card.module.css';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
+import { useLinks } from '#console/pages/incidents/linked_incidents.tsx';
 import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
@@ -56,12 +59,13 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
         <Steps className={classes.steps}>
           {escalation.steps.map((step, place) => {
             const before = escalation.steps[place - 1]?.countsFrom ?? triggeredAt;
+            const begins = step.countsFrom === before ? null : beginText(incident, step, place);
             return (
               <StepItem
                 key={step.index}
                 step={step}
                 isNext={step.index === escalation.nextStep}
-                isAfterReassignment={step.countsFrom !== before}
+                begins={begins}
                 team={team}
               />
             );
@@ -91,21 +95,27 @@ function TakeBack({ incidentId }: { readonly incidentId: string }) {
 interface StepItemProps {
   readonly step: PolicyStep;
   readonly isNext: boolean;
-  /** The first step that came with a reassignment. */
-  readonly isAfterReassignment: boolean;
+  /** Why steps begin with this one, and not at the trigger; null when they do not. */
+  readonly begins: string | null;
   /** The team whose schedules are used; null when it was deleted. */
   readonly team: string | null;
 }
 
-function StepItem({ step, isNext, isAfterReassignment, team }: StepItemProps) {
+function StepItem({ step, isNext, begins, team }: StepItemProps) {
   const { index, state, afterMinutes, channels, countsFrom } = step;
   return (
     <Step>
       <Bullet tone={isNext ? 'due' : TONES[state]}>{bulletOf(step)}</Bullet>
       <div>
-        {isAfterReassignment && (
+        {begins !== null && (
           <div className={classes.reassigned}>
-            Reassigned at <Timestamp at={countsFrom} format="clock" />
+            {begins}
+            {!isFarAhead(countsFrom) && (
+              <>
+                {' '}
+                <Timestamp at={countsFrom} format="clock" />
+              </>
+            )}
           </div>
         )}
         <span className="hidden-text">Step {index + 1}: </span>
@@ -196,19 +206,53 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
   }
 }
 
+/** What the time from which steps count stands for. Only the first steps can have waited; later ones came with a change. */
+function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom }: PolicyStep, place: number): string {
+  const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
+  if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';
+  if (place > 0) return 'Reassigned at';
+  if (isFarAhead(countsFrom)) return 'Once the incident that pages for both has ended';
+  if (isNow('pages_itself')) return 'The incident that paged for both ended at';
+  if (isNow('maintenance_ended')) return 'The maintenance was ended at';
+  return escalation.waitsFor === 'maintenance' ? 'The maintenance ends at' : 'The maintenance ended at';
+}
+
+/** A time that never comes, until something else moves it. */
+function isFarAhead(at: string): boolean {
+  return at >= '2200';
+}
+
 function Progress({ incident }: { readonly incident: IncidentWithLog }) {
-  const { state, nextStep, nextStepAt, stepCount } = incident.escalation;
+  const { state, nextStep, nextStepAt, waitsFor, stepCount } = incident.escalation;
+  if (state === 'running' && waitsFor === 'incident') return <WaitsForLead incident={incident} />;
   if (state === 'running' && nextStepAt !== null && nextStep !== null) {
     return (
       <div className={classes.count}>
         <Clock to={nextStepAt} />
         <span className={classes.who}>
           until step {nextStep + 1} of {stepCount}
+          {waitsFor === 'maintenance' && ', after the maintenance'}
         </span>
       </div>
     );
   }
   return <p className={classes.note}>{noteOf(incident)}</p>;
+}
+
+function WaitsForLead({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
+  const lead = useLinks(incidentId)?.lead ?? null;
+  return (
+    <p className={classes.note}>
+      {lead === null ? (
+        'Another incident'
+      ) : (
+        <Link to="/incidents/$incidentId" params={{ incidentId: lead.incidentId }}>
+          #{lead.number} <Name>{lead.title}</Name>
+        </Link>
+      )}{' '}
+      pages for both. This one pages by itself if that one ends first.
+    </p>
+  );
 }
 
 function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog): string {
@@ -225,7 +269,7 @@ function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog)
         ? 'Nobody is paged: no escalation policy with steps was chosen.'
         : 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
     case 'running':
-      return 'The next step is about to fire.';
+      return 'The next step is too far ahead to ever fire by itself.';
   }
 }
 

@@ -2,7 +2,9 @@ import type { Incident } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 
 /** The state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
-export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<Incident, 'escalation'>): string {
+export function stepText({
+  escalation: { state, nextStep, waitsFor, stepCount },
+}: Pick<Incident, 'escalation'>): string {
   switch (state) {
     case 'none':
       return 'pages nobody';
@@ -11,6 +13,8 @@ export function stepText({ escalation: { state, nextStep, stepCount } }: Pick<In
     case 'finished':
       return 'no steps left';
     case 'running':
+      if (waitsFor === 'incident') return 'another one pages for it';
+      if (waitsFor === 'maintenance') return 'in maintenance, pages';
       return `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
   }
 }

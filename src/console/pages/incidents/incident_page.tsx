@@ -18,6 +18,7 @@ import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
 import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
+import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
@@ -80,7 +81,9 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
       }
     >
       <div>
+        <IncidentMaintenance incident={incident} />
         <IncidentCause incident={incident} />
+        <LinkedIncidents incident={incident} />
         <AgentsCard incident={incident} />
         <StormMembers incident={incident} />
         <Timeline incident={incident} />

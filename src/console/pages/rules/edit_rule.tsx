@@ -82,6 +82,7 @@ function Editor({ rule }: { readonly rule: Rule }) {
       }
       form={form}
       draft={draft}
+      ruleId={ruleId}
       isNew={false}
       serviceName={rule.serviceName}
       button="Save"

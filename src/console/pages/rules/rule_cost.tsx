@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import type { InputOf } from '#console/api/actions.ts';
+import type { InputOf, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/rules/rule_replay.module.css';
@@ -32,12 +32,14 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   if (error !== null && data === undefined) return <p>What they cost people could not be computed.</p>;
   if (data?.cost == null) return <p className="dimmed">Counting pages …</p>;
   const { pages, nights, people, peopleCount } = data.cost;
+  const kept = <KeptBack replay={data} />;
   const atLeast = data.incidentCount > data.incidents.length ? 'at least ' : '';
   if (pages === 0)
     return (
-      <p data-old={isPlaceholderData ? '' : undefined}>
-        They would have reached nobody: none of the policy was on call then with a channel that works.
-      </p>
+      <div data-old={isPlaceholderData ? '' : undefined}>
+        <p>{whyNobody(data)}</p>
+        {kept}
+      </div>
     );
   return (
     <div data-old={isPlaceholderData || !isAsked ? '' : undefined}>
@@ -46,6 +48,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
         <b className="numbers">{count(pages, 'page')}</b> to {count(peopleCount, 'person', 'people')}
         {nights === 0 ? ', none at night' : `, and ${atLeast}${count(nights, 'disturbed night')}`}, if nobody answered.
       </p>
+      {kept}
       <ul className={classes.people}>
         {people.slice(0, PEOPLE_SHOWN).map(({ userId, name, pages: own, nights: woken, timeZone }) => (
           <li key={userId} title={`Nights are from 23:00 to 07:00 in ${timeZone}.`}>
@@ -60,6 +63,38 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
       </ul>
     </div>
   );
+}
+
+/** What maintenance and other incidents keep back, and what a forgotten acknowledgement costs. */
+function KeptBack({ replay }: { readonly replay: ResultOf<'replay_rule'> }) {
+  const { quietCount, joinedCount, forgotten, incidents } = replay;
+  const never = incidents.filter(({ paging, pagedAt }) => paging !== 'at_once' && pagedAt === null).length;
+  const parts = [
+    ...(quietCount > 0 ? [`${quietCount.toLocaleString()} opened during a maintenance`] : []),
+    ...(joinedCount > 0 ? [`${joinedCount.toLocaleString()} joined another incident of the service`] : []),
+  ];
+  return (
+    <>
+      {parts.length > 0 && (
+        <p>
+          {parts.join(', ')}; {never === 0 ? 'each paged later' : `${never.toLocaleString()} of them paged nobody`}.
+        </p>
+      )}
+      {forgotten !== null && (
+        <p>
+          Acknowledged after {forgotten.acknowledgedAfterMinutes} min each time and forgotten:{' '}
+          {count(forgotten.pages, 'page')}
+          {forgotten.nights > 0 && `, ${count(forgotten.nights, 'disturbed night')}`}.
+        </p>
+      )}
+    </>
+  );
+}
+
+function whyNobody({ incidents }: ResultOf<'replay_rule'>): string {
+  return incidents.every(({ pagedAt }) => pagedAt === null)
+    ? 'They would have paged nobody.'
+    : 'They would have reached nobody: none of the policy was on call then with a channel that works.';
 }
 
 const PEOPLE_SHOWN = 5;

@@ -31,6 +31,7 @@ interface RuleEditorProps {
   readonly isNew: boolean;
   /** Of a rule that is there: its service and its kind stay what they are. */
   readonly serviceName?: string;
+  readonly ruleId?: string;
   readonly button: string;
   readonly error: unknown;
   readonly isPending: boolean;
@@ -40,7 +41,7 @@ interface RuleEditorProps {
 
 /** The form of a rule, beside what the rule would have done. */
 export function RuleEditor(props: RuleEditorProps) {
-  const { title, above, form, draft, isNew, serviceName, button, error, isPending, onSave, onCancel } = props;
+  const { title, above, form, draft, isNew, serviceName, ruleId, button, error, isPending, onSave, onCancel } = props;
   const { values } = form;
   const threshold = thresholdOf(values);
   const setConfig = (change: RuleValues['config']): void => {
@@ -146,6 +147,7 @@ export function RuleEditor(props: RuleEditorProps) {
           {threshold !== null && values.serviceId !== null && (
             <RuleReplay
               serviceId={values.serviceId}
+              ruleId={ruleId}
               rule={threshold}
               settings={replayedSettings(values.settings)}
               escalationPolicyId={values.escalationPolicyId}

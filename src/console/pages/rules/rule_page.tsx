@@ -16,6 +16,7 @@ import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
+import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
@@ -91,6 +92,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
         )
       }
     >
+      <MaintenanceNotice of={{ ruleId }} />
       <Card
         title="State"
         action={
@@ -134,6 +136,7 @@ function LoadedRule({ rule, back }: { readonly rule: Rule; readonly back: React.
           <RuleReplay
             title="What it measures"
             serviceId={serviceId}
+            ruleId={ruleId}
             rule={threshold}
             settings={settingsOf(rule.settings)}
             escalationPolicyId={rule.escalationPolicyId}

@@ -23,6 +23,8 @@ const SETTLED_MS = 400;
 interface RuleReplayProps {
   readonly title?: string;
   readonly serviceId: string;
+  /** Of a rule that is there already. */
+  readonly ruleId?: string | undefined;
   /** Its threshold is NaN while there is none. */
   readonly rule: MetricThreshold;
   readonly settings: RuleSettings;
@@ -36,7 +38,15 @@ interface RuleReplayProps {
  * evaluation runs here, so that it follows the threshold while it is dragged; what they cost is asked once it rests.
  */
 export function RuleReplay(props: RuleReplayProps) {
-  const { title = 'What it would have done', serviceId, rule, settings, escalationPolicyId, onThreshold } = props;
+  const {
+    title = 'What it would have done',
+    serviceId,
+    ruleId,
+    rule,
+    settings,
+    escalationPolicyId,
+    onThreshold,
+  } = props;
   const { orgId } = useOrganization().org;
   const [days, setDays] = useState<number>(7);
   const { metricName, aggregation, windowMinutes } = rule;
@@ -96,7 +106,14 @@ export function RuleReplay(props: RuleReplayProps) {
         <Outcome history={history} incidents={incidents} hasThreshold={hasThreshold} days={wanted.days}>
           {hasThreshold && (
             <RuleCost
-              input={{ ...wanted, comparator, threshold, escalationPolicyId, settings }}
+              input={{
+                ...wanted,
+                ...(ruleId !== undefined && { ruleId }),
+                comparator,
+                threshold,
+                escalationPolicyId,
+                settings,
+              }}
               isSettled={!isStale}
               hasIncidents={incidents.length > 0}
             />

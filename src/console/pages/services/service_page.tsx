@@ -17,6 +17,7 @@ import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx'
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
 import { EditService } from '#console/pages/services/edit_service.tsx';
 import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
+import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { HealthCard } from '#console/pages/services/health_card.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
@@ -91,6 +92,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
         )
       }
     >
+      <MaintenanceNotice of={{ serviceId: service.serviceId }} />
       <HealthCard service={service} />
       <IngestCard service={service} />
       <SessionsCard serviceId={service.serviceId} />

@@ -143,7 +143,7 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
       </EmptyState>
     );
   }
-  const { policy, steps, name, condition } = simulated;
+  const { policy, steps, name, condition, quiet, joined, stale } = simulated;
   return (
     <>
       <div className={classes.gap} />
@@ -170,14 +170,32 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
           </>
         }
       >
+        <Before quiet={quiet} joined={joined} />
         <p className={classes.sum}>{sumOf(steps)}</p>
-        <EscalationFlow steps={steps} hasClock />
+        <EscalationFlow steps={steps} hasClock={joined === null} />
       </Card>
+      {stale !== null && (
+        <Card
+          title="If it is acknowledged and forgotten"
+          about={
+            <>
+              Somebody acknowledges it at <Timestamp at={stale.acknowledgedAt} format="date_time" />. Still open{' '}
+              {durationText(stale.repageMinutes * 60_000)} later, at{' '}
+              <Timestamp at={stale.pagesAgainAt} format="date_time" />, it pages again from the first step, and so after
+              each further acknowledgement.
+            </>
+          }
+        >
+          <p className={classes.sum}>{sumOf(stale.steps)}</p>
+          <EscalationFlow steps={stale.steps} hasClock />
+        </Card>
+      )}
       <Card title="What is assumed">
         <ul className={classes.assumed}>
           <li>Nobody acknowledges or resolves the incident, and every message arrives.</li>
           <li>Schedules and overrides are those that are planned now for that time.</li>
           <li>Numbers, devices, channels and who belongs to the organization are as they are now.</li>
+          <li>Maintenance windows are those that are there now, and other incidents are open as they are known now.</li>
           <li>The service does not open so many incidents at once that they become one.</li>
         </ul>
       </Card>
@@ -186,6 +204,30 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
 }
 
 type Simulated = NonNullable<Simulation['simulated']>;
+
+/** What keeps the steps back. */
+function Before({ quiet, joined }: Pick<Simulated, 'quiet' | 'joined'>) {
+  if (quiet !== null) {
+    return (
+      <p className={classes.before}>
+        In maintenance until <Timestamp at={quiet.until} format="date_time" /> (<Name>{quiet.maintenance}</Name>):
+        nobody is paged before. If the incident is still open then, its steps begin:
+      </p>
+    );
+  }
+  if (joined !== null) {
+    return (
+      <p className={classes.before}>
+        Joined to incident{' '}
+        <Link to="/incidents/$incidentId" params={{ incidentId: joined.incidentId }}>
+          #{joined.number} <Name>{joined.title}</Name>
+        </Link>
+        , which pages for both: nobody is paged again. If that one ends first, these steps begin then:
+      </p>
+    );
+  }
+  return null;
+}
 
 function warningsOf({ status, pages, policy, steps }: Simulated): string[] {
   const warnings: string[] = [];

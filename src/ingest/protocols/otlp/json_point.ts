@@ -1,9 +1,16 @@
 import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import type { InvalidField, JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
-import { type ExponentialSide, OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
+import {
+  EXEMPLARS_MAX,
+  type ExponentialSide,
+  type OtlpExemplar,
+  OtlpPoint,
+  QUANTILES_MAX,
+} from '#ingest/protocols/otlp/point.ts';
 
 const NO_RECORDED_VALUE = 1;
+const ID_DIGITS_MAX = 32;
 
 const NAMES = new JsonNames([
   'attributes',
@@ -24,7 +31,9 @@ const NAMES = new JsonNames([
   'zeroThreshold',
   'positive',
   'negative',
+  'exemplars',
 ]);
+const EXEMPLAR_NAMES = new JsonNames(['timeUnixNano', 'asDouble', 'asInt', 'traceId', 'spanId']);
 const SIDE_NAMES = new JsonNames(['offset', 'bucketCounts']);
 const QUANTILE_NAMES = new JsonNames(['quantile', 'value']);
 
@@ -83,6 +92,9 @@ export class JsonPointReader {
         case 'quantileValues':
           this.#each(name, () => this.#readQuantile());
           break;
+        case 'exemplars':
+          this.#each(name, () => this.#readExemplar());
+          break;
         case 'positive':
         case 'negative':
           this.#readSide(name, point[name]);
@@ -128,6 +140,37 @@ export class JsonPointReader {
       else found[name] = this.#number(name);
     }
     this.#point.quantiles.push(found);
+  }
+
+  /** One that is not as it should be is left out: it is only a hint. */
+  #readExemplar(): void {
+    const cursor = this.#cursor;
+    if (this.#point.exemplars.length >= EXEMPLARS_MAX || !cursor.isObject) {
+      cursor.skip();
+      return;
+    }
+    const found: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
+    cursor.begin();
+    while (cursor.nextName()) {
+      const name = EXEMPLAR_NAMES.find(cursor);
+      if (name === undefined || cursor.isNull) cursor.skip();
+      else if (name === 'traceId' || name === 'spanId') found[name] = this.#id();
+      else if (!cursor.isNumber && !cursor.isText) cursor.skip();
+      else if (name === 'timeUnixNano') found.timeUnixNano = readNumber(cursor) ?? 0;
+      else found.value = readNumber(cursor) ?? Number.NaN;
+    }
+    this.#point.exemplars.push(found);
+  }
+
+  /** In hex digits; empty if it is none. */
+  #id(): string {
+    const cursor = this.#cursor;
+    if (!cursor.isText) {
+      cursor.skip();
+      return '';
+    }
+    cursor.readText();
+    return cursor.textEnd - cursor.textStart > ID_DIGITS_MAX ? '' : cursor.text();
   }
 
   #readSide(field: string, side: ExponentialSide): void {

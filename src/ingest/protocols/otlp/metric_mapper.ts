@@ -94,7 +94,7 @@ export class MetricMapper {
       counted += point.counts[i] ?? 0;
       this.#add('_bucket', point, counted, kind, this.#bound(i, point.bounds[i] ?? Infinity));
     }
-    this.#totals(point, kind);
+    if (this.#totals(point, kind) !== null) this.#exemplars(point);
   }
 
   /** The label of a bound, which is usually the same as in the histogram before. */
@@ -119,6 +119,7 @@ export class MetricMapper {
     else {
       const counted = this.#totals(point, kind);
       if (!point.hasNoValue && counted !== null) this.#ranges(point, ranges, counted, kind);
+      if (counted !== null) this.#exemplars(point);
     }
   }
 
@@ -165,7 +166,17 @@ export class MetricMapper {
 
   #number(point: OtlpPoint, kind: PointKind): void {
     if (point.value === null && !point.hasNoValue) this.#refuse('a point without a value', point);
-    else this.#add('', point, point.value ?? 0, kind);
+    else if (this.#add('', point, point.value ?? 0, kind) !== null) this.#exemplars(point);
+  }
+
+  /** Those of a point whose series is taken. */
+  #exemplars(point: OtlpPoint): void {
+    if (point.exemplars.length === 0 || this.#name === null) return;
+    const labels = this.#merge(point.labels, undefined);
+    for (const { timeUnixNano, ...sent } of point.exemplars) {
+      const at = timeUnixNano === 0 ? this.#timeOf(point) : toMilliseconds(timeUnixNano);
+      this.#admission.exemplars.add(this.#name, labels, { ...sent, at });
+    }
   }
 
   /** Returns the series, or null if its point is refused. */

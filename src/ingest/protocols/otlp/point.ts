@@ -2,6 +2,16 @@ import type { Label } from '#ingest/admission/labels.ts';
 
 /** More quantiles than any summary has. */
 export const QUANTILES_MAX = 100;
+/** Of one point: SDKs keep one for each bucket, of which there are seldom more. */
+export const EXEMPLARS_MAX = 16;
+
+/** An observation as it was sent, with the ids in hex digits. */
+export interface OtlpExemplar {
+  timeUnixNano: number;
+  value: number;
+  traceId: string;
+  spanId: string;
+}
 
 /** The buckets of an exponential histogram on one side of zero: bucket `i` of the list has the index `offset + i`. */
 export interface ExponentialSide {
@@ -34,6 +44,7 @@ export class OtlpPoint {
   zeroThreshold = 0;
   readonly positive: ExponentialSide = { offset: 0, counts: [] };
   readonly negative: ExponentialSide = { offset: 0, counts: [] };
+  readonly exemplars: OtlpExemplar[] = [];
 
   constructor(labels: Label[]) {
     this.labels = labels;
@@ -54,6 +65,7 @@ export class OtlpPoint {
     this.zeroThreshold = 0;
     this.positive.offset = 0;
     this.negative.offset = 0;
+    if (this.exemplars.length > 0) this.exemplars.length = 0;
     for (const list of [this.bounds, this.counts, this.quantiles, this.positive.counts, this.negative.counts]) {
       if (list.length > 0) list.length = 0;
     }

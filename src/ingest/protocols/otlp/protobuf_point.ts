@@ -1,4 +1,10 @@
-import { type ExponentialSide, OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
+import {
+  EXEMPLARS_MAX,
+  type ExponentialSide,
+  type OtlpExemplar,
+  OtlpPoint,
+  QUANTILES_MAX,
+} from '#ingest/protocols/otlp/point.ts';
 import type { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -20,6 +26,7 @@ export interface Layout {
   readonly zeroThreshold: number;
   readonly positive: number;
   readonly negative: number;
+  readonly exemplars: number;
 }
 
 const NONE: Layout = {
@@ -39,11 +46,23 @@ const NONE: Layout = {
   zeroThreshold: 0,
   positive: 0,
   negative: 0,
+  exemplars: 0,
 };
 
 export const LAYOUTS = {
-  number: { ...NONE, attributes: 7, flags: 8, asDouble: 4, asInt: 6 },
-  histogram: { ...NONE, attributes: 9, flags: 10, count: 4, sum: 5, min: 11, max: 12, bucketCounts: 6, bounds: 7 },
+  number: { ...NONE, attributes: 7, flags: 8, asDouble: 4, asInt: 6, exemplars: 5 },
+  histogram: {
+    ...NONE,
+    attributes: 9,
+    flags: 10,
+    count: 4,
+    sum: 5,
+    min: 11,
+    max: 12,
+    bucketCounts: 6,
+    bounds: 7,
+    exemplars: 8,
+  },
   exponential: {
     ...NONE,
     attributes: 1,
@@ -57,6 +76,7 @@ export const LAYOUTS = {
     zeroThreshold: 14,
     positive: 8,
     negative: 9,
+    exemplars: 11,
   },
   summary: { ...NONE, attributes: 7, flags: 8, count: 4, sum: 5, quantiles: 6 },
 } as const satisfies Record<string, Layout>;
@@ -65,6 +85,7 @@ export const LAYOUTS = {
 const START_TIME = 2;
 const TIME = 3;
 const NO_RECORDED_VALUE = 1;
+const ID_BYTES_MAX = 16;
 
 /** Reads data points of any kind into `point`, one at a time. */
 export class ProtobufPointReader {
@@ -122,6 +143,7 @@ export class ProtobufPointReader {
     else if (field === layout.quantiles && point.quantiles.length <= QUANTILES_MAX) this.#readQuantile(innerEnd);
     else if (field === layout.positive) this.#readSide(innerEnd, point.positive);
     else if (field === layout.negative) this.#readSide(innerEnd, point.negative);
+    else if (field === layout.exemplars && point.exemplars.length < EXEMPLARS_MAX) this.#readExemplar(innerEnd);
     else reader.pos = innerEnd;
   }
 
@@ -135,6 +157,29 @@ export class ProtobufPointReader {
       else reader.skip(end);
     }
     this.point.quantiles.push({ quantile, value });
+  }
+
+  #readExemplar(end: number): void {
+    const reader = this.#reader;
+    const found: OtlpExemplar = { timeUnixNano: 0, value: Number.NaN, traceId: '', spanId: '' };
+    while (reader.nextField(end)) {
+      if (reader.is(2, WIRE.fixed64)) found.timeUnixNano = reader.fixed64(end);
+      else if (reader.is(3, WIRE.fixed64)) found.value = reader.double(end);
+      else if (reader.is(6, WIRE.fixed64)) found.value = reader.sfixed64(end);
+      else if (reader.is(4, WIRE.bytes)) found.spanId = this.#readId(end);
+      else if (reader.is(5, WIRE.bytes)) found.traceId = this.#readId(end);
+      else reader.skip(end);
+    }
+    this.point.exemplars.push(found);
+  }
+
+  /** In hex digits; empty if it is none. */
+  #readId(end: number): string {
+    const reader = this.#reader;
+    const idEnd = reader.message(end);
+    const id = idEnd - reader.pos > ID_BYTES_MAX ? '' : reader.bytes.toString('hex', reader.pos, idEnd);
+    reader.pos = idEnd;
+    return id;
   }
 
   #readSide(end: number, side: ExponentialSide): void {

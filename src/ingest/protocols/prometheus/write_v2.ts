@@ -11,6 +11,7 @@ import {
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { familyOf, kindOfTyped } from '#ingest/protocols/prometheus/counter_names.ts';
+import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/exemplar_reader.ts';
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';
 import { NativeHistogramReader } from '#ingest/protocols/prometheus/native_histogram.ts';
 import { NO_NAME } from '#ingest/protocols/prometheus/series_labels.ts';
@@ -26,6 +27,8 @@ const REST_AFTER = 128;
 const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 const SYMBOLS_MAX = 1_000_000;
 const REFERENCES = 2 ** 26;
+/** No client puts more labels on an exemplar. */
+const EXEMPLAR_LABELS_MAX = 16;
 /** What reading a label takes, in bytes. */
 const LABEL_BYTES = 60;
 
@@ -33,12 +36,14 @@ const LABEL_BYTES = 60;
 export interface Written {
   samples: number;
   histograms: number;
+  exemplars: number;
 }
 
 /** A series as it is read: the positions of its parts, since what governs them may stand behind. */
 interface Parts {
   samples: number;
   histograms: number;
+  exemplars: number;
   type: number;
   /** The symbol of the unit; 0 is the empty text. */
   unit: number;
@@ -50,7 +55,7 @@ interface Parts {
  * when it was created.
  */
 export class WriteV2Decoder {
-  readonly written: Written = { samples: 0, histograms: 0 };
+  readonly written: Written = { samples: 0, histograms: 0, exemplars: 0 };
   readonly #reader: WireReader;
   readonly #admission: PointAdmission;
   readonly #histogram: NativeHistogramReader;
@@ -62,7 +67,7 @@ export class WriteV2Decoder {
   readonly #labels: Label[] = [];
   #name: Label | null = null;
   #fault: string | null = null;
-  readonly #parts: Parts = { samples: 0, histograms: 0, type: 0, unit: 0, createdAt: Number.NaN };
+  readonly #parts: Parts = { samples: 0, histograms: 0, exemplars: 0, type: 0, unit: 0, createdAt: Number.NaN };
   readonly #place = (): string => toSeriesText(this.#name?.value ?? '', this.#labels);
 
   constructor(reader: WireReader, now: Temporal.Instant, limits: PointLimits) {
@@ -109,20 +114,21 @@ export class WriteV2Decoder {
       reader.pos = end;
       return;
     }
-    const { samples, histograms, type, unit, createdAt } = this.#readParts(end);
-    if (samples + histograms === 0) return;
+    const { samples, histograms, exemplars, type, unit, createdAt } = this.#readParts(end);
+    if (samples + histograms + exemplars === 0) return;
     const name = this.#nameLabel();
     const fault = this.#fault ?? (name === null ? NO_NAME : name.fault);
     if (fault !== null || name === null || !admission.hasCapacityFor(1)) {
-      admission.refuse(fault ?? admission.fullMessage, this.#place, samples + histograms);
+      if (samples + histograms > 0) admission.refuse(fault ?? admission.fullMessage, this.#place, samples + histograms);
       return;
     }
     if (type !== 0) admission.tellType(familyOf(type, name.value), type, this.#unitOf(unit));
     reader.pos = start;
-    if (samples > 0) this.#readSamples(end, name, { samples, type, createdAt });
-    if (histograms === 0) return;
+    if (exemplars > 0) this.#readExemplars(end, name.value);
     reader.pos = start;
-    this.#readHistograms(end, name.value, createdAt);
+    if (samples > 0) this.#readSamples(end, name, { samples, type, createdAt });
+    reader.pos = start;
+    if (histograms > 0) this.#readHistograms(end, name.value, createdAt);
     reader.pos = end;
   }
 
@@ -136,6 +142,7 @@ export class WriteV2Decoder {
     const parts = this.#parts;
     parts.samples = 0;
     parts.histograms = 0;
+    parts.exemplars = 0;
     parts.type = 0;
     parts.unit = 0;
     parts.createdAt = Number.NaN;
@@ -150,6 +157,7 @@ export class WriteV2Decoder {
       else {
         if (field === 2) parts.samples += 1;
         else if (field === 3) parts.histograms += 1;
+        else if (field === 4) parts.exemplars += 1;
         reader.skip(end);
       }
     }
@@ -213,7 +221,11 @@ export class WriteV2Decoder {
     }
   }
 
-  #readSamples(end: number, name: Label, { samples, type, createdAt }: Omit<Parts, 'histograms' | 'unit'>): void {
+  #readSamples(
+    end: number,
+    name: Label,
+    { samples, type, createdAt }: Omit<Parts, 'histograms' | 'exemplars' | 'unit'>,
+  ): void {
     const reader = this.#reader;
     const admission = this.#admission;
     const series = admission.findOrAddSeries(name, this.#labels);
@@ -262,6 +274,40 @@ export class WriteV2Decoder {
       const isTaken = this.#histogramPoints.add(name, this.#labels, this.#histogram, createdAt, this.#place);
       if (isTaken) this.written.histograms += 1;
     }
+  }
+
+  #readExemplars(end: number, name: string): void {
+    const reader = this.#reader;
+    while (reader.nextField(end)) {
+      if (!reader.is(4, WIRE.bytes) || !this.#admission.exemplars.mayRead()) {
+        reader.skip(end);
+        continue;
+      }
+      if (this.#readExemplar(reader.message(end), name)) this.written.exemplars += 1;
+    }
+  }
+
+  #readExemplar(end: number, name: string): boolean {
+    const reader = this.#reader;
+    const sent = { at: Number.NaN, value: 0, traceId: '', spanId: '' };
+    while (reader.nextField(end)) {
+      if (reader.is(1, WIRE.bytes)) this.#readExemplarLabels(reader.message(end), sent);
+      else if (reader.is(2, WIRE.fixed64)) sent.value = reader.double(end);
+      else if (reader.is(3, WIRE.varint)) sent.at = reader.int64(end);
+      else reader.skip(end);
+    }
+    return this.#admission.exemplars.add(name, this.#labels, sent);
+  }
+
+  #readExemplarLabels(end: number, into: { traceId: string; spanId: string }): void {
+    const reader = this.#reader;
+    for (let read = 0; reader.pos < end && read < EXEMPLAR_LABELS_MAX; read += 1) {
+      const name = this.#symbol(reader.varint(end));
+      const value = this.#symbol(reader.varint(end)) ?? '';
+      if (isTraceLabel(name)) into.traceId = value;
+      else if (isSpanLabel(name)) into.spanId = value;
+    }
+    reader.pos = end;
   }
 
   #invalid(fault: string): AppError {

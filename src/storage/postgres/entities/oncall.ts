@@ -157,6 +157,8 @@ export const MaintenanceEntity = defineEntity({
     recurrence: jsonColumn<Recurrence>().strictNullable(),
     timezone: p.text(),
     createdAt: instant(),
+    /** Null while it is as it was created. */
+    updatedAt: instant().strictNullable(),
   },
 });
 

@@ -1,0 +1,67 @@
+import { Popover } from '@mantine/core';
+import { useState } from 'react';
+
+import type { PlotArea } from '#console/components/time_chart/plot.ts';
+import classes from '#console/components/time_chart/trace_dots.module.css';
+import { TraceId } from '#console/components/time_chart/trace_id.tsx';
+import { dateTimeText } from '#console/components/time_text.ts';
+
+/** A single observation, with the trace in which it was made. */
+export interface TraceDot {
+  readonly at: number;
+  readonly value: number;
+  readonly traceId: string;
+}
+
+interface TraceDotsProps {
+  readonly dots: readonly TraceDot[];
+  readonly area: PlotArea;
+  readonly from: number;
+  readonly to: number;
+  /** False where the axis shows something else than observations: then they stand at the bottom. */
+  readonly isAtValue: boolean;
+  readonly valueText: (value: number) => string;
+}
+
+/** Observations as dots, for the mouse and for fingers; a list beside the chart holds the same for everybody else. */
+export function TraceDots({ dots, area, from, to, isAtValue, valueText }: TraceDotsProps) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <div className={classes.dots} aria-hidden>
+      {dots.map((dot) => {
+        const key = `${dot.traceId} ${dot.at}`;
+        const share = (dot.value - area.min) / (area.max - area.min || 1);
+        const height = isAtValue ? Math.min(Math.max(share, 0), 1) : 0;
+        const left = area.left + ((dot.at - from) / (to - from)) * area.width;
+        if (dot.at < from || dot.at > to) return null;
+        return (
+          <Popover
+            key={key}
+            opened={open === key}
+            onChange={() => setOpen(null)}
+            position="top"
+            withArrow
+            shadow="none"
+          >
+            <Popover.Target>
+              <button
+                type="button"
+                tabIndex={-1}
+                className={classes.dot}
+                style={{ left, top: area.top + (1 - height) * area.height }}
+                onPointerDown={(event) => event.stopPropagation()}
+                onClick={() => setOpen(open === key ? null : key)}
+              />
+            </Popover.Target>
+            <Popover.Dropdown>
+              <p className={classes.about}>
+                <b>{valueText(dot.value)}</b>, {dateTimeText(dot.at)}
+              </p>
+              <TraceId traceId={dot.traceId} />
+            </Popover.Dropdown>
+          </Popover>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,301 @@
+import {
+  Button,
+  Checkbox,
+  Group,
+  NativeSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  TextInput,
+} from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+
+import { type InputOf, invoke } from '#console/api/actions.ts';
+import { isApiError, serverNow } from '#console/api/http.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
+import {
+  inputOfMaintenance,
+  type MaintenanceValues,
+  type MaintenanceWindow,
+  toZonedField,
+  valuesOfMaintenance,
+  ZONES,
+} from '#console/pages/rules/maintenance_values.ts';
+import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
+import { serverFaults } from '#console/pages/rules/server_faults.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+const LENGTHS = [30, 60, 120, 480] as const;
+const SETTLED_MS = 300;
+
+interface MaintenanceFormProps {
+  /** Null for a new one. */
+  readonly edited: MaintenanceWindow | null;
+  readonly initial: MaintenanceValues;
+  readonly onDone: () => void;
+}
+
+/** What a maintenance is for, when it begins and ends, and what that means. */
+export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [values, setValues] = useState(edited === null ? initial : valuesOfMaintenance(edited));
+  const set = (change: Partial<MaintenanceValues>): void => setValues((before) => ({ ...before, ...change }));
+  const input = inputOfMaintenance(values, edited);
+  const [settled] = useDebouncedValue(input, SETTLED_MS);
+  const preview = useQuery({
+    ...actionQuery(orgId, 'rules', 'preview_maintenance', {
+      ...(settled ?? NOTHING),
+      ...(edited !== null && { maintenanceId: edited.maintenanceId }),
+    }),
+    enabled: settled !== null,
+    placeholderData: keepPreviousData,
+    retry: false,
+  });
+  const saving = useMutation({
+    mutationFn: (wanted: InputOf<'create_maintenance'>) => {
+      if (edited === null) return invoke(orgId, 'create_maintenance', wanted);
+      const { maintenanceId, updatedAt: basedOn } = edited;
+      return invoke(orgId, 'update_maintenance', { maintenanceId, basedOn, ...wanted });
+    },
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
+      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
+      onDone();
+    },
+  });
+  const faults = { ...(settled !== null && serverFaults(preview.error)), ...serverFaults(saving.error) };
+  const isShownAtField = Object.keys(serverFaults(saving.error)).length > 0;
+  return (
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (input !== null && !saving.isPending) saving.mutate(input);
+      }}
+    >
+      <Stack gap="sm">
+        <TextInput
+          label="What for"
+          placeholder="Database upgrade"
+          value={values.name}
+          onChange={(event) => set({ name: event.currentTarget.value })}
+          error={faults['name']}
+          maxLength={500}
+        />
+        <Target values={values} set={set} faults={faults} />
+        <SegmentedControl
+          aria-label="How often"
+          value={values.repeats ? 'weekly' : 'once'}
+          onChange={(choice) => set({ repeats: choice === 'weekly' })}
+          data={[
+            { value: 'once', label: 'Once' },
+            { value: 'weekly', label: 'Every week' },
+          ]}
+        />
+        {values.repeats ? (
+          <Weekly values={values} set={set} faults={faults} />
+        ) : (
+          <Once values={values} set={set} faults={faults} />
+        )}
+        <Select
+          label="Time zone"
+          description="Times are those of this zone, also when its clocks change."
+          searchable
+          selectFirstOptionOnChange
+          data={ZONES.includes(values.timezone) ? ZONES : [values.timezone, ...ZONES]}
+          value={values.timezone}
+          onChange={(timezone) => timezone !== null && set({ timezone })}
+          allowDeselect={false}
+          limit={30}
+          nothingFoundMessage="No zone has this name"
+          error={faults['timezone']}
+        />
+        {settled !== null && preview.data !== undefined && preview.error === null && (
+          <MaintenancePreview preview={preview.data} timezone={values.timezone} />
+        )}
+        {saving.error !== null && !isShownAtField && (
+          <ErrorAlert
+            error={saving.error}
+            title={
+              isApiError(saving.error, 409) && edited !== null
+                ? 'Somebody has changed it meanwhile'
+                : 'It was not saved'
+            }
+          />
+        )}
+        <SubmitButtons
+          label={edited === null ? 'Create' : 'Save'}
+          isPending={saving.isPending}
+          isDisabled={input === null}
+          onCancel={onDone}
+        />
+      </Stack>
+    </form>
+  );
+}
+
+/** Never asked for: only a complete form is. */
+const NOTHING: InputOf<'create_maintenance'> = { name: '', target: {}, timezone: 'UTC' };
+
+interface PartProps {
+  readonly values: MaintenanceValues;
+  set(change: Partial<MaintenanceValues>): void;
+  readonly faults: Readonly<Record<string, string>>;
+}
+
+function Target({ values, set, faults }: PartProps) {
+  const { target, serviceId, ruleId, labelName, labelValue } = values;
+  return (
+    <>
+      <NativeSelect
+        label="Keeps quiet"
+        value={target}
+        data={[
+          { value: 'service', label: 'A service' },
+          { value: 'rule', label: 'A rule' },
+          { value: 'label', label: 'Rules that select a label' },
+        ]}
+        onChange={(event) => {
+          const chosen = event.currentTarget.value;
+          set({ target: chosen === 'rule' || chosen === 'label' ? chosen : 'service' });
+        }}
+        error={faults['target']}
+      />
+      {target === 'service' && (
+        <ServicePicker
+          value={serviceId}
+          onChange={(chosen) => set({ serviceId: chosen })}
+          label="Service"
+          placeholder="Choose a service"
+          error={faults['target.serviceId']}
+        />
+      )}
+      {target === 'rule' && (
+        <RuleSelect value={ruleId} onChange={(chosen) => set({ ruleId: chosen })} error={faults['target.ruleId']} />
+      )}
+      {target === 'label' && (
+        <Group grow align="start">
+          <TextInput
+            label="Label"
+            placeholder="host"
+            value={labelName}
+            onChange={(event) => set({ labelName: event.currentTarget.value })}
+            error={faults['target.label.name']}
+          />
+          <TextInput
+            label="Value"
+            placeholder="web-3"
+            value={labelValue}
+            onChange={(event) => set({ labelValue: event.currentTarget.value })}
+            error={faults['target.label.value']}
+          />
+        </Group>
+      )}
+    </>
+  );
+}
+
+function Once({ values, set, faults }: PartProps) {
+  const { startsAt, endsAt, timezone } = values;
+  /** From the start that is chosen; by the wall clock of the zone, so no clock change can be in between. */
+  const lasting = (minutes: number): string => {
+    if (startsAt === '') return toZonedField(serverNow() + minutes * 60_000, timezone);
+    return toZonedField(Date.parse(`${startsAt}Z`) + minutes * 60_000, 'UTC');
+  };
+  return (
+    <>
+      <Group grow align="start">
+        <TextInput
+          type="datetime-local"
+          label="From"
+          description="Empty: from now on."
+          value={startsAt}
+          onChange={(event) => set({ startsAt: event.currentTarget.value })}
+          error={faults['startsAt']}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Until"
+          description="At most 31 days later."
+          value={endsAt}
+          onChange={(event) => set({ endsAt: event.currentTarget.value })}
+          error={faults['endsAt']}
+        />
+      </Group>
+      <Group gap="xs" role="group" aria-label="How long">
+        {LENGTHS.map((minutes) => (
+          <Button key={minutes} size="xs" variant="default" onClick={() => set({ endsAt: lasting(minutes) })}>
+            {minutes < 60 ? `${minutes} min` : `${minutes / 60} h`}
+          </Button>
+        ))}
+      </Group>
+    </>
+  );
+}
+
+function Weekly({ values, set, faults }: PartProps) {
+  const { weekdays, startTime, minutes, startsAt, endsAt } = values;
+  return (
+    <>
+      <Checkbox.Group
+        label="On"
+        value={weekdays.map(String)}
+        onChange={(days) => set({ weekdays: days.map(Number).toSorted((a, b) => a - b) })}
+        error={faults['recurrence.weekdays']}
+      >
+        <Group gap="md" mt={6}>
+          {DAYS.map((day, index) => (
+            <Checkbox key={day} value={String(index + 1)} label={day} />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      <Group grow align="start">
+        <TextInput
+          type="time"
+          label="At"
+          value={startTime}
+          onChange={(event) => set({ startTime: event.currentTarget.value })}
+          error={faults['recurrence.startTime']}
+        />
+        <NumberInput
+          label="For"
+          suffix=" min"
+          value={minutes}
+          onChange={(chosen) => set({ minutes: chosen })}
+          min={5}
+          max={720}
+          allowDecimal={false}
+          error={faults['recurrence.minutes']}
+        />
+      </Group>
+      <Group grow align="start">
+        <TextInput
+          type="datetime-local"
+          label="Not before"
+          description="Empty: from now on."
+          value={startsAt}
+          onChange={(event) => set({ startsAt: event.currentTarget.value })}
+          error={faults['startsAt']}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Not after"
+          description="Empty: until it is ended."
+          value={endsAt}
+          onChange={(event) => set({ endsAt: event.currentTarget.value })}
+          error={faults['endsAt']}
+        />
+      </Group>
+    </>
+  );
+}

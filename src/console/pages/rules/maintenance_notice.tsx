@@ -1,0 +1,64 @@
+import { Button } from '@mantine/core';
+import { IconTool } from '@tabler/icons-react';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
+
+import { actionQuery } from '#console/api/queries.ts';
+import { Name } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/timestamp.tsx';
+import classes from '#console/pages/rules/maintenance_notice.module.css';
+import type { MaintenanceWindow } from '#console/pages/rules/maintenance_values.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+const Maintenance = lazy(() =>
+  import('#console/pages/rules/maintenance.tsx').then((m) => ({ default: m.Maintenance })),
+);
+
+type Of = { readonly serviceId: string } | { readonly ruleId: string };
+
+/** Says on the page of a service or a rule that a maintenance is on; nothing while none is. */
+export function MaintenanceNotice({ of }: { readonly of: Of }) {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({ ...actionQuery(orgId, 'rules', 'list_maintenance', of), refetchInterval: 60_000 });
+  const active = data?.windows.filter(({ isActive }) => isActive) ?? [];
+  return <ActiveMaintenance windows={active.map((window) => ({ ...window, text: textOf(window, of) }))} />;
+}
+
+interface ActiveMaintenanceProps {
+  readonly windows: readonly {
+    readonly maintenanceId: string;
+    readonly name: string;
+    readonly endsAt: string | null;
+    readonly next?: { readonly endsAt: string } | null;
+    readonly text: string;
+  }[];
+}
+
+export function ActiveMaintenance({ windows }: ActiveMaintenanceProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  if (windows.length === 0) return null;
+  return (
+    <section className={classes.notice} aria-label="In maintenance">
+      <IconTool size={18} stroke={1.75} aria-hidden />
+      <div className={classes.text}>
+        {windows.map(({ maintenanceId, name, endsAt, next, text }) => (
+          <p key={maintenanceId}>
+            <b>In maintenance</b> until <Timestamp at={next?.endsAt ?? endsAt ?? ''} format="date_time" /> (
+            <Name>{name}</Name>): {text}
+          </p>
+        ))}
+      </div>
+      <Button size="xs" variant="default" onClick={() => setIsOpen(true)}>
+        Maintenance
+      </Button>
+      <Suspense>{isOpen && <Maintenance onClose={() => setIsOpen(false)} />}</Suspense>
+    </section>
+  );
+}
+
+function textOf({ serviceId, ruleId, label, targetName }: MaintenanceWindow, of: Of): string {
+  if (serviceId !== null || 'ruleId' in of) return 'what opens meanwhile pages nobody before then.';
+  const what =
+    ruleId === null ? `rules with ${label?.name ?? ''}="${label?.value ?? ''}"` : `the rule ${targetName ?? ''}`;
+  return `what ${what} opens meanwhile pages nobody before then.`;
+}

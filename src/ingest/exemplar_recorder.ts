@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+
+import { type Exemplar, EXEMPLARS_A_MINUTE, EXEMPLARS_OF_SERVICE_A_MINUTE } from '#core/metrics/exemplar.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import type { ExemplarStore, ServiceExemplar } from '#storage/clickhouse/exemplar_store.ts';
+
+interface ExemplarRecorderOptions {
+  readonly store: Pick<ExemplarStore, 'insert'>;
+  readonly log: Log;
+}
+
+const WRITE_INTERVAL_MS = 2_000;
+/** What waits while the store does not answer. */
+const WAITING_MAX = 20_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Writes exemplars to the store, a few for each series and minute. They are hints beside the points, so no request
+ * waits for them, and what cannot be written for long is left out.
+ */
+export class ExemplarRecorder {
+  readonly #options: ExemplarRecorderOptions;
+  readonly #timer: NodeJS.Timeout;
+  #waiting: ServiceExemplar[] = [];
+  /** What cannot be written now, under the token of its first try. */
+  #batch: { readonly token: string; readonly exemplars: readonly ServiceExemplar[] } | null = null;
+  /** How many of a series, or of a service, were taken within a minute; of this minute and the one before. */
+  #taken = new Map<string, number>();
+  #takenBefore = new Map<string, number>();
+  #minute = 0;
+  #writing: Promise<void> | null = null;
+  #isFailing = false;
+
+  constructor(options: ExemplarRecorderOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS);
+    this.#timer.unref();
+  }
+
+  record(serviceId: Id<'service'>, exemplars: readonly Exemplar[], nowMs: number): void {
+    if (exemplars.length === 0) return;
+    this.#turnTo(Math.floor(nowMs / MINUTE_MS));
+    for (const exemplar of exemplars) {
+      if (this.#waiting.length >= WAITING_MAX) return;
+      if (this.#mayTake(serviceId, exemplar)) this.#waiting.push({ serviceId, exemplar });
+    }
+  }
+
+  /** Joins a write that is already running. Never throws. */
+  async write(): Promise<void> {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+    await this.#writing;
+  }
+
+  /** Writes the rest. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    await this.write();
+  }
+
+  /** Counted by the minute of the exemplar, so that one that is sent again and again with its series counts once. */
+  #mayTake(serviceId: Id<'service'>, { name, labels, at, traceId, spanId }: Exemplar): boolean {
+    const minute = Math.floor(at / MINUTE_MS);
+    const once = JSON.stringify([serviceId, name, labels, at, traceId, spanId]);
+    if (this.#countOf(once) > 0) return false;
+    const series = JSON.stringify([serviceId, name, labels, minute]);
+    if (this.#countOf(series) >= EXEMPLARS_A_MINUTE) return false;
+    const service = this.#taken.get(serviceId) ?? 0;
+    if (service >= EXEMPLARS_OF_SERVICE_A_MINUTE) return false;
+    this.#taken.set(once, 1);
+    this.#taken.set(series, this.#countOf(series) + 1);
+    this.#taken.set(serviceId, service + 1);
+    return true;
+  }
+
+  #countOf(key: string): number {
+    return (this.#taken.get(key) ?? 0) + (this.#takenBefore.get(key) ?? 0);
+  }
+
+  #turnTo(minute: number): void {
+    if (minute === this.#minute) return;
+    this.#minute = minute;
+    this.#takenBefore = this.#taken;
+    this.#taken = new Map();
+  }
+
+  async #write(): Promise<void> {
+    const { store, log } = this.#options;
+    if (this.#batch === null && this.#waiting.length > 0) {
+      this.#batch = { token: randomUUID(), exemplars: this.#waiting };
+      this.#waiting = [];
+    }
+    if (this.#batch === null) return;
+    try {
+      await store.insert(this.#batch.exemplars, this.#batch.token);
+      this.#batch = null;
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) log.warn({ err: messageOf(error) }, 'exemplars could not be stored; trying again');
+      this.#isFailing = true;
+    }
+  }
+}

@@ -1,0 +1,42 @@
+import type { SentExemplar } from '#ingest/admission/exemplars.ts';
+import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
+import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+
+/** Names of labels that clients use. */
+export const isTraceLabel = (name: string | null | undefined): boolean => name === 'trace_id' || name === 'traceID';
+export const isSpanLabel = (name: string | null | undefined): boolean => name === 'span_id' || name === 'spanID';
+
+/** Longer ones are neither a trace's nor a span's. */
+const TEXT_BYTES_MAX = 64;
+
+/** Reads an Exemplar message of remote write 1.0. */
+export function readExemplar(reader: WireReader, end: number): SentExemplar {
+  const sent = { at: Number.NaN, value: 0, traceId: '', spanId: '' };
+  while (reader.nextField(end)) {
+    if (reader.is(1, WIRE.bytes)) readLabel(reader, reader.message(end), sent);
+    else if (reader.is(2, WIRE.fixed64)) sent.value = reader.double(end);
+    else if (reader.is(3, WIRE.varint)) sent.at = reader.int64(end);
+    else reader.skip(end);
+  }
+  return sent;
+}
+
+function readLabel(reader: WireReader, end: number, into: { traceId: string; spanId: string }): void {
+  let name = '';
+  let value = '';
+  while (reader.nextField(end)) {
+    if (!reader.is(1, WIRE.bytes) && !reader.is(2, WIRE.bytes)) {
+      reader.skip(end);
+      continue;
+    }
+    const { field } = reader;
+    const textEnd = reader.message(end);
+    const isShort = textEnd - reader.pos <= TEXT_BYTES_MAX;
+    const text = isShort ? (decodeText(reader.bytes, reader.pos, textEnd) ?? '') : '';
+    reader.pos = textEnd;
+    if (field === 1) name = text;
+    else value = text;
+  }
+  if (isTraceLabel(name)) into.traceId = value;
+  else if (isSpanLabel(name)) into.spanId = value;
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+
+import { queryMetrics } from '#actions/metrics/query_metrics.ts';
+import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { arrivedPoints } from '#test/ingest/arrived.ts';
+
+/** What is counted is written every ten seconds. */
+const SHOWN_MS = 30_000;
+
+let w: World;
+let service: Awaited<ReturnType<World['given']['service']>>;
+beforeAll(async () => {
+  w = await world({ keepOpen: true, settings: { ingestSeriesPerDay: 3 } });
+});
+afterAll(() => w.close());
+beforeEach(async () => {
+  service = await w.given.service();
+});
+
+async function send(path: string, body: object, contentType = 'application/json') {
+  const headers = { authorization: `Bearer ${service.ingestionKey}`, 'content-type': contentType };
+  return await w.app.inject({ method: 'POST', url: `/api/ingest/${path}`, headers, payload: JSON.stringify(body) });
+}
+
+const viewer = () => memberCaller(w.orgId, w.owner.userId, 'viewer');
+
+async function expectShown(refused: object): Promise<void> {
+  const read = async () => (await runOperation(w, getIngestStatus, viewer(), { serviceId: service.serviceId })).refused;
+  await expect.poll(read, { timeout: SHOWN_MS }).toContainEqual(expect.objectContaining(refused));
+}
+
+async function metricsPage(): Promise<string> {
+  const headers = { authorization: `Bearer a token that opens the metrics` };
+  return (await w.app.inject({ url: '/metrics', headers })).body;
+}
+
+describe('bad input is answered, counted and shown, and nothing else of the request is lost:', () => {
+  test('a limit of series', async () => {
+    const points = Array.from({ length: 5 }, (_, index) => ({
+      name: 'load',
+      value: 1,
+      labels: { host: `web-${index}` },
+    }));
+    const answer = await send('metrics', {
+      points: [...points, { name: 'load', value: 2, labels: { host: 'web-0' } }],
+    });
+    expect(answer.statusCode).toBe(202);
+    const told = answer.json();
+    expect(JSON.stringify(told)).toContain('a new series beyond the 3 that the service may have a day');
+    const stored = (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+    expect(stored.map(({ labels }) => labels['host']).toSorted()).toEqual(['web-0', 'web-0', 'web-1', 'web-2']);
+    expect(await metricsPage()).toMatch(
+      new RegExp(
+        `reason="too_many_series"[^\\n]*service="${service.serviceId}"|service="${service.serviceId}"[^\\n]*reason="too_many_series"`,
+      ),
+    );
+    await expectShown({ kind: 'points', reason: 'too_many_series', count: 2 });
+  }, 60_000);
+
+  test('an unknown version of a protocol', async () => {
+    const type = 'application/x-protobuf;proto=io.prometheus.write.v3.Request';
+    const answer = await send('prometheus/write', {}, type);
+    expect(answer.statusCode).toBe(415);
+    expect(answer.body).toContain('prometheus.WriteRequest or io.prometheus.write.v2.Request');
+    expect(await metricsPage()).toMatch(/unsupported_media_type/);
+    await expectShown({ kind: 'points', reason: 'unsupported_media_type', count: 1 });
+  }, 60_000);
+
+  test('a quantile of a gauge, in a chart and in a rule', async () => {
+    const { serviceId } = service;
+    const bucket = { kind: 'counter', minutes: 10, everySeconds: 60 } as const;
+    await givenMetrics(
+      w,
+      serviceId,
+      { name: 'queue_depth', minutes: 10, everySeconds: 60, value: () => 3 },
+      { ...bucket, name: 'wait_bucket', labels: { le: '1' }, value: (step) => step },
+      { ...bucket, name: 'wait_bucket', labels: { le: '+Inf' }, value: (step) => step },
+    );
+    const queries = ['queue_depth{quantile="0.95"}', 'queue_depth', 'wait{quantile="0.5"}'];
+    const asked = { queries: queries.map((metricName) => ({ serviceId, metricName })) };
+    const { results } = await runOperation(w, queryMetrics, viewer(), asked);
+    expect(results).toMatchObject([
+      { fault: expect.stringContaining('queue_depth is neither a histogram nor a summary') },
+      { fault: null, series: [expect.anything()] },
+      { fault: null, series: [expect.anything()] },
+    ]);
+    const ruleOf = async (metricName: string) =>
+      await w.expectOk('create_alert_rule', {
+        serviceId,
+        name: metricName,
+        kind: 'metric_threshold',
+        config: { metricName, comparator: '>', threshold: 1 },
+      });
+    expect(await ruleOf('queue_depth{quantile="0.95"}')).toMatchObject({
+      missingMetric: { metricName: 'queue_depth_bucket', nearestNames: expect.arrayContaining(['queue_depth']) },
+    });
+    expect(await ruleOf('wait{quantile="0.95"}')).toMatchObject({ missingMetric: null });
+  });
+});
