@@ -211,5 +211,6 @@ test('a replay pages exactly when the engine does: maintenance, grouping and sta
     }),
     { numRuns: slowRuns(60) },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(0);
+  expect(seen.runs).toBeGreaterThan(10);
+  expect(seen.quiet + seen.joined).toBeGreaterThan(0);
 }, 240_000);
