@@ -9,7 +9,7 @@ const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 
 /**
- * Members whose name or mail address contains what is typed. The server searches; until it has answered, those that were
+ * Members whose name or mail address is meant by what is typed. The server searches; until it has answered, those that were
  * found before are narrowed, so that nobody is offered whom the text does not mean.
  */
 export function useFoundMembers(typed: string): readonly Member[] {
@@ -24,6 +24,9 @@ export function useFoundMembers(typed: string): readonly Member[] {
   return text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
 }
 
+/** As the server compares: the domain of mail addresses, which many share, means nobody. */
 function isMeant({ name, email }: Member, text: string): boolean {
-  return `${name} ${email}`.toLowerCase().includes(text.toLowerCase());
+  const wanted = text.toLowerCase();
+  const [local = ''] = email.toLowerCase().split('@');
+  return `${name.toLowerCase()} ${local}`.includes(wanted) || email.toLowerCase().startsWith(wanted);
 }

@@ -37,7 +37,7 @@ export interface MemberOfOrganization extends Person {
 
 /** Which people of an organization are meant; what is left out narrows nothing. */
 export interface PeopleFilter {
-  /** Part of the name or of the mail address; letter case does not matter. */
+  /** Part of the name or of the mail address before its @, or how the address begins; letter case does not matter. */
   readonly text?: string | undefined;
   readonly role?: Role | undefined;
   /** No others. */
@@ -342,7 +342,8 @@ export class PeopleStore {
       .$if(text !== undefined, (query) =>
         query.where(
           ({ ref }) =>
-            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('u.name')}, ${ref('u.email')})), lower(${text})) > 0`,
+            sql<boolean>`(strpos(lower(concat_ws(' ', ${ref('u.name')}, split_part(${ref('u.email')}, '@', 1))), lower(${text})) > 0
+              or starts_with(lower(${ref('u.email')}), lower(${text})))`,
         ),
       )
       .$if(role !== undefined, (query) => query.where('m.role', '=', role ?? 'viewer'))

@@ -100,6 +100,8 @@ test('the last of over 1,000 is found by what is typed', async () => {
   };
   expect(await found(listMembers, 'PERSON 1049', 'members')).toEqual([1, ['Person 1049']]);
   expect(await found(listMembers, 'p1049@example', 'members')).toEqual([1, ['Person 1049']]);
+  // Nobody is meant by the domain that all of them share.
+  expect(await found(listMembers, 'example', 'members')).toEqual([0, []]);
   expect(await found(listApiKeys, 'key 1049', 'apiKeys')).toEqual([1, ['Key 1049']]);
   expect(await found(listConnections, 'app 1049', 'connections')).toEqual([1, ['App 1049']]);
   expect(await found(getAgents, '1049', 'agents')).toEqual([2, ['App 1049', 'Key 1049']]);
