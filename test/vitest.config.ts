@@ -3,8 +3,17 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
-const APART = ['test/console/**/*.test.{ts,tsx}', 'test/auth/passwords.test.ts', 'test/entry/tracing.test.ts'];
+/**
+ * They are compiled, replace modules, set what a process has once, or teach a fixture the types of metrics: each has a
+ * process of its own.
+ */
+const APART = [
+  'test/console/**/*.test.{ts,tsx}',
+  'test/auth/passwords.test.ts',
+  'test/entry/tracing.test.ts',
+  'test/ingest/{protocols,series}/**/*.test.ts',
+  'test/ingest/rate_limiter.test.ts',
+];
 
 /** They start browsers, which use all processors. */
 const IN_BROWSERS = ['test/browser/**/*.test.ts', 'test/ingest/live/sentry_browser.test.ts'];
