@@ -180,6 +180,7 @@ inBrowser('services', () => {
     await page.getByRole('button', { name: 'Edit noise and secrets' }).click();
     await dialog.getByLabel('Robots and crawlers').check();
     await dialog.getByLabel('Own patterns').fill('*ResizeObserver*');
+    await dialog.getByLabel('Spike protection').selectOption('A limit of your own');
     await dialog.getByLabel('Events an hour').fill('1000');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
