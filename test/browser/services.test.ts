@@ -188,5 +188,9 @@ inBrowser('services', () => {
     await noise.getByText('Robots and crawlers').waitFor();
     await noise.getByText('*ResizeObserver*').waitFor();
     await noise.getByText('Keeps 1,000 events an hour').waitFor();
+    const marks = await h.context.db.sql.rows('select release, environment from deploys where service_id = $1', [
+      serviceId,
+    ]);
+    expect(marks).toEqual([{ release: 'shop@1.2.0', environment: 'staging' }]);
   });
 });
