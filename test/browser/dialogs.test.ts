@@ -88,8 +88,6 @@ inBrowser('every dialog and menu', () => {
       // Offered while there is no team.
       expect(await walk([['', 'Set up paging']])).toEqual([]);
       const ids = await createSampleData(h, desk, nasty);
-      // What a page knows of the person and their organizations it was told when it was loaded.
-      await Promise.all([desk, phone].map(({ page }) => page.reload()));
       expect(await walk([...pagesOf(ids), ...openingsOf(ids)])).toEqual([]);
     },
   );
