@@ -134,7 +134,7 @@ inBrowser('everyone', () => {
     await page.getByRole('slider', { name: 'Time in queue_depth' }).waitFor();
 
     await more('Dashboards', 'Dashboards');
-    await tap('Create a dashboard of checkout');
+    await tap('Use what checkout sends');
     await dialog.getByLabel('Name', { exact: true }).fill('At a glance');
     await tap('Create', dialog);
     await page.getByRole('heading', { name: 'At a glance', level: 1 }).waitFor();

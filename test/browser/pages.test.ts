@@ -19,6 +19,7 @@ type PageCheck = readonly [path: string, shows: string];
 /** Creates one of each kind of thing, so that no page is empty. */
 async function createSampleData(h: ConsoleWorld, userId: string): Promise<readonly PageCheck[]> {
   const { serviceId } = await h.given.service({ name: 'checkout' });
+  const silent = await h.given.service({ name: 'silent' });
   const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
   await h.expectOk('add_team_member', { teamId, userId, phone: '+31612345678' });
   const rotationConfig = { userIds: [userId] };
@@ -70,6 +71,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     [`explore?service=${serviceId}`, 'queue_depth'],
     [`explore?service=${serviceId}&metric=queue_depth&split=route&compare=day`, 'Labels of 1 series'],
     [`explore?service=${serviceId}&metric=queue_dept`, 'Did you mean'],
+    [`explore?service=${silent.serviceId}`, 'No metric yet'],
     ['dashboards', 'At a glance'],
     [`dashboards/${dashboard.dashboardId}`, 'A widget of the type heatmap cannot be shown here.'],
     ['me', 'Where you are logged in'],

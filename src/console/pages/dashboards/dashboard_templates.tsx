@@ -28,7 +28,7 @@ export function DashboardTemplates({ onChoose }: { readonly onChoose: (start: Da
             <Button
               variant="default"
               onClick={() => onChoose({ serviceId, name })}
-              aria-label={`Create a dashboard of ${name}`}
+              aria-label={`Use what ${name} sends`}
             >
               Use
             </Button>
