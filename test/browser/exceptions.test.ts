@@ -189,7 +189,7 @@ inBrowser('exceptions', () => {
     await page.getByRole('menuitem', { name: 'Fixed in a release …' }).click();
     await dialog.getByRole('button', { name: 'Resolve' }).click();
     await dialog.getByText('Name the release.').waitFor();
-    await dialog.getByLabel('First release with the fix').fill('shop@9');
+    await dialog.getByRole('combobox').fill('shop@9');
     await dialog.getByRole('button', { name: 'Resolve' }).click();
     await page.getByText('Exception resolved in release shop@9.').waitFor();
     await page.getByText('fixed in release shop@9').waitFor();

@@ -59,7 +59,8 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
             data={data?.releases.map(({ release }) => release) ?? []}
             filter={({ options }) => options}
             maxLength={200}
-            required
+            withAsterisk
+            openOnFocus={false}
             data-autofocus
             {...form.getInputProps('release')}
           />
