@@ -37,6 +37,8 @@ export function hostilePorts({ statsdPort, grpcPort, ingestionKey }: HostileTarg
           () => new Promise((resolve) => socket.send(datagram, statsdPort, '127.0.0.1', resolve)),
         ),
       );
+      // The ordinary sender has its turn.
+      await delay(1);
       return `${DATAGRAMS_AT_ONCE} datagrams`;
     };
     return { kind: `StatsD: ${kind}`, bytes: DATAGRAM_BYTES, send, atOnce: 1 };
