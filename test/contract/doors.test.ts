@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
@@ -58,6 +60,18 @@ test.each([
   const head = `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 8000000\r\n${header}\r\n\r\n`;
   socket.write(head + '['.repeat(16 * 1024));
   await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 (?:40[0-9]|413|501) /);
+});
+
+test('what is left of a refused envelope is passed over, and the connection serves the next request', async () => {
+  const socket = await opened(port);
+  const length = 200_000;
+  const head = `Host: 127.0.0.1:${port}\r\nContent-Encoding: gzip\r\nContent-Length: ${length}\r\n\r\n`;
+  socket.write(`POST /api/ingest/envelope HTTP/1.1\r\n${head}`);
+  socket.write(gzipSync(randomBytes(length)).subarray(0, length));
+  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 40[0-9] /);
+  socket.heard = '';
+  socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await expect.poll(() => socket.heard).toMatch(/^HTTP\/1\.1 200 /);
 });
 
 test('a form of more parts than are taken is refused without being read', async () => {

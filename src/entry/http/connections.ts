@@ -100,7 +100,10 @@ export function limitConnections(
     if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
       last.bytesAtAnswer = socket.bytesRead;
-      if (request.complete && connection.last === last) connection.last = null;
+      if (!request.complete) {
+        // Who has read a part of the body, as of an envelope, leaves the rest: the next request is behind it.
+        request.resume();
+      } else if (connection.last === last) connection.last = null;
       if (isDraining) socket.destroySoon();
       if (isKnownSocket(socket)) table.setKnown(socket);
       else table.touch(socket);
