@@ -16,8 +16,8 @@ import { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-import { eventOfClient } from '../grouping/labelled_event.ts';
-import { seeded } from '../seeded.ts';
+import { eventOfClient } from '#infra/bench/grouping/labelled_event.ts';
+import { seeded } from '#infra/bench/seeded.ts';
 
 const FRAMES = 20;
 const STACKS = 500;

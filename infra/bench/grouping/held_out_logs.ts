@@ -127,7 +127,7 @@ type Random = () => number;
 const below = (random: Random, end: number): number => Math.floor(random() * end);
 const one = (random: Random, values: readonly string[]): string => values[below(random, values.length)] ?? '';
 const letters = (random: Random, count: number): string =>
-  Array.from({ length: count }, () => one(random, [...'bcdfghjklmnpqrstvwxz2456789'])).join('');
+  Array.from({ length: count }, () => one(random, 'bcdfghjklmnpqrstvwxz2456789'.split(''))).join('');
 const digits = (random: Random, count: number): string =>
   Array.from({ length: count }, () => below(random, 10)).join('');
 
@@ -139,8 +139,8 @@ const VALUES: Readonly<Record<string, (random: Random) => string>> = {
     `attempt_${digits(random, 13)}_${digits(random, 4)}_${one(random, ['m', 'r'])}_${digits(random, 6)}_0`,
   container: (random) => `container_${digits(random, 13)}_${digits(random, 4)}_01_${digits(random, 6)}`,
   state: (random) => one(random, STATES),
-  mac: (random) => Array.from({ length: 6 }, () => `${below(random, 10)}${one(random, [...'abcdef'])}`).join(':'),
-  letter: (random) => one(random, [...'abcdefgh']),
+  mac: (random) => Array.from({ length: 6 }, () => `${below(random, 10)}${one(random, 'abcdef'.split(''))}`).join(':'),
+  letter: (random) => one(random, 'abcdefgh'.split('')),
   reason: (random) => one(random, ['Unspecified', 'Disassociated', 'Beacon lost', 'Auth expired']),
   process: (random) => one(random, ['WindowServer', 'Mail', 'coreaudiod', 'com.apple.WebKit', 'Preview', 'cloudd']),
   device: (random) => `${one(random, WORDS)}-${letters(random, 4).toUpperCase()}`,

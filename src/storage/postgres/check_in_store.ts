@@ -68,7 +68,7 @@ export class CheckInStore {
           )
           .as('w'),
       )
-      .select([...(Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[])])
+      .select(Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[])
       .where('turn', '<=', TURN_MAX)
       .orderBy('number')
       .limit(limit)

@@ -17,16 +17,16 @@ function wall(zone: string, ms: number): readonly [day: number, minute: number] 
     format = new Intl.DateTimeFormat('en-US', { timeZone: zone, hourCycle: 'h23', ...parts });
     FORMATS.set(zone, format);
   }
-  const found = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
-  return [
-    Date.UTC(found['year']!, found['month']! - 1, found['day']!) / 86_400_000,
-    found['hour']! * 60 + found['minute']!,
-  ];
+  const found: Readonly<Record<string, number>> = Object.fromEntries(
+    format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]),
+  );
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0 } = found;
+  return [Date.UTC(year, month - 1, day) / 86_400_000, hour * 60 + minute];
 }
 
 /** Says of one minute on the wall whether a line names it, by the rules of cron(8) and nothing else. */
 function names(line: string, day: number, minute: number): boolean {
-  const [minutes, hours, days, months, weekdays] = line.split(' ') as [string, string, string, string, string];
+  const [minutes = '', hours = '', days = '', months = '', weekdays = ''] = line.split(' ');
   const date = new Date(day * 86_400_000);
   const is = (field: string, value: number, from: number, to: number): boolean =>
     field.split(',').some((part) => {
