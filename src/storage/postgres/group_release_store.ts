@@ -8,7 +8,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { GroupFixEntity, GroupRegressionEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Groups of a service by release. A group that is part of another one is not counted beside it. */
-export interface ReleaseGroups {
+interface ReleaseGroups {
   readonly release: string;
   /** Whose first event was of it. */
   readonly begun: number;
@@ -19,7 +19,7 @@ export interface ReleaseGroups {
 }
 
 /** What a release was to a group. */
-export type GroupNews = 'new' | 'regressed' | 'resolved';
+type GroupNews = 'new' | 'regressed' | 'resolved';
 
 /** In which releases groups begin, come back and are fixed. */
 export class GroupReleaseStore {

@@ -18,7 +18,7 @@ interface MergeSelectedProps {
 }
 
 /** So many at once, as the server says. */
-export const MERGE_MAX = 51;
+const MERGE_MAX = 51;
 
 /** Why these cannot be merged; null when they can. */
 function refusalOf(groups: readonly ExceptionGroup[]): string | null {
