@@ -105,7 +105,8 @@ async function traces(w: StaffedWorld, { serviceId, ids }: Fixture): Promise<str
 }
 
 const EVERYWHERE =
-  'alert_rules dashboards exception_events exception_group_counts exception_groups incident_notes incident_steps ' +
+  'alert_rules dashboards exception_events exception_group_counts exception_groups exception_origins incident_notes ' +
+  'incident_steps ' +
   'incident_timeline incidents ingest_keys ingest_refusals ' +
   'metric_names metric_points metric_series notifications service_capabilities services';
 
@@ -197,7 +198,7 @@ test('data that a worker stored before it died is deleted when its job runs agai
   const w = await staffedWorld();
   for (const [store, tables] of [
     [storePoints, ['metric_names', 'metric_points', 'metric_series']],
-    [storeEvents, ['exception_events']],
+    [storeEvents, ['exception_events', 'exception_origins']],
   ] as const) {
     const one = await fixture(w);
     const died = purgingBeforeInsert(w, one, () => Promise.reject(new Error('died')));
