@@ -216,8 +216,8 @@ inBrowser('exceptions', () => {
     const keys = async (...pressed: string[]): Promise<void> => {
       for (const key of pressed) await page.keyboard.press(key);
     };
-    const isOn = (title: string) =>
-      expect
+    const isOn = async (title: string) =>
+      await expect
         .poll(() => page.locator('li[data-row]:focus-within').allInnerTexts())
         .toEqual([expect.stringContaining(title)]);
     await page.getByText('Your open incidents').waitFor();

@@ -104,10 +104,10 @@ inBrowser('mistakes', () => {
     const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
     const rotationConfig = { userIds: [h.owner.userId] };
     await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig });
-    const statusIs = (status: string) =>
-      expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe(status);
-    const sourceIs = (source: string) =>
-      expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source).toBe(source);
+    const statusIs = async (status: string) =>
+      await expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe(status);
+    const sourceIs = async (source: string) =>
+      await expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source).toBe(source);
     const { page } = await h.visitor({ role: 'responder', name: 'Anna', path: `/incidents/${incidentId}` });
     const undo = page.getByRole('button', { name: 'Undo' });
 

@@ -81,7 +81,7 @@ function workersWithout(w: World): { comeBack(): void } {
 }
 
 function bound<Writer extends MetricWriter | ExceptionWriter>(writer: Writer): Writer {
-  writer.insert = writer.insert.bind(writer) as Writer['insert'];
+  writer.insert = writer.insert.bind(writer);
   return writer;
 }
 
