@@ -69,6 +69,7 @@ test('the names of tables in Keeper do not change when tables are renamed, and s
     '/clickhouse/tables/my-events/{shard}/exception_events',
     '/clickhouse/tables/my-events/{shard}/metric_series',
     '/clickhouse/tables/my-events/{shard}/exception_origins',
+    '/clickhouse/tables/my-events/{shard}/metric_exemplars',
   ]);
 });
 
@@ -82,5 +83,6 @@ test('rows that replace each other meet in one shard', async () => {
     "'exception_events_local', cityHash64(service_id, group_id)",
     "'metric_series_local', cityHash64(service_id, series)",
     "'exception_origins_local', cityHash64(service_id, group_id)",
+    "'metric_exemplars_local', cityHash64(service_id, metric)",
   ]);
 });
