@@ -70,8 +70,8 @@ const turns = () => screen.queryAllByRole('listitem').map(({ textContent }) => t
 
 test('a name that is typed and entered before the server has answered is added once it has', async () => {
   await open();
-  await type('zo');
-  await enter();
+  type('zo');
+  enter();
   await until(() => asked.map(({ text }) => text), ['', 'zo']);
   expect(turns()).toEqual([]);
   asked[1]!.answer('Zoe');
@@ -81,12 +81,12 @@ test('a name that is typed and entered before the server has answered is added o
 
 test('somebody who is known already is added at once, and nobody whom the text does not mean', async () => {
   await open();
-  await type('br');
+  type('br');
   await until(() => screen.queryAllByRole('option', { hidden: true }).map(({ textContent }) => textContent), ['Bram']);
-  await enter();
+  enter();
   expect(turns()).toEqual(['user_Bram']);
-  await type('anja');
-  await enter();
+  type('anja');
+  enter();
   await until(() => asked.at(-1)!.text, 'anja');
   expect(turns()).toEqual(['user_Bram']);
 });
