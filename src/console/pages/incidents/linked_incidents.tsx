@@ -6,6 +6,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
+import { dateTimeText } from '#console/components/time_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { ActiveMaintenance } from '#console/pages/rules/maintenance_notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -23,8 +24,8 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
   if (links === undefined || incident.status === 'resolved') return null;
   const { waitsFor } = incident.escalation;
   const text =
-    waitsFor === 'maintenance'
-      ? 'this incident pages nobody before then. If it is still open then, it pages.'
+    waitsFor === 'maintenance' && links.quietUntil !== null
+      ? `this incident pages at ${dateTimeText(links.quietUntil)} if it is still open then, and nobody before.`
       : 'it does not hold back this incident, which has begun to page already.';
   return <ActiveMaintenance windows={links.maintenance.map((window) => ({ ...window, text }))} />;
 }

@@ -19,6 +19,7 @@ import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import classes from '#console/pages/rules/maintenance_form.module.css';
 import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
 import {
   inputOfMaintenance,
@@ -214,7 +215,7 @@ function Once({ values, set, faults }: PartProps) {
   };
   return (
     <>
-      <Group grow align="start">
+      <div className={classes.pair}>
         <TextInput
           type="datetime-local"
           label="From"
@@ -231,7 +232,7 @@ function Once({ values, set, faults }: PartProps) {
           onChange={(event) => set({ endsAt: event.currentTarget.value })}
           error={faults['endsAt']}
         />
-      </Group>
+      </div>
       <Group gap="xs" role="group" aria-label="How long">
         {LENGTHS.map((minutes) => (
           <Button key={minutes} size="xs" variant="default" onClick={() => set({ endsAt: lasting(minutes) })}>
@@ -259,7 +260,7 @@ function Weekly({ values, set, faults }: PartProps) {
           ))}
         </Group>
       </Checkbox.Group>
-      <Group grow align="start">
+      <div className={classes.pair}>
         <TextInput
           type="time"
           label="At"
@@ -277,8 +278,8 @@ function Weekly({ values, set, faults }: PartProps) {
           allowDecimal={false}
           error={faults['recurrence.minutes']}
         />
-      </Group>
-      <Group grow align="start">
+      </div>
+      <div className={classes.pair}>
         <TextInput
           type="datetime-local"
           label="Not before"
@@ -295,7 +296,7 @@ function Weekly({ values, set, faults }: PartProps) {
           onChange={(event) => set({ endsAt: event.currentTarget.value })}
           error={faults['endsAt']}
         />
-      </Group>
+      </div>
     </>
   );
 }

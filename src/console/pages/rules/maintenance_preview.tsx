@@ -3,6 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { ResultOf } from '#console/api/actions.ts';
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/policies/warnings.module.css';
+import form from '#console/pages/rules/maintenance_form.module.css';
 
 interface MaintenancePreviewProps {
   readonly preview: ResultOf<'preview_maintenance'>;
@@ -14,7 +15,7 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
   const { next, ruleCount, conflicts, conflictCount } = preview;
   const spanText = spanTextIn(timezone);
   return (
-    <div aria-live="polite">
+    <div aria-live="polite" className={form.preview}>
       <p>
         {next.length === 0 ? 'It is never in effect. ' : `In effect ${next.map(spanText).join('; ')}. `}
         {ruleCount === 0
