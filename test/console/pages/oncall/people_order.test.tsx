@@ -22,7 +22,7 @@ beforeEach(() => {
   vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
   asked = [];
   vi.stubGlobal('fetch', async (_url: string, { body }: RequestInit) => {
-    const { text = '' } = JSON.parse(String(body)) as { text?: string };
+    const { text = '' } = JSON.parse(typeof body === 'string' ? body : '{}') as { text?: string };
     const { promise, resolve } = Promise.withResolvers<Response>();
     asked.push({
       text,
