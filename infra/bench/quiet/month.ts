@@ -1,7 +1,7 @@
 import type { RuleSettings } from '#core/incidents/rule_settings.ts';
 import type { Comparator } from '#core/metrics/comparator.ts';
 
-import { seeded } from '../seeded.ts';
+import { seeded } from '#infra/bench/seeded.ts';
 
 export const DAYS = 30;
 const DAY = 1_440;

@@ -106,7 +106,7 @@ export class IncidentPagingStore {
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .where('lead_id', '=', leadId)
       .executeTakeFirst();
-    return Number(row?.count ?? 0);
+    return row?.count ?? 0;
   }
 
   /** Incidents of the service that were open at some time of this span and not of this rule; newest first. */
