@@ -25,7 +25,7 @@ export async function changeGroupStatuses(
   for (const [groupId, decision] of wanted) {
     const { before, after, ...result } = await changeGroupStatus(groupId, decision, context);
     resolvedIncidentIds.push(...result.resolvedIncidentIds);
-    if (before.statusChangedAt.equals(after.statusChangedAt)) continue;
+    if (before === after) continue;
     const changedAt = toTimestamp(after.statusChangedAt);
     changed.push({ groupId, before: before.status, status: after.status, changedAt });
   }

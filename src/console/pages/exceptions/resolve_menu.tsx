@@ -1,4 +1,5 @@
 import { Button, Menu } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 
@@ -18,13 +19,15 @@ interface ResolveMenuProps {
 export function ResolveMenu({ groupIds, serviceId, size = 'sm', onDone }: ResolveMenuProps) {
   const [isNaming, setIsNaming] = useState(false);
   const resolving = useResolveInRelease();
+  // There the buttons are at the bottom, above the navigation.
+  const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const resolveInNext = (): void => {
     if (groupIds.length > 0) resolving.mutate({ groupIds }, { onSuccess: onDone });
   };
   useShortcut('R', resolveInNext);
   return (
     <>
-      <Menu position="bottom-end">
+      <Menu position={isPhone ? 'top-end' : 'bottom-end'}>
         <Menu.Target>
           <Button
             size={size}
