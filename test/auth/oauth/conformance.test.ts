@@ -27,7 +27,9 @@ beforeAll(async () => {
   s = await listeningWorld({ keepOpen: true });
   anna = await s.person({ role: 'owner' });
   folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-conformance-'));
-  const { tokens } = await connected(s, anna);
+  const { tokens, connectionId } = await connected(s, anna);
+  const responder = { agentId: connectionId, enabled: true };
+  await anna.ask('POST', `/organizations/${anna.orgId}/actions/set_responder`, responder);
   const proxy = createServer((asked, answered) => {
     const headers = { ...asked.headers, authorization: `Bearer ${tokens.access_token}` };
     const onward = request(new URL(asked.url ?? '/', s.baseUrl), { method: asked.method, headers }, (answer) => {
@@ -85,18 +87,22 @@ test.each(['2025-11-25', '2026-07-28'])('the authorization server conforms as of
   expect(code).toBe(0);
 });
 
-test.each([
-  ['2025-11-25', 'server-initialize'],
-  ['2025-11-25', 'ping'],
-  ['2025-11-25', 'tools-list'],
-  ['2025-11-25', 'dns-rebinding-protection'],
-  ['2026-07-28', 'tools-list'],
-  ['2026-07-28', 'dns-rebinding-protection'],
-  ['2026-07-28', 'http-header-validation'],
-])('the endpoint conforms as of %s: %s', async (version, scenario) => {
-  const { code, output } = await run(['server', '--url', endpoint, '--scenario', scenario, '--spec-version', version]);
-  expect(output).toMatch(/Passed: (\d+)\/\1, 0 failed, 0 warnings/);
-  expect(code).toBe(0);
+const SCENARIOS = [
+  ['2025-11-25', ['server-initialize', 'ping', 'tools-list', 'dns-rebinding-protection']],
+  ['2026-07-28', ['tools-list', 'dns-rebinding-protection', 'http-header-validation']],
+] as const;
+
+test.each(
+  ['', '/responder'].flatMap((path) => SCENARIOS.map(([version, scenarios]) => [path, version, scenarios] as const)),
+)('the endpoint /api/mcp%s conforms as of %s', async (path, version, scenarios) => {
+  const outcomes = scenarios.map(async (scenario) => {
+    const target = ['--url', endpoint + path, '--scenario', scenario, '--spec-version', version];
+    return { scenario, ...(await run(['server', ...target])) };
+  });
+  for (const { scenario, code, output } of await Promise.all(outcomes)) {
+    expect(output, scenario).toMatch(/Passed: (\d+)\/\1, 0 failed, 0 warnings/);
+    expect(code, scenario).toBe(0);
+  }
 });
 
 /** They call a tool that only the suite's own example server has. */
