@@ -223,6 +223,21 @@ export function hostileRequests(target: HostileTarget): readonly HostileRequest[
       {},
       `{}\n${`{"type":"x",${fill('"a":{},', 2_000)}"b":1}\n\n`.repeat(500)}`,
     ),
+    make('upload: 8 MiB of empty parts', chunks, { ...api, ...form }, fill(part, 8 * MEGABYTE)),
+    make('upload: a part of 8 MiB', chunks, { ...api, ...form }, `${part}${fill('\r\n--', 8 * MEGABYTE)}\r\n--b--\r\n`),
+    make(
+      'report of 1 MiB',
+      `${sentry}/security/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(`[${fill(report, MEGABYTE)}{}]`),
+    ),
+    make(
+      'report of 99 MiB',
+      `${sentry}/security/${signed}`,
+      { 'content-encoding': 'gzip' },
+      gzipSync(`[${fill('{"a":1},', 99 * MEGABYTE)}{}]`, { level: 1 }),
+    ),
+    make('MCP of responders: 9,000 unknown arguments', '/api/mcp/responder', { ...api, ...mcp }, toolCall),
     make(
       'action: 1 MiB of [[],',
       '/api/rest/actions/create_dashboard',
