@@ -1,25 +1,22 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { NamedMaintenanceView, toMaintenanceView } from '#actions/rules/maintenance_view.ts';
 import { rulesOf } from '#core/incidents/maintenance.ts';
-import { invalidInput } from '#kernel/errors.ts';
 
 export const listMaintenance = defineAction({
   name: 'list_maintenance',
   consoleOnly: true,
   summary:
-    'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep something of a service, or a rule, quiet.',
+    'List the maintenance windows of the organization, newest first; there are at most 200. Or only those that keep a rule, or something of a service, quiet.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ serviceId: Type.Optional(IdText), ruleId: Type.Optional(IdText) }, CLOSED),
   result: Type.Object({ windows: Type.Array(NamedMaintenanceView) }),
-  example: {},
+  example: { serviceId: EXAMPLE_IDS.serviceId, ruleId: EXAMPLE_IDS.ruleId },
   async handle({ serviceId, ruleId }, { stores, caller: { orgId }, now }) {
-    if (serviceId !== undefined && ruleId !== undefined) {
-      throw invalidInput([{ path: 'ruleId', message: 'cannot be given together with serviceId' }]);
-    }
     const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId);
     const rule = ruleId === undefined ? null : await stores.alertRules.get(orgId, ruleId);
     const all = await stores.maintenance.list(orgId);

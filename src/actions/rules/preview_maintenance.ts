@@ -30,7 +30,11 @@ export const previewMaintenance = defineAction({
     }),
     conflictCount: Type.Integer({ description: `of the newest ${COMPARED_MAX} windows for the same thing` }),
   }),
-  example: { ...MAINTENANCE_EXAMPLE, target: { serviceId: EXAMPLE_IDS.serviceId } },
+  example: {
+    maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
+    ...MAINTENANCE_EXAMPLE,
+    target: { serviceId: EXAMPLE_IDS.serviceId },
+  },
   async handle({ maintenanceId, ...input }, context) {
     const { stores, caller, now } = context;
     const wanted = await readMaintenance(input, context);

@@ -77,6 +77,7 @@ export const replayRule = defineAction({
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
   example: {
     serviceId: EXAMPLE_IDS.serviceId,
+    ruleId: EXAMPLE_IDS.ruleId,
     metricName: 'http_request_duration_ms{route="/pay"}',
     aggregation: 'avg',
     windowMinutes: 5,

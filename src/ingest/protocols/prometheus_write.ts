@@ -302,7 +302,7 @@ class WriteRequestDecoder {
         continue;
       }
       const sent = readExemplar(reader, reader.message(end));
-      this.#admission.exemplars.add(this.#labels.name, this.#labels.list, sent);
+      if (sent !== null) this.#admission.exemplars.add(this.#labels.name, this.#labels.list, sent);
     }
   }
 

@@ -122,8 +122,8 @@ describe('a maintenance window', () => {
   test('is found by the service and the rule that it keeps quiet', async () => {
     const label = { label: { name: 'host', value: 'web-3' } };
     const made = await run(createMaintenance, { ...base, target: label, endsAt: inMinutes(60) });
-    for (const of of [{ serviceId: first.serviceId }, { ruleId: second }]) {
-      expect(await run(listMaintenance, of)).toMatchObject({
+    for (const subject of [{ serviceId: first.serviceId }, { ruleId: second }]) {
+      expect(await run(listMaintenance, subject)).toMatchObject({
         windows: [{ maintenanceId: made.maintenanceId, isActive: true }],
       });
     }

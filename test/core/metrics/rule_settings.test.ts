@@ -1,7 +1,7 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { parseRuleSettings, RULE_DEFAULTS, type StoredSettings } from '#core/incidents/rule_settings.ts';
+import { parseRuleSettings, type StoredSettings } from '#core/incidents/rule_settings.ts';
 import {
   decideMetricRule,
   type InstantLike,
@@ -243,7 +243,7 @@ describe('settings are refused', () => {
   });
 
   test('never when they are the defaults, or on the safe side of the threshold', () => {
-    const given: StoredSettings = { ...RULE_DEFAULTS, recoveryThreshold: 80 };
+    const given: StoredSettings = { ...METRIC_RULE_DEFAULTS, recoveryThreshold: 80 };
     expect(faults(given)).toEqual([]);
   });
 });

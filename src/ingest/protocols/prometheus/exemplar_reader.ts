@@ -1,6 +1,7 @@
 import type { SentExemplar } from '#ingest/admission/exemplars.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
+import { AppError } from '#kernel/errors.ts';
 
 /** Names of labels that clients use. */
 export const isTraceLabel = (name: string | null | undefined): boolean => name === 'trace_id' || name === 'traceID';
@@ -9,8 +10,19 @@ export const isSpanLabel = (name: string | null | undefined): boolean => name ==
 /** Longer ones are neither a trace's nor a span's. */
 const TEXT_BYTES_MAX = 64;
 
-/** Reads an Exemplar message of remote write 1.0. */
-export function readExemplar(reader: WireReader, end: number): SentExemplar {
+/** Reads an Exemplar message of remote write 1.0; null for what is none: the points beside it do not suffer for it. */
+export function readExemplar(reader: WireReader, end: number): SentExemplar | null {
+  try {
+    return readSound(reader, end);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return null;
+  } finally {
+    reader.pos = end;
+  }
+}
+
+function readSound(reader: WireReader, end: number): SentExemplar {
   const sent = { at: Number.NaN, value: 0, traceId: '', spanId: '' };
   while (reader.nextField(end)) {
     if (reader.is(1, WIRE.bytes)) readLabel(reader, reader.message(end), sent);

@@ -287,14 +287,22 @@ export class WriteV2Decoder {
     }
   }
 
+  /** Whether it was one that is kept: what is none does no harm to the points beside it. */
   #readExemplar(end: number, name: string): boolean {
     const reader = this.#reader;
     const sent = { at: Number.NaN, value: 0, traceId: '', spanId: '' };
-    while (reader.nextField(end)) {
-      if (reader.is(1, WIRE.bytes)) this.#readExemplarLabels(reader.message(end), sent);
-      else if (reader.is(2, WIRE.fixed64)) sent.value = reader.double(end);
-      else if (reader.is(3, WIRE.varint)) sent.at = reader.int64(end);
-      else reader.skip(end);
+    try {
+      while (reader.nextField(end)) {
+        if (reader.is(1, WIRE.bytes)) this.#readExemplarLabels(reader.message(end), sent);
+        else if (reader.is(2, WIRE.fixed64)) sent.value = reader.double(end);
+        else if (reader.is(3, WIRE.varint)) sent.at = reader.int64(end);
+        else reader.skip(end);
+      }
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return false;
+    } finally {
+      reader.pos = end;
     }
     return this.#admission.exemplars.add(name, this.#labels, sent);
   }
