@@ -149,7 +149,7 @@ inBrowser('a form', () => {
     const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const { page } = await h.visitor({ path: `/services/${serviceId}` });
-    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Edit the service' });
     await dialog.getByLabel('Name').fill('payments');
     await h.expectOk('update_service', { serviceId, name: 'billing', environment: 'production' });

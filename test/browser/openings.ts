@@ -182,6 +182,8 @@ async function load(page: Page, h: ConsoleWorld, path: string): Promise<void> {
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
 
+const NAMED_WITHIN_MS = 5_000;
+
 /** A list of choices that is open closes first, and then the dialog. */
 async function closesByEscape(page: Page, opened: Locator): Promise<boolean> {
   const choices = page.locator('[role=listbox]').locator('visible=true');
@@ -221,6 +223,9 @@ export async function problemsOf(
         });
       }
       if (opening.length > 1) await opened.last().waitFor();
+      // A dialog is named once its title stands; one that is never named is a finding.
+      const nameless = page.locator('[role=dialog]:not([aria-labelledby], [aria-label])').first();
+      await nameless.waitFor({ state: 'detached', timeout: NAMED_WITHIN_MS }).catch(() => {});
       const found = [...(await look(page, opening.length > 1)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
       if (!(await closesByEscape(page, opened))) {
         found.push('stays open after Escape');
