@@ -24,6 +24,7 @@ import { query } from './query.ts';
 import { quiet } from './quiet.ts';
 import { rules } from './rules.ts';
 import { scale } from './scale.ts';
+import { size } from './size.ts';
 
 /** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
@@ -50,6 +51,7 @@ const BENCHES: readonly Bench[] = [
   quiet,
   rules,
   scale,
+  size,
 ];
 
 const MINUTES_MAX = 15;
