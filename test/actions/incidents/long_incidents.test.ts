@@ -12,7 +12,7 @@ test('of a long timeline and log the newest entries are shown, all are counted, 
   const short = await w.expectOk('get_incident', { incidentId });
   expect([short.timelineTotal, short.notificationTotal]).toEqual([short.timeline.length, short.notifications.length]);
 
-  const later = w.clock.now().add({ minutes: 1 }).toString();
+  const later = w.clock.now().add({ minutes: 1 }).toString({ smallestUnit: 'millisecond' });
   await w.context.db.sql.run(
     `insert into incident_timeline (incident_id, at, event, data)
      select $1, $2, 'escalated', json_build_object('by', json_build_object('system', true, 'via', 'rule'), 'stepIndex', n)

@@ -9,6 +9,7 @@ import { durationText } from '#console/components/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { bandsOf, seriesOfHistory } from '#console/pages/rules/replay_chart.ts';
 import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
+import { settingsOfKind } from '#console/pages/rules/setting_values.ts';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf } from '#core/metrics/quantity.ts';
@@ -112,7 +113,7 @@ export function RuleReplay(props: RuleReplayProps) {
                 comparator,
                 threshold,
                 escalationPolicyId,
-                settings,
+                settings: settingsOfKind('metric_threshold', settings),
               }}
               isSettled={!isStale}
               hasIncidents={incidents.length > 0}

@@ -34,6 +34,11 @@ export function settingsOfValues(kind: RuleKind, values: SettingValues): StoredS
   );
 }
 
+/** Those that a rule of this kind has: the server knows no others of it. */
+export function settingsOfKind(kind: RuleKind, settings: StoredSettings): StoredSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)));
+}
+
 /** What a replay follows while somebody types: what is no number yet counts as the default. */
 export function replayedSettings(values: SettingValues): RuleSettings {
   const given = Object.entries(settingsOfValues('metric_threshold', values));
