@@ -115,8 +115,8 @@ async function untilQuiet(clickhouse: ClickHouseClient): Promise<void> {
   for (let quietMs = 0; quietMs < QUIET_MS; quietMs += 500) {
     await delay(500);
     const result = await clickhouse.query({ query: 'SELECT count() FROM system.merges', format: 'JSONCompactEachRow' });
-    const [[merges = '0'] = []] = await result.json<[string]>();
-    if (Number(merges) > 0) quietMs = 0;
+    const [row] = await result.json<[string]>();
+    if (Number(row?.[0]) > 0) quietMs = 0;
   }
 }
 
@@ -124,8 +124,8 @@ async function bytesOf(clickhouse: ClickHouseClient): Promise<{ points: number; 
   const query = `SELECT sumIf(bytes_on_disk, table = 'metric_points'), sum(bytes_on_disk) FROM system.parts
     WHERE active AND database = currentDatabase() AND startsWith(table, 'metric_')`;
   const result = await clickhouse.query({ query, format: 'JSONCompactEachRow' });
-  const [[points = '0', all = '0'] = []] = await result.json<[string, string]>();
-  return { points: Number(points), all: Number(all) };
+  const [row] = await result.json<[string, string]>();
+  return { points: Number(row?.[0]), all: Number(row?.[1]) };
 }
 
 async function takenByPrometheus(
