@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { type Exemplar, EXEMPLARS_A_MINUTE, EXEMPLARS_OF_SERVICE_A_MINUTE } from '#core/metrics/exemplar.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { ExemplarStore, ServiceExemplar } from '#storage/clickhouse/exemplar_store.ts';
@@ -22,7 +23,7 @@ const MINUTE_MS = 60_000;
  */
 export class ExemplarRecorder {
   readonly #options: ExemplarRecorderOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #writes: PeriodicWrite;
   #waiting: ServiceExemplar[] = [];
   /** What cannot be written now, under the token of its first try. */
   #batch: { readonly token: string; readonly exemplars: readonly ServiceExemplar[] } | null = null;
@@ -30,13 +31,11 @@ export class ExemplarRecorder {
   #taken = new Map<string, number>();
   #takenBefore = new Map<string, number>();
   #minute = 0;
-  #writing: Promise<void> | null = null;
   #isFailing = false;
 
   constructor(options: ExemplarRecorderOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS);
-    this.#timer.unref();
+    this.#writes = new PeriodicWrite(() => this.#write(), WRITE_INTERVAL_MS);
   }
 
   record(serviceId: Id<'service'>, exemplars: readonly Exemplar[], nowMs: number): void {
@@ -49,18 +48,13 @@ export class ExemplarRecorder {
   }
 
   /** Joins a write that is already running. Never throws. */
-  async write(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+  write(): Promise<void> {
+    return this.#writes.write();
   }
 
   /** Writes the rest. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing;
-    await this.write();
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 
   /** Counted by the minute of the exemplar, so that one that is sent again and again with its series counts once. */

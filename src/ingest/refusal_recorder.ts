@@ -1,3 +1,4 @@
+import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -21,32 +22,25 @@ const WRITE_INTERVAL_MS = 10_000;
  */
 export class RefusalRecorder {
   readonly #options: RefusalRecorderOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #writes: PeriodicWrite;
   /** The counts that were collected so far, written or not. */
   readonly #collected = new Map<string, number>();
   readonly #unwritten = new Map<string, IngestRefusal>();
-  #writing: Promise<void> | null = null;
   #isFailing = false;
 
   constructor(options: RefusalRecorderOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS);
-    this.#timer.unref();
+    this.#writes = new PeriodicWrite(() => this.#write(), WRITE_INTERVAL_MS);
   }
 
   /** Joins a write that is already running. Never throws. */
-  async write(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+  write(): Promise<void> {
+    return this.#writes.write();
   }
 
   /** Writes the rest. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing;
-    await this.write();
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 
   async #write(): Promise<void> {

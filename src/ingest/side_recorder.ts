@@ -5,6 +5,7 @@ import type { SessionCounts } from '#core/exceptions/sessions.ts';
 import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
 import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
 import { messageOf } from '#kernel/errors.ts';
+import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -33,15 +34,13 @@ const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
  */
 export class SideRecorder {
   readonly #options: SideRecorderOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #writes: PeriodicWrite;
   #items = new Map<string, SentItems>();
   #sessions = new Map<string, ReleaseSessions>();
-  #writing: Promise<void> | null = null;
 
   constructor(options: SideRecorderOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.write(), WRITE_INTERVAL_MS);
-    this.#timer.unref();
+    this.#writes = new PeriodicWrite(() => this.#write(), WRITE_INTERVAL_MS);
   }
 
   /** Returns once files and feedback are stored. */
@@ -82,18 +81,13 @@ export class SideRecorder {
   }
 
   /** Joins a write that is already running. Never throws. */
-  async write(): Promise<void> {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+  write(): Promise<void> {
+    return this.#writes.write();
   }
 
   /** Writes the rest. */
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#writing;
-    await this.write();
+  close(): Promise<void> {
+    return this.#writes.close();
   }
 
   #countSessions(

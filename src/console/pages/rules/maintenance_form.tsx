@@ -206,8 +206,37 @@ function Target({ values, set, faults }: PartProps) {
   );
 }
 
+interface StartAndEndProps {
+  readonly part: PartProps;
+  readonly labels: readonly [start: string, end: string];
+  readonly endDescription: string;
+}
+
+function StartAndEnd({ part: { values, set, faults }, labels: [start, end], endDescription }: StartAndEndProps) {
+  return (
+    <div className={classes.pair}>
+      <TextInput
+        type="datetime-local"
+        label={start}
+        description="Empty: from now on."
+        value={values.startsAt}
+        onChange={(event) => set({ startsAt: event.currentTarget.value })}
+        error={faults['startsAt']}
+      />
+      <TextInput
+        type="datetime-local"
+        label={end}
+        description={endDescription}
+        value={values.endsAt}
+        onChange={(event) => set({ endsAt: event.currentTarget.value })}
+        error={faults['endsAt']}
+      />
+    </div>
+  );
+}
+
 function Once({ values, set, faults }: PartProps) {
-  const { startsAt, endsAt, timezone } = values;
+  const { startsAt, timezone } = values;
   /** From the start that is chosen; by the wall clock of the zone, so no clock change can be in between. */
   const lasting = (minutes: number): string => {
     if (startsAt === '') return toZonedField(serverNow() + minutes * 60_000, timezone);
@@ -215,24 +244,7 @@ function Once({ values, set, faults }: PartProps) {
   };
   return (
     <>
-      <div className={classes.pair}>
-        <TextInput
-          type="datetime-local"
-          label="From"
-          description="Empty: from now on."
-          value={startsAt}
-          onChange={(event) => set({ startsAt: event.currentTarget.value })}
-          error={faults['startsAt']}
-        />
-        <TextInput
-          type="datetime-local"
-          label="Until"
-          description="At most 31 days later."
-          value={endsAt}
-          onChange={(event) => set({ endsAt: event.currentTarget.value })}
-          error={faults['endsAt']}
-        />
-      </div>
+      <StartAndEnd part={{ values, set, faults }} labels={['From', 'Until']} endDescription="At most 31 days later." />
       <Group gap="xs" role="group" aria-label="How long">
         {LENGTHS.map((minutes) => (
           <Button key={minutes} size="xs" variant="default" onClick={() => set({ endsAt: lasting(minutes) })}>
@@ -245,7 +257,7 @@ function Once({ values, set, faults }: PartProps) {
 }
 
 function Weekly({ values, set, faults }: PartProps) {
-  const { weekdays, startTime, minutes, startsAt, endsAt } = values;
+  const { weekdays, startTime, minutes } = values;
   return (
     <>
       <Checkbox.Group
@@ -279,24 +291,11 @@ function Weekly({ values, set, faults }: PartProps) {
           error={faults['recurrence.minutes']}
         />
       </div>
-      <div className={classes.pair}>
-        <TextInput
-          type="datetime-local"
-          label="Not before"
-          description="Empty: from now on."
-          value={startsAt}
-          onChange={(event) => set({ startsAt: event.currentTarget.value })}
-          error={faults['startsAt']}
-        />
-        <TextInput
-          type="datetime-local"
-          label="Not after"
-          description="Empty: until it is ended."
-          value={endsAt}
-          onChange={(event) => set({ endsAt: event.currentTarget.value })}
-          error={faults['endsAt']}
-        />
-      </div>
+      <StartAndEnd
+        part={{ values, set, faults }}
+        labels={['Not before', 'Not after']}
+        endDescription="Empty: until it is ended."
+      />
     </>
   );
 }
