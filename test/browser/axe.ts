@@ -13,16 +13,26 @@ type ColorScheme = 'light' | 'dark';
 const schemeOf = (page: Page): Promise<ColorScheme> =>
   page.evaluate(`matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'`);
 
+const TRANSITIONS_ENDED = `(async () => {
+  await new Promise(requestAnimationFrame);
+  const changing = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+  await Promise.all(changing.map(({ finished }) => finished.catch(() => {})));
+})()`;
+
 /** Waits for the other scheme, and for the transitions between the colours of both. */
 async function showIn(page: Page, colorScheme: ColorScheme): Promise<void> {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
   await page.evaluate(`(async () => {
     const isShown = () => document.documentElement.dataset.mantineColorScheme === '${colorScheme}';
     while (!isShown()) await new Promise(requestAnimationFrame);
-    await new Promise(requestAnimationFrame);
-    const changing = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
-    await Promise.all(changing.map(({ finished }) => finished.catch(() => {})));
   })()`);
+  await page.evaluate(TRANSITIONS_ENDED);
+}
+
+/** Waits until nothing is shown paler since it is older than what was asked for, and no colour changes. */
+async function settled(page: Page): Promise<void> {
+  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  await page.evaluate(TRANSITIONS_ENDED);
 }
 
 /** What axe finds: everything in the scheme that is shown, and problems with colours in the other one, which stays.
@@ -31,6 +41,7 @@ async function showIn(page: Page, colorScheme: ColorScheme): Promise<void> {
  */
 export async function axeViolations(page: Page, within = ':root'): Promise<string[]> {
   if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(AXE);
+  await settled(page);
   const scope = within === ':root' ? 'document' : JSON.stringify(within);
   const run = (colorScheme: ColorScheme, options: object) =>
     page.evaluate<string[]>(

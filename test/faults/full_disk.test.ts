@@ -118,7 +118,7 @@ test('on a full disk people acknowledge and are paged, senders are told to come 
       body: { status: 'down', stores: { postgres: { status: 'up' } }, disk: { status: 'low', error } },
     });
   expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true, ingestion: false, because: [error] } });
-  expect(output()).toContain(`The disk of ${disk} is full.`);
+  await expect.poll(output, PATIENCE).toContain(`The disk of ${disk} is full.`);
   expect(await point(2)).toMatchObject({ status: 503 });
   expect(await sendException(service.dsn, 'WhileItIsFull')).toMatchObject({ status: 503 });
   const { incidentId } = incident;

@@ -72,7 +72,7 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
     onAddress({});
   };
   return (
-    <section aria-label="Event" className={classes.event} data-old={isPlaceholderData ? '' : undefined}>
+    <section aria-label="Event" className={classes.event} aria-busy={isPlaceholderData}>
       <div className={classes.bar}>
         <div className={classes.when}>
           <Timestamp at={event.at} format="date_time" />{' '}

@@ -57,7 +57,7 @@ export function ExceptionRows(props: ExceptionRowsProps) {
   useLayoutEffect(() => rows.measure(), [rows, rowHeight]);
   const selectedCount = groups.filter(({ groupId }) => selected.has(groupId)).length;
   return (
-    <div className={classes.frame} data-old={isOld ? '' : undefined}>
+    <div className={classes.frame} aria-busy={isOld}>
       <div className={classes.head}>
         <div>
           {onSelect !== undefined && (

@@ -107,7 +107,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
           )}
         </p>
       )}
-      <ul className={classes.metrics} data-stale={list.isPlaceholderData || undefined}>
+      <ul className={classes.metrics} aria-busy={list.isPlaceholderData}>
         {metrics.map((metric) => (
           <MetricRow
             key={`${metric.metricName} ${metric.isHistogram}`}

@@ -213,7 +213,7 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
         {steps}
         {first?.isReduced === true && '; the lowest and the highest value of each pixel are shown'}
       </div>
-      <div className={classes.chart} data-stale={isPlaceholderData || undefined}>
+      <div className={classes.chart} aria-busy={isPlaceholderData}>
         {period === null ? (
           error === null && <Skeleton height="100%" />
         ) : (

@@ -52,7 +52,7 @@ export function IncidentRows(props: IncidentRowsProps) {
       ref={list}
       className={classes.list}
       aria-label={label}
-      data-old={areOld ? '' : undefined}
+      aria-busy={areOld}
       style={{
         paddingTop: first === undefined ? 0 : first.start - top,
         paddingBottom: last === undefined ? 0 : rows.getTotalSize() - (last.end - top),

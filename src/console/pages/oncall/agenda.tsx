@@ -27,7 +27,7 @@ const SHOWN_MAX = 6;
 export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false }: AgendaProps) {
   const now = useNow(30);
   return (
-    <div className={classes.agenda} data-stale={isStale ? '' : undefined}>
+    <div className={classes.agenda} aria-busy={isStale}>
       {timeline.schedules.map((schedule) => (
         <ScheduleAgenda
           key={schedule.scheduleId}

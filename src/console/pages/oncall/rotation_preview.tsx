@@ -59,7 +59,7 @@ export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPr
       {isValid && error !== null && <ErrorAlert title="There is no preview" error={error} />}
       {isValid && error === null && data === undefined && <Skeleton height={220} />}
       {isValid && error === null && data !== undefined && (
-        <div className={classes.preview} data-stale={isStale ? '' : undefined} aria-live="polite">
+        <div aria-busy={isStale} aria-live="polite">
           <Tracks preview={data} hasBefore={schedule !== null} nameOf={nameOf} />
           {schedule === null ? (
             <FirstShifts preview={data} nameOf={nameOf} />

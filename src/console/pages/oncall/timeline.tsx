@@ -72,7 +72,7 @@ export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: T
   return (
     <div
       className={classes.timeline}
-      data-stale={isStale ? '' : undefined}
+      aria-busy={isStale}
       ref={grid}
       onKeyDown={onKeyDown}
       role="group"

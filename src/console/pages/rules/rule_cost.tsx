@@ -36,13 +36,13 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   const atLeast = data.incidentCount > data.incidents.length ? 'at least ' : '';
   if (pages === 0)
     return (
-      <div data-old={isPlaceholderData ? '' : undefined}>
+      <div aria-busy={isPlaceholderData}>
         <p>{whyNobody(data)}</p>
         {kept}
       </div>
     );
   return (
-    <div data-old={isPlaceholderData || !isAsked ? '' : undefined}>
+    <div aria-busy={isPlaceholderData || !isAsked}>
       <p>
         {atLeast}
         <b className="numbers">{count(pages, 'page')}</b> to {count(peopleCount, 'person', 'people')}

@@ -84,7 +84,7 @@ export function RuleReplay(props: RuleReplayProps) {
           data={DAYS.map((value) => ({ value: String(value), label: value === 1 ? '1 day' : `${value} days` }))}
         />
       </div>
-      <div className={classes.chart} data-old={isStale && data !== undefined ? '' : undefined}>
+      <div className={classes.chart} aria-busy={isStale && data !== undefined}>
         {error !== null && data === undefined && (
           <ErrorAlert error={error} title="The chart could not be loaded" onRetry={() => void refetch()} />
         )}

@@ -37,7 +37,7 @@ export function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRows
       ref={list}
       className={`${listClasses.list} ${classes.list}`}
       aria-label="Rules"
-      data-old={isOld ? '' : undefined}
+      aria-busy={isOld}
       style={{ height: virtual.getTotalSize() + 2 }}
     >
       {virtual.getVirtualItems().map(({ index, key, start }) => {

@@ -59,7 +59,7 @@ export function Simulator() {
       )}
       {service !== undefined && shown === undefined && error === null && <Skeleton height={360} radius="lg" />}
       {shown !== undefined && error === null && (
-        <div className={isPlaceholderData ? classes.old : undefined} aria-busy={isPlaceholderData}>
+        <div aria-busy={isPlaceholderData}>
           <Answer simulation={shown} />
         </div>
       )}
