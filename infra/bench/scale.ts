@@ -152,8 +152,8 @@ async function sendEvents(
         ),
       ),
     );
-    const refused = taken.flat().filter(({ status }) => status !== 200).length;
-    if (refused > 0) throw new Error(`${refused} events were refused`);
+    const refused = taken.flat().filter(({ status }) => status !== 200);
+    if (refused.length > 0) throw new Error(`${refused.length} events were refused, with ${refused[0]?.status} first`);
     await untilDrained(db);
   });
 }

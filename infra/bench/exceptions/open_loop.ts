@@ -57,7 +57,8 @@ export async function sendAtRate(requests: readonly Buffer[], options: OpenLoopO
         request: requests[sent] ?? Buffer.alloc(0),
         dueAt: startedAt + (sent * 1_000) / options.perSecond,
       });
-      const line = idle.pop();
+      // The one that rested longest: the server closes what rests for seconds.
+      const line = idle.shift();
       if (line !== undefined) feed(line);
     }
     await delay(1);
