@@ -20,6 +20,8 @@ import { measureGrowth } from './scale/growth.ts';
 import { measureTakeOver } from './scale/take_over.ts';
 
 const COUNTS = [1, 2, 4, 8];
+/** Of all API processes together, before they are measured. */
+const WARM_UP_PER_SECOND = 600;
 const EVENTS_PER_SECOND = Number(process.env['BENCH_EVENTS_PER_SECOND'] ?? 300);
 const EVENT_SECONDS = 20;
 const CONNECTIONS = 64;
@@ -68,7 +70,6 @@ export const scale: Bench = {
 
 async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
   const events = realEvents(EVENTS_PER_SECOND * EVENT_SECONDS, 20);
-  const warmUp = realEvents(EVENTS_PER_SECOND * EVENT_SECONDS, 20);
   const recorded = canRecord() ? await recordScrapes(folder, SCRAPED.requests) : null;
   const scrapesFrom = (startMs: number): ManyScrapes | null =>
     recorded && manyScrapes(recorded, { ...SCRAPED, lines: SCRAPED.instances, startMs });
@@ -87,9 +88,12 @@ async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
     const rounds: Round[] = [];
     for (const processes of COUNTS) {
       await scaleTo(fleet, processes);
-      // A process compiles what it runs often, and announces each series once: only what follows is told.
-      await sendEvents(fleet, db, warmUp, services[0]);
-      await sendPoints(fleet, db, scrapesFrom(Date.now() - 7_200_000), services[0]);
+      // A process compiles what it runs often, and announces each series once: only what follows is told. Each process
+      // gets as much before it is measured as the one of the first round.
+      for (let turn = 0; turn < processes; turn += 1) {
+        await sendEvents(fleet, db, realEvents(EVENTS_PER_SECOND * EVENT_SECONDS, 20), services[0], WARM_UP_PER_SECOND);
+        await sendPoints(fleet, db, scrapesFrom(Date.now() - 7_200_000 - turn * 1_800_000), services[0]);
+      }
       const round = {
         processes,
         idle: await spentWhile(() => delay(IDLE_MS)),
@@ -132,6 +136,7 @@ async function sendEvents(
   db: Database,
   events: ReturnType<typeof realEvents>,
   service: PagedService | undefined,
+  perSecond = EVENTS_PER_SECOND,
 ): Promise<Spent> {
   const { username, pathname } = new URL(service?.dsn ?? '');
   const requests = events.map(({ kind, headers, body }) =>
@@ -147,7 +152,7 @@ async function sendEvents(
             host: '127.0.0.1',
             port: Number(new URL(url).port),
             connections: Math.ceil(CONNECTIONS / apis.length),
-            perSecond: EVENTS_PER_SECOND / apis.length,
+            perSecond: perSecond / apis.length,
           },
         ),
       ),
