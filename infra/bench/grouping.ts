@@ -4,6 +4,7 @@ import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 
 import { duration } from './figures.ts';
+import { ANSWERS_FOLDER, givenAnswers } from './grouping/answers.ts';
 import { browserErrors } from './grouping/browsers.ts';
 import { buildErrors } from './grouping/builds.ts';
 import type { LabelledEvent } from './grouping/labelled_event.ts';
@@ -17,24 +18,25 @@ import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 /** How a release finds the group of each event of a service, one after the other. */
 type Grouper = (events: readonly ExceptionEvent[]) => readonly string[];
 
-const BEFORE: Grouper = (events) => events.map((event) => earlierKeysOf(event)[0] ?? '');
+const BEFORE: Grouper = (events) => events.map((event) => earlierKeysOf(event).at(-1) ?? '');
 
 /** As a worker does with the templates that it reads from the store. */
 const NOW: Grouper = (events) => {
   const buckets = new Map<string, MessageTemplate[]>();
   const absorbedBy = new Map<string, string>();
   const keys = events.map((event) => {
-    const { key, ...rest } = groupEvent(event);
-    const message = learnableMessage({ key, ...rest });
+    const { key, parts } = groupEvent(event);
+    const message = learnableMessage({ parts });
     if (message === null) return key;
-    const tokens = tokensOfMessage(message);
-    const bucket = buckets.get(bucketOf(tokens)) ?? [];
+    const tokens = tokensOfMessage(message.text);
+    const place = bucketOf(tokens, message.place);
+    const bucket = buckets.get(place) ?? [];
     const { template, change, absorbed } = learnMessage(bucket, { key, tokens });
     for (const taken of absorbed) absorbedBy.set(taken, template.key);
     const left = bucket.filter((other) => !absorbed.includes(other.key));
     const after =
       change === 'added' ? [...left, template] : left.map((other) => (other.key === template.key ? template : other));
-    buckets.set(bucketOf(tokens), after);
+    buckets.set(place, after);
     return template.key;
   });
   const final = (key: string): string => {
@@ -66,6 +68,7 @@ export const grouping: Bench = {
       const sets = eventsOf(logs);
       printTable(sets.map(({ name, events }) => rowOf(name, events)));
       printMean('all logs', sets);
+      printGiven();
       const heldOut = eventsOf(heldOutSets());
       console.log('  lines that no rule was made with:\n');
       printTable(heldOut.map(({ name, events }) => rowOf(name, events)));
@@ -78,6 +81,16 @@ export const grouping: Bench = {
       );
     }),
 };
+
+/** How groups agree with those of another product, when a folder with its answers is given. */
+function printGiven(): void {
+  const given = givenAnswers();
+  if (given.length === 0) {
+    console.log(`  answers of another product: none given, see ${ANSWERS_FOLDER} in the README\n`);
+    return;
+  }
+  printTable([...Map.groupBy(given, ({ set }) => set)].map(([set, events]) => rowOf(set, events)));
+}
 
 interface LabelledSet {
   readonly name: string;
@@ -137,7 +150,7 @@ const ROUNDS = 20;
 /** The processor's time for an event, names and patterns warm. */
 function printCost(errors: readonly ExceptionEvent[], logs: readonly ExceptionEvent[]): void {
   const works: readonly (readonly [string, (event: ExceptionEvent) => unknown])[] = [
-    ['key of version 2', (event) => earlierKeysOf(event)],
+    ['keys of versions 2 and 3', (event) => earlierKeysOf(event)],
     ['key of this version', (event) => groupEvent(event)],
     ['title and level', (event) => toOccurrence(event)],
   ];

@@ -62,7 +62,7 @@ function toSeen(
   asSent?: ArrivedEvent,
 ): SeenEvent {
   try {
-    const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(asSent?.event ?? event));
+    const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(event, asSent?.event));
     return { orgId, serviceId, grouping: group(event), occurrence: toOccurrence(event), earlierKeys };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });

@@ -5,10 +5,12 @@ import { getExceptionOverview } from '#actions/exceptions/get_exception_overview
 import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
 import { splitExceptionGroups } from '#actions/exceptions/split_exception_groups.ts';
+import { splitExceptionMessage } from '#actions/exceptions/split_exception_message.ts';
 import { undoExceptionMerges } from '#actions/exceptions/undo_exception_merges.ts';
 import { createCipher } from '#auth/cipher.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
+import { bucketOf, tokensOfMessage } from '#core/exceptions/message_templates.ts';
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import { groupAndStore } from '#exceptions/group_and_store.ts';
 import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
@@ -64,9 +66,10 @@ async function groups(): Promise<Group[]> {
   return await w.context.db.sql.rows<Group>(sql, [serviceId]);
 }
 
-/** A group as the release before made it. */
-async function groupOfVersion2(of: ExceptionEvent): Promise<Id<'group'>> {
-  const grouping = { version: 2, key: earlierKeysOf(of)[0]!, parts: groupEvent(of).parts };
+/** A group as an earlier release made it. */
+async function groupOfVersion(version: 2 | 3, of: ExceptionEvent): Promise<Id<'group'>> {
+  const [keyOfVersion3, keyOfVersion2] = earlierKeysOf(of);
+  const grouping = { version, key: version === 2 ? keyOfVersion2! : keyOfVersion3!, parts: groupEvent(of).parts };
   const [made] = await w.context.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
       [{ orgId: w.orgId, serviceId, grouping, occurrence: toOccurrence(of) }],
@@ -81,6 +84,13 @@ async function eventsOf(groupId: Id<'group'>): Promise<number> {
   const group = await w.expectOk('get_exception_group', { groupId });
   return group.eventCount;
 }
+
+/** A message to which the client added the calls that led to it. */
+const reported = (message: string, by: string) => {
+  const mechanism = { type: 'generic', handled: true, synthetic: true };
+  const frames = [{ ...FRAME, function: by, contextLine: null }];
+  return event({ message, exceptions: [{ type: 'Error', value: message, module: null, mechanism, frames }] });
+};
 
 /** One error in two minified builds. */
 const page = (name: string, hash: string) => {
@@ -97,7 +107,7 @@ const page = (name: string, hash: string) => {
 
 describe('a later version of the grouping', () => {
   test('opens no group for events whose group is there already, and keeps them in it by its own key too', async () => {
-    const groupId = await groupOfVersion2(event());
+    const groupId = await groupOfVersion(2, event());
     await arrive(event(), event());
     expect(await groups()).toMatchObject([{ id: groupId }]);
     expect(opened).toEqual([]);
@@ -107,9 +117,29 @@ describe('a later version of the grouping', () => {
   });
 
   test('brings what the version before would have split off to the group that it knows', async () => {
-    const groupId = await groupOfVersion2(page('t', 'DWx9cN3q'));
+    const groupId = await groupOfVersion(2, page('t', 'DWx9cN3q'));
     await arrive(page('t', 'DWx9cN3q'));
     await arrive(page('n', 'B0kPz_1f'));
+    expect(await groups()).toMatchObject([{ id: groupId }]);
+    expect(opened).toEqual([]);
+  });
+});
+
+describe('messages whose client shows where they were reported', () => {
+  test('are of that place: the same words of two functions are two groups, other values of one function are one', async () => {
+    await arrive(reported('login of user ann failed', 'charge'), reported('login of user ann failed', 'refund'));
+    await arrive(reported('login of user bob failed', 'refund'), reported('disk is full', 'refund'));
+    expect(await groups()).toHaveLength(3);
+    expect(opened).toHaveLength(3);
+  });
+
+  test('stay in the groups that version 3 made of them, also by what it had learnt', async () => {
+    const groupId = await groupOfVersion(3, reported('login of user ann failed', 'charge'));
+    const sql = `insert into message_templates (service_id, key, bucket, tokens, is_pinned, created_at)
+      select $1, key, $2, $3::json, false, now() from exception_groups where id = $4`;
+    const tokens = tokensOfMessage('login of user <*> failed');
+    await w.context.db.sql.run(sql, [serviceId, bucketOf(tokens), JSON.stringify(tokens), groupId]);
+    await arrive(reported('login of user bob failed', 'charge'), reported('login of user eve failed', 'refund'));
     expect(await groups()).toMatchObject([{ id: groupId }]);
     expect(opened).toEqual([]);
   });
@@ -136,30 +166,30 @@ describe('messages without a stack', () => {
 
 describe('while the release before may run on the same stores', () => {
   const sideBySide = async (minutes: number) => {
-    const sql = 'update migrated_by set version_2_until = $1';
+    const sql = 'update migrated_by set version_3_until = $1';
     await w.context.db.sql.run(sql, [w.clock.now().add({ minutes })]);
   };
   beforeEach(async () => {
     await w.context.db.sql.run(`insert into migrated_by (release) values ('before') on conflict do nothing`);
     await sideBySide(60);
   });
-  afterAll(() => w.context.db.sql.run('update migrated_by set version_2_until = null'));
+  afterAll(() => w.context.db.sql.run('update migrated_by set version_3_until = null'));
 
   test('it finds the groups that this one makes, and an error that one of them has told is not told again', async () => {
-    const failed = event();
+    const failed = reported('payment refused', 'charge');
     await arrive(failed);
     const [made] = await groups();
-    expect(await groupOfVersion2(failed)).toBe(made!.id);
+    expect(await groupOfVersion(3, failed)).toBe(made!.id);
     await sideBySide(-1);
-    await arrive(event());
+    await arrive(failed, reported('payment refused', 'charge'));
     expect(await groups()).toHaveLength(1);
     expect(opened).toHaveLength(1);
   });
 
-  test('events that this version knows as one error are one, although their earlier keys differ', async () => {
-    const [one, other] = [page('t', 'DWx9cN3q'), page('n', 'B0kPz_1f')];
-    expect(earlierKeysOf(one)[0]).not.toBe(earlierKeysOf(other)[0]);
-    expect(groupEvent(one).key).toBe(groupEvent(other).key);
+  test('events that the release before knows as one error are one, although this one can tell them apart', async () => {
+    const [one, other] = [reported('payment refused', 'charge'), reported('payment refused', 'refund')];
+    expect(earlierKeysOf(one)[0]).toBe(earlierKeysOf(other)[0]);
+    expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
     await arrive(one);
     await arrive(other);
     expect(await groups()).toHaveLength(1);
@@ -265,5 +295,74 @@ describe('merged by a person', () => {
       parts: [{ because: 'the message, its variables masked', lines: ['login of user ann failed'] }],
       template: { text: 'login of user <*> failed', isPinned: false },
     });
+  });
+});
+
+describe('a message split off by a person', () => {
+  const call = (operation: AnyOperation, input: object) =>
+    runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'editor'), input);
+  const cursorOf = async (groupId: Id<'group'>, message: string): Promise<string> => {
+    const { events } = await call(listExceptionEvents, { groupId, limit: 20 });
+    return events.find((found: { message: string }) => found.message === message).cursor;
+  };
+  const failed = (user: string) => `login of user ${user} failed`;
+  const eventCounts = async () => {
+    const counts = await Promise.all((await groups()).map(async ({ id }) => [id, await eventsOf(id)] as const));
+    return new Map(counts);
+  };
+
+  test('is an exception of its own from then on, and the others stay with the template', async () => {
+    await arrive(logged(failed('ann')), logged(failed('root')));
+    const [group] = await groups();
+    const event = await cursorOf(group!.id, failed('root'));
+    const split = await call(splitExceptionMessage, { groupId: group!.id, event });
+    expect(split.message).toBe(failed('root'));
+    await arrive(logged(failed('root')), logged(failed('root')), logged(failed('bob')), logged(failed('ann')));
+    expect(await eventCounts()).toEqual(
+      new Map([
+        [group!.id, 4],
+        [split.groupId, 2],
+      ]),
+    );
+    expect(opened).toHaveLength(1);
+    expect(await call(getExceptionOverview, { groupId: split.groupId })).toMatchObject({
+      grouping: { template: { text: failed('root'), isPinned: true } },
+    });
+    const lines = 'select target, after from audit_log where action = $1 order by target = $2';
+    expect(await w.context.db.sql.rows(lines, ['split_exception_message', group!.id])).toEqual([
+      { target: split.groupId, after: { splitFrom: group!.id, message: failed('root') } },
+      { target: group!.id, after: { splitOff: split.groupId } },
+    ]);
+  });
+
+  test('is so also when it was the first of its template, is merged again as any other, and split again', async () => {
+    await arrive(logged(failed('ann')), logged(failed('bob')));
+    const [group] = await groups();
+    const groupId = group!.id;
+    const event = await cursorOf(groupId, failed('ann'));
+    const split = await call(splitExceptionMessage, { groupId, event });
+    await arrive(logged(failed('ann')));
+    expect((await eventCounts()).get(split.groupId)).toBe(1);
+    await call(mergeExceptionGroups, { intoGroupId: groupId, groupIds: [split.groupId] });
+    await arrive(logged(failed('ann')));
+    expect((await eventCounts()).get(groupId)).toBe(4);
+    expect(await call(splitExceptionMessage, { groupId, event })).toEqual(split);
+    expect([...(await eventCounts()).values()]).toEqual([2, 2]);
+  });
+
+  test('cannot be one that nothing else is grouped with, or an error with a stack', async () => {
+    await arrive(logged('disk is full'), event());
+    const [message, error] = (await groups()).toSorted((a, b) => (a.title < b.title ? 1 : -1));
+    for (const groupId of [message!.id, error!.id]) {
+      const { events } = await call(listExceptionEvents, { groupId });
+      const input = { groupId, event: events[0].cursor };
+      await expect(call(splitExceptionMessage, input)).rejects.toMatchObject({
+        code: 'conflict',
+        faults: [{ path: 'event' }],
+      });
+    }
+    const gone = { groupId: message!.id, event: `${Date.UTC(2027, 0)}.${'0'.repeat(32)}` };
+    await expect(call(splitExceptionMessage, gone)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(call(splitExceptionMessage, { ...gone, event: 'x' })).rejects.toMatchObject({ code: 'invalid_input' });
   });
 });

@@ -12,6 +12,7 @@ import { setExceptionSettings } from '#actions/exceptions/set_exception_settings
 import { setExceptionStatuses } from '#actions/exceptions/set_exception_statuses.ts';
 import { setMatchingStatuses } from '#actions/exceptions/set_matching_statuses.ts';
 import { splitExceptionGroups } from '#actions/exceptions/split_exception_groups.ts';
+import { splitExceptionMessage } from '#actions/exceptions/split_exception_message.ts';
 import { undoExceptionStatuses } from '#actions/exceptions/undo_exception_statuses.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
 
@@ -32,5 +33,6 @@ export const EXCEPTION_OPERATIONS = [
   undoExceptionStatuses,
   mergeExceptionGroups,
   splitExceptionGroups,
+  splitExceptionMessage,
   undoExceptionMerges,
 ] as const;

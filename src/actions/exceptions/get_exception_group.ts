@@ -70,11 +70,10 @@ export const getExceptionGroup = defineAction({
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [tallyOf, weeks, tags, stored, openIncidentId, origins] = await Promise.all([
+    const [tallyOf, weeks, { events: stored, tags }, openIncidentId, origins] = await Promise.all([
       readTallies(context, [group]),
       exceptions.countWeeks(scope, periods),
-      exceptions.countTags(scope, TAGS_SHOWN),
-      exceptions.listNewest(scope, RECENT_EVENTS_MAX),
+      exceptions.readNewest(scope, { limit: RECENT_EVENTS_MAX, sampling: TAGS_SHOWN }),
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
       readOrigins(group, { caller, stores, exceptions, now }),
     ]);

@@ -19,8 +19,15 @@ const PACKAGE_PATH =
 const PACKAGE_MODULE =
   /^(?:org\.(?:springframework|apache|hibernate|eclipse|jboss|junit|postgresql|slf4j)|com\.(?:fasterxml|mysql|zaxxer|google\.common)|io\.(?:netty|grpc|micrometer|vertx)|reactor|kotlinx|androidx|android|groovy|akka|play|io\.sentry|sentry_sdk|Sentry)\.|^(?:runtime|reflect|net\/http|testing)$/;
 
+/** The executable of an application on a phone: its own code, even if the client says that it is not. */
+const APPLICATION_BUNDLE = /\/Containers\/Bundle\/Application\/[^/]+\/[^/]+\.app\/[^/]+$/i;
+
+/** Versions of the grouping whose keys are computed here; what they differ in says so. */
+export type KeyVersion = 3 | 4;
+
 /** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
-export function isInApp(frame: Frame): boolean {
+export function isInApp(frame: Frame, version: KeyVersion = 4): boolean {
+  if (version !== 3 && APPLICATION_BUNDLE.test(frame.native?.package ?? '')) return true;
   if (frame.inApp === false) return false;
   const path = (frame.absPath ?? frame.filename ?? frame.native?.package ?? '').replaceAll('\\', '/');
   const module = frame.module ?? '';
@@ -43,10 +50,10 @@ interface FrameIdentity {
 }
 
 /** Null when nothing in the frame is stable. */
-function frameIdentity(frame: Frame, platform: string): FrameIdentity | null {
+function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
   const name =
     (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame)) ?? nativeIdentity(frame);
-  const where = stableModule(frame.module) ?? fileIdentity(frame, platform, name !== null);
+  const where = stableModule(frame.module) ?? fileIdentity(frame, { platform, isNamed: name !== null, version });
   const line = contextIdentity(frame, platform);
   const place = [where, name].filter((part) => part !== null).join(' in ');
   const parts = [place, line ?? ''].filter((part) => part !== '');
@@ -58,14 +65,26 @@ export function isScript(platform: string): boolean {
   return /^(?:javascript|node|bun|deno)\b/.test(platform);
 }
 
-/** Bundlers move functions between files: the file of one that has a name does not count, nor one named by a digest. */
-function fileIdentity({ filename, absPath }: Frame, platform: string, isNamed: boolean): string | null {
-  const file = stableFile(filename) ?? stableFile(absPath);
-  if (platform !== 'javascript' || !FROM_A_PAGE.test(absPath ?? filename ?? '')) return file;
-  return isNamed || file?.includes('<hash>') === true ? null : file;
+interface FileRules {
+  readonly platform: string;
+  readonly isNamed: boolean;
+  readonly version: KeyVersion;
 }
 
-const FROM_A_PAGE = /^(?:https?|app|capacitor|file):\/\//;
+/**
+ * Bundlers move functions between the files of a page: the file of one that has a name does not count, nor one named by a
+ * digest. Since version 4 the files of an installed application do.
+ */
+function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version }: FileRules): string | null {
+  const file = stableFile(filename) ?? stableFile(absPath);
+  const address = absPath ?? filename ?? '';
+  if (platform !== 'javascript' || !FROM_A_BUNDLE.test(address)) return file;
+  if (file?.includes('<hash>') === true) return null;
+  return isNamed && (version === 3 || FROM_A_PAGE.test(address)) ? null : file;
+}
+
+const FROM_A_PAGE = /^https?:\/\//;
+const FROM_A_BUNDLE = /^(?:https?|app|capacitor|file):\/\//;
 
 function namedFunction(frame: Frame): string | null {
   const name = stableFunction(frame.function);
@@ -87,17 +106,28 @@ function contextIdentity(frame: Frame, platform: string): string | null {
 
 /** What the frames of a stack add to a group's key. */
 export interface StackIdentity {
-  /** In order, each once: however deep a recursion went, by one function or by several in turn, it reads the same. */
+  /**
+   * In order, each once: however deep a recursion went, by one function or by several in turn, it reads the same. Since
+   * version 4 the call that raised is the last, though it was called before, and two closures of one function are two.
+   */
   readonly lines: readonly string[];
   /** Whether the call that raised has a name, or its line of source. */
   readonly isRaiserNamed: boolean;
 }
 
-export function stackIdentity(frames: readonly Frame[], platform: string): StackIdentity {
+export function stackIdentity(frames: readonly Frame[], platform: string, version: KeyVersion): StackIdentity {
   const counted = isScript(platform) ? framesOfScript(frames, platform) : frames;
-  const identities = counted.map((frame) => frameIdentity(frame, platform));
-  const lines = identities.flatMap((identity) => (identity === null ? [] : [identity.line]));
-  return { lines: [...new Set(lines)], isRaiserNamed: identities.at(-1)?.isNamed ?? false };
+  const identities = counted.map((frame) => frameIdentity(frame, platform, version));
+  const calls = identities.flatMap((identity, index): readonly (readonly [call: string, line: string])[] => {
+    if (identity === null) return [];
+    const { line, isNamed } = identity;
+    const own = version === 3 || !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
+    return [[`${own}\n${line}`, line]];
+  });
+  const once = [...new Map(calls)];
+  const raiser = version === 3 || calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);
+  const lines = [...once, ...raiser].map(([, line]) => line);
+  return { lines, isRaiserNamed: identities.at(-1)?.isNamed ?? false };
 }
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;

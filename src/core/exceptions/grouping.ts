@@ -3,13 +3,16 @@ import { createHash } from 'node:crypto';
 import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
 import { plainEngineMessage, plainEngineType } from '#core/exceptions/engine_messages.ts';
-import { isInApp, isScript, stackIdentity } from '#core/exceptions/frames.ts';
+import { isInApp, isScript, type KeyVersion, stackIdentity } from '#core/exceptions/frames.ts';
 import { stableModule } from '#core/exceptions/generated_names.ts';
 import { keyOfVersion2 } from '#core/exceptions/grouping_v2/grouping.ts';
 import { maskVariables } from '#core/exceptions/masking.ts';
 
 /** Raised whenever the same event may get another key; a group keeps the version it was made with. */
-export const GROUPING_VERSION = 3;
+export const GROUPING_VERSION = 4;
+
+/** Hashed with the parts since version 3: an event whose parts a later version left as they were keeps its key. */
+const KEY_FORMAT = 3;
 
 type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
 
@@ -29,40 +32,59 @@ export interface Grouping {
 
 /** Which group an event belongs to, and why. Same event, same answer, on every machine. */
 export function groupEvent(event: ExceptionEvent): Grouping {
-  return toGrouping(hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event));
+  const parts = partsOf(event, GROUPING_VERSION);
+  return { version: GROUPING_VERSION, key: keyOf(parts), parts };
+}
+
+/** A message whose template decides which group an event belongs to, see message_templates.ts. */
+export interface LearnableMessage {
+  /** The message, its variables masked. */
+  readonly text: string;
+  /** The calls that led to its report, in one word; null where they are not known. */
+  readonly place: string | null;
+}
+
+/** Null for an event that is grouped by anything but a message and the place of its report. */
+export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableMessage | null {
+  const [part, calls, ...others] = parts;
+  const [text, ...more] = part?.lines ?? [];
+  if (part?.strategy !== 'message' || text === undefined || more.length > 0 || others.length > 0) return null;
+  if (calls === undefined) return { text, place: null };
+  return calls.strategy === 'stacktrace' ? { text, place: digestOf(calls.lines) } : null;
 }
 
 /**
- * The message by which alone an event is grouped, its variables masked: the template that it belongs to decides, see
- * message_templates.ts. Null for every other event.
+ * The keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its events.
+ * Version 2 knew it as it was sent, its frames not mapped.
  */
-export function learnableMessage({ parts }: Grouping): string | null {
-  const [part, ...others] = parts;
-  if (part?.strategy !== 'message' || others.length > 0 || part.lines.length !== 1) return null;
-  return part.lines[0] ?? null;
+export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
+  return [keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
 }
 
-/**
- * The keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its events. They
- * knew it as it was sent, its frames not mapped.
- */
-export function earlierKeysOf(asSent: ExceptionEvent): readonly string[] {
-  return [keyOfVersion2(asSent)];
+/** The key of a group for what a person has split off: of events that had this key before. */
+export function keyOfSplit(key: string): string {
+  return digestOf(['split', key]);
 }
 
-function toGrouping(parts: readonly GroupingPart[]): Grouping {
-  const hashed = [GROUPING_VERSION, parts.map((part) => [part.strategy, part.lines])];
-  const key = createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
-  return { version: GROUPING_VERSION, key, parts };
+function keyOf(parts: readonly GroupingPart[]): string {
+  return digestOf([KEY_FORMAT, parts.map((part) => [part.strategy, part.lines])]);
+}
+
+function digestOf(hashed: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
+}
+
+function partsOf(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  return hasOwnFingerprint(event) ? fingerprintParts(event, version) : defaultParts(event, version);
 }
 
 /** The default entry counts once; repeating it does not change the group. */
-function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
+function fingerprintParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
   const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
   return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
     isDefaultEntry(entry)
       ? index === firstDefault
-        ? defaultParts(event)
+        ? defaultParts(event, version)
         : []
       : [
           {
@@ -74,17 +96,29 @@ function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
   );
 }
 
-function defaultParts(event: ExceptionEvent): readonly GroupingPart[] {
-  const chain = isReportedMessage(event) ? [] : chainParts(event);
+function defaultParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  const chain = isReportedMessage(event) ? [] : chainParts(event, version);
   if (chain.some((part) => part.lines.length > 0)) return chain;
   const isCrash = event.thread?.crashed === true || event.message === null;
-  const stack = (isCrash ? threadPart(event.thread, event.platform) : null) ?? stacktracePart(event);
-  return stack === null ? [messagePart(event)] : [stack];
+  const stack =
+    (isCrash ? threadPart(event.thread, event.platform, version) : null) ??
+    callsPart('stacktrace', REPORTED, event.stacktrace, event.platform, version);
+  if (stack !== null) return [stack];
+  const report =
+    version === 3 ? null : callsPart('stacktrace', REPORTED, framesOfReport(event), event.platform, version);
+  return report === null ? [messagePart(event)] : [messagePart(event), report];
+}
+
+const REPORTED = 'the calls that led to the report';
+
+/** Where a message was reported, as far as the client shows it. */
+function framesOfReport({ exceptions, thread }: ExceptionEvent): readonly Frame[] {
+  return exceptions.at(-1)?.frames ?? thread?.frames ?? [];
 }
 
 /**
  * A message to which the client added an exception of its own making, only to show where it was reported. Several
- * messages of one function would be one group if that stack counted.
+ * messages of one function would be one group if that stack alone counted.
  */
 function isReportedMessage(event: ExceptionEvent): boolean {
   return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
@@ -94,12 +128,12 @@ function isReportedMessage(event: ExceptionEvent): boolean {
  * Root cause first, as sent; but the members of a group of exceptions, which come in any order, in the order of what they
  * say. Causes that say the same count once.
  */
-function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
+function chainParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
   const frames = event.exceptions.flatMap((exception) => exception.frames);
-  const onlyInApp = frames.some((frame) => isInApp(frame));
+  const onlyInApp = frames.some((frame) => isInApp(frame, version));
   const said = event.exceptions.map((exception) => ({
     exception,
-    part: exceptionPart(exception, event.platform, onlyInApp),
+    part: exceptionPart(exception, { platform: event.platform, onlyInApp, version }),
   }));
   return [...new Map(inOrderOfGroups(said).map((part) => [part.lines.join('\n'), part])).values()];
 }
@@ -137,10 +171,16 @@ function byText(a: readonly GroupingPart[], b: readonly GroupingPart[]): number 
   return (first ?? '') < (second ?? '') ? -1 : 1;
 }
 
-function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: boolean): GroupingPart {
+interface ChainRules {
+  readonly platform: string;
+  readonly onlyInApp: boolean;
+  readonly version: KeyVersion;
+}
+
+function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version }: ChainRules): GroupingPart {
   const type = typeIdentity(exception, platform);
-  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame)) : exception.frames;
-  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform);
+  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame, version)) : exception.frames;
+  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform, version);
   if (isRaiserNamed && !isWhereReported(exception, platform)) {
     return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
   }
@@ -182,14 +222,10 @@ function valueReason(hasCalls: boolean): string {
   return `the type and message of an exception ${hasCalls ? 'raised by a call that has no name' : 'without a stack'}`;
 }
 
-function threadPart(thread: EventThread | null, platform: string): GroupingPart | null {
+function threadPart(thread: EventThread | null, platform: string, version: KeyVersion): GroupingPart | null {
   if (thread === null) return null;
   const because = thread.crashed ? 'the calls of the crashed thread' : 'the calls of the reporting thread';
-  return callsPart('thread', because, thread.frames, platform);
-}
-
-function stacktracePart(event: ExceptionEvent): GroupingPart | null {
-  return callsPart('stacktrace', 'the calls that led to the report', event.stacktrace, event.platform);
+  return callsPart('thread', because, thread.frames, platform, version);
 }
 
 function callsPart(
@@ -197,9 +233,10 @@ function callsPart(
   because: string,
   frames: readonly Frame[],
   platform: string,
+  version: KeyVersion,
 ): GroupingPart | null {
-  const inApp = frames.filter((frame) => isInApp(frame));
-  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform);
+  const inApp = frames.filter((frame) => isInApp(frame, version));
+  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform, version);
   return lines.length === 0 ? null : { strategy, because, lines };
 }
 

@@ -37,10 +37,14 @@ export function textOfTemplate(tokens: readonly string[]): string {
     .replaceAll(/ ?([=|]) ?/g, '$1');
 }
 
-/** Messages of different buckets never have a template in common: what is compared with a message stays small. */
-export function bucketOf(tokens: readonly string[]): string {
+/**
+ * Messages of different buckets never have a template in common: what is compared with a message stays small. Those that
+ * were reported in different places, where places are known, are different messages.
+ */
+export function bucketOf(tokens: readonly string[], place: string | null = null): string {
   const first = tokens[0] ?? '';
-  return `${tokens.length} ${isVariable(first) ? WILDCARD : first.slice(0, 60)}`;
+  const bucket = `${tokens.length} ${isVariable(first) ? WILDCARD : first.slice(0, 60)}`;
+  return place === null ? bucket : `${bucket} @${place}`;
 }
 
 /** Templates of a bucket beyond which no more are learnt: every other message is one of its own. */
@@ -59,9 +63,8 @@ export function learnMessage(
     const places = placesOfDifference(template.tokens, tokens);
     return places === null ? [] : [{ template, places }];
   });
-  const covered = compared.filter(({ places }) => places.length === 0);
-  const covering = covered.find(({ template }) => template.isPinned) ?? covered[0];
-  if (covering !== undefined) return { template: covering.template, change: 'none', absorbed: [] };
+  const covering = templateOf(templates, tokens);
+  if (covering !== undefined) return { template: covering, change: 'none', absorbed: [] };
   const free = compared.filter(({ template }) => !template.isPinned);
   const alike = free.find(({ template, places }) => differsOnlyInVariables(template.tokens, tokens, places));
   const extended = alike ?? minedPlace(free);
@@ -72,6 +75,15 @@ export function learnMessage(
   const template = generalized(extended);
   const taken = templates.filter((other) => other.key !== template.key && isCovered(template.tokens, other));
   return { template, change: 'generalized', absorbed: taken.map((other) => other.key) };
+}
+
+/** The template that covers a message as it is; one that a person has split off comes first. */
+export function templateOf(
+  templates: readonly MessageTemplate[],
+  tokens: readonly string[],
+): MessageTemplate | undefined {
+  const covering = templates.filter((template) => placesOfDifference(template.tokens, tokens)?.length === 0);
+  return covering.find(({ isPinned }) => isPinned) ?? covering[0];
 }
 
 interface Compared {

@@ -5,6 +5,7 @@ import zlib from 'node:zlib';
 import { CODE_BYTES_MAX } from '#core/source_maps/function_ranges.ts';
 import { OriginalCode } from '#core/source_maps/original_code.ts';
 import { BadSourceMap, readSourceMap, SOURCE_MAP_LIMITS, type StoredMap } from '#core/source_maps/source_map.ts';
+import { withoutUploadLine } from '#core/source_maps/upload_line.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
@@ -100,12 +101,15 @@ async function readMap(
   const text = (await readZipEntry(file, mapEntry, SOURCE_MAP_LIMITS.bytesMax)).toString('utf8');
   const map = runWithTimeLimit(READ_MS_MAX, () => readSourceMap(text));
   const codeEntry = codePath === null ? undefined : entries.get(codePath);
-  if (codeEntry === undefined || codeEntry.bytes > CODE_BYTES_MAX) return { ...map, functions: [] };
-  const code = (await readZipEntry(file, codeEntry, CODE_BYTES_MAX)).toString('utf8');
+  if (codeEntry === undefined || codeEntry.bytes > SOURCE_MAP_LIMITS.bytesMax) return { ...map, functions: [] };
+  const uploaded = (await readZipEntry(file, codeEntry, SOURCE_MAP_LIMITS.bytesMax)).toString('utf8');
+  const { code, mappings } = withoutUploadLine({ path: codeEntry.name, code: uploaded, mappings: map.mappings });
+  const stored = { ...map, mappings, functions: [] };
+  if (codeEntry.bytes > CODE_BYTES_MAX) return stored;
   try {
-    return runWithTimeLimit(READ_MS_MAX, () => new OriginalCode({ ...map, functions: [] }).withFunctions(code));
+    return runWithTimeLimit(READ_MS_MAX, () => new OriginalCode(stored).withFunctions(code));
   } catch (error) {
-    if (error instanceof TimeLimitExceeded || error instanceof RangeError) return { ...map, functions: [] };
+    if (error instanceof TimeLimitExceeded || error instanceof RangeError) return stored;
     throw error;
   }
 }

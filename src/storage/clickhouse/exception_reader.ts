@@ -31,6 +31,14 @@ export interface WeekCounts {
   readonly weekBefore: number;
 }
 
+/** How many of the newest events are looked at for tags, and how much of them is shown. */
+interface TagSampling {
+  readonly sample: number;
+  readonly tags: number;
+  /** Of each tag. */
+  readonly values: number;
+}
+
 /** A release and when its first event was. */
 export interface NewRelease {
   readonly release: string;
@@ -146,18 +154,49 @@ export class ExceptionReader {
   }
 
   /** By tag, the most frequent tags and values first, among the newest `sample` events. */
-  async countTags(
+  async countTags(scope: GroupScope, sampling: TagSampling): Promise<Map<string, ValueCount[]>> {
+    return await this.#countTagsOf(scope, await this.#newestTimes(scope, sampling.sample), sampling);
+  }
+
+  /** The newest events, newest first, and the tags of more of them: what both need to know is looked up once. */
+  async readNewest(
     scope: GroupScope,
-    { sample, tags, values }: { sample: number; tags: number; values: number },
+    { limit, sampling }: { readonly limit: number; readonly sampling: TagSampling },
+  ): Promise<{ readonly events: ExceptionEvent[]; readonly tags: Map<string, ValueCount[]> }> {
+    const times = await this.#newestTimes(scope, Math.max(limit, sampling.sample));
+    if (times.length === 0) return { events: [], tags: new Map() };
+    const [events, tags] = await Promise.all([
+      this.#listNewestOf(scope, times, limit),
+      this.#countTagsOf(scope, times, sampling),
+    ]);
+    return { events, tags };
+  }
+
+  /** When the newest events were, newest first, by narrow columns, so that the wide ones are read of these alone. */
+  async #newestTimes(scope: GroupScope, limit: number): Promise<readonly number[]> {
+    const rows = await this.#rows<[at: string]>(
+      `SELECT toUnixTimestamp64Milli(at) FROM (
+         SELECT at, event_id FROM exception_events PREWHERE ${inGroup(scope)}
+         ORDER BY at DESC, event_id DESC LIMIT ${COPIES} * {limit:UInt32})
+       ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
+      { ...parametersOf(scope), limit },
+    );
+    return rows.map(([at]) => Number(at));
+  }
+
+  async #countTagsOf(
+    scope: GroupScope,
+    times: readonly number[],
+    { sample, tags, values }: TagSampling,
   ): Promise<Map<string, ValueCount[]>> {
     const rows = await this.#rows<[tag: string, value: string, events: string]>(
-      `${newest(scope, 'sample')},
-       found AS (SELECT tags FROM exception_events PREWHERE ${inGroup(scope)} AND at >= (SELECT min(at) FROM newest)
-         WHERE (at, event_id) IN (SELECT at, event_id FROM newest) LIMIT 1 BY at, event_id)
-       SELECT tag, value, count() AS events FROM found ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
+      `SELECT tag, value, count() AS events FROM (
+         SELECT tags FROM exception_events PREWHERE ${inGroup(scope)}
+         ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {sample:UInt32})
+       ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
        GROUP BY tag, value ORDER BY sum(events) OVER (PARTITION BY tag) DESC, tag, events DESC, value
        LIMIT {values:UInt32} BY tag LIMIT {rows:UInt32}`,
-      { ...parametersOf(scope), sample, values, rows: tags * values },
+      { ...parametersOf(scope), since: oldestOf(scope, times, sample), sample, values, rows: tags * values },
     );
     const byTag = Map.groupBy(rows, ([tag]) => tag);
     return new Map(
@@ -167,14 +206,11 @@ export class ExceptionReader {
     );
   }
 
-  /** Newest first. */
-  async listNewest(scope: GroupScope, limit: number): Promise<ExceptionEvent[]> {
+  async #listNewestOf(scope: GroupScope, times: readonly number[], limit: number): Promise<ExceptionEvent[]> {
     const rows = await this.#rows<[payload: string]>(
-      `${newest(scope, 'limit')}
-       SELECT payload FROM exception_events PREWHERE ${inGroup(scope)} AND at >= (SELECT min(at) FROM newest)
-       WHERE (at, event_id) IN (SELECT at, event_id FROM newest)
+      `SELECT payload FROM exception_events PREWHERE ${inGroup(scope)}
        ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
-      { ...parametersOf(scope), limit },
+      { ...parametersOf(scope), since: oldestOf(scope, times, limit), limit },
     );
     return rows.map(([payload]) => parseEvent(payload));
   }
@@ -199,10 +235,7 @@ function instant(parameter: 'since' | 'week' | 'week_before'): string {
 /** So many rows are looked at for an event that is shown: it may have been sent more than once. */
 const COPIES = 10;
 
-/** Finds the newest events by narrow columns, so that the wide ones are read of these alone. */
-function newest(scope: GroupScope, limit: 'limit' | 'sample'): string {
-  return `WITH newest AS (SELECT at, event_id FROM (
-      SELECT at, event_id FROM exception_events PREWHERE ${inGroup(scope)}
-      ORDER BY at DESC, event_id DESC LIMIT ${COPIES} * {${limit}:UInt32})
-    ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {${limit}:UInt32})`;
+/** When the last of so many newest events was; from then on they are read. */
+function oldestOf({ keptSince }: GroupScope, times: readonly number[], limit: number): number {
+  return times[Math.min(limit, times.length) - 1] ?? keptSince.epochMilliseconds;
 }

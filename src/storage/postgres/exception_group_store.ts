@@ -191,6 +191,19 @@ export class ExceptionGroupStore {
       .execute();
   }
 
+  async findByKey(
+    serviceId: Id<'service'>,
+    key: string,
+  ): Promise<{ readonly id: Id<'group'>; readonly mergedIntoId: Id<'group'> | null } | null> {
+    const group = await this.#session.db
+      .selectFrom('exception_groups')
+      .select(['id', 'merged_into_id as mergedIntoId'])
+      .where('service_id', '=', serviceId)
+      .where('key', '=', key)
+      .executeTakeFirst();
+    return group ?? null;
+  }
+
   /** Nobody decides anything else of the group until the transaction ends; null when it is gone. */
   async lockStatus(groupId: Id<'group'>): Promise<GroupStatus | null> {
     const group = await this.#session.db

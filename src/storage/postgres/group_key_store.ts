@@ -72,7 +72,7 @@ const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly
 
 /** Whether a release that knows only keys of the version before may be running on the same stores. */
 const IS_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
-  db.selectFrom('migrated_by').select('is_only as isOnly').where('version_2_until', '>', now),
+  db.selectFrom('migrated_by').select('is_only as isOnly').where('version_3_until', '>', now),
 );
 const EARLIER_VERSION = GROUPING_VERSION - 1;
 
@@ -89,8 +89,9 @@ export class GroupKeyStore {
   /** The events in the order given. Must run in the transaction that brings them to their groups. */
   async place(events: readonly SeenEvent[], now: Temporal.Instant): Promise<PlacedEvent[]> {
     if (events.length === 0) return [];
-    const learnt = await this.#templates.learn(events, now);
-    const earlier = await this.#earlierKeys(events);
+    const { events: learnt, splitOff } = await this.#templates.learn(events, now);
+    // What a person has split off is of no earlier group.
+    const earlier = (await this.#earlierKeys(events)).map((keys, index) => (splitOff.has(index) ? [] : keys));
     const known = await this.#find(
       learnt.flatMap((event, index) => [
         { serviceId: event.serviceId, key: event.grouping.key },
@@ -107,11 +108,12 @@ export class GroupKeyStore {
         .find((found) => found !== undefined);
       const found = before ?? own;
       if (found === undefined) {
-        const [key] = isSideBySide ? (event.earlierKeys?.() ?? []) : [];
+        const [key] = isSideBySide && !splitOff.has(index) ? (event.earlierKeys?.() ?? []) : [];
         if (key === undefined) return { event, ownGroupId: null, newKey: null };
         // The release before finds this group only by the key that it would have made.
         const asBefore = { ...grouping, key, version: EARLIER_VERSION };
-        return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey: grouping.key };
+        const newKey = grouping.key === key ? null : grouping.key;
+        return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey };
       }
       return {
         event: { ...event, grouping: { ...grouping, key: found.takerKey } },
@@ -161,7 +163,13 @@ export class GroupKeyStore {
     const withEarlier = new Set(
       (await FIND_EARLIER.rows(this.#session, { serviceIds })).map(({ serviceId }) => serviceId),
     );
-    return events.map(({ serviceId, earlierKeys }) => (withEarlier.has(serviceId) ? (earlierKeys?.() ?? []) : []));
+    if (withEarlier.size === 0) return [];
+    const learnt = await this.#templates.earlierKeys(events);
+    return events.map(({ serviceId, earlierKeys }, index) => {
+      if (!withEarlier.has(serviceId)) return [];
+      const template = learnt.get(index);
+      return [...(template === undefined ? [] : [template]), ...(earlierKeys?.() ?? [])];
+    });
   }
 
   async #find(

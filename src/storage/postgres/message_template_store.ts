@@ -1,5 +1,11 @@
-import { GROUPING_VERSION, learnableMessage } from '#core/exceptions/grouping.ts';
-import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#core/exceptions/message_templates.ts';
+import { type LearnableMessage, learnableMessage } from '#core/exceptions/grouping.ts';
+import {
+  bucketOf,
+  learnMessage,
+  type MessageTemplate,
+  templateOf,
+  tokensOfMessage,
+} from '#core/exceptions/message_templates.ts';
 import { groupKeyOf, type SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -30,6 +36,8 @@ interface Change {
 
 interface LearntMessages {
   readonly keys: ReadonlyMap<number, string>;
+  /** The indexes of those that a person has split off. */
+  readonly splitOff: ReadonlySet<number>;
   readonly changes: readonly Change[];
 }
 
@@ -44,6 +52,13 @@ const LIST = prepared(
       .orderBy('t.number'),
 );
 
+interface LearntEvents extends Pick<LearntMessages, 'splitOff'> {
+  readonly events: readonly SeenEvent[];
+}
+
+/** The version of the grouping since which messages have templates. */
+const FIRST_LEARNT = 3;
+
 /** Of a service; a sender of nothing but new words cannot fill the database. */
 const TEMPLATES_OF_SERVICE_MAX = 5_000;
 
@@ -56,14 +71,9 @@ export class MessageTemplateStore {
   }
 
   /** The events, those that are grouped by their message alone with the key of its template. */
-  async learn(events: readonly SeenEvent[], now: Temporal.Instant): Promise<readonly SeenEvent[]> {
-    const messages = events.flatMap(({ serviceId, grouping }, index): Message[] => {
-      const text = learnableMessage(grouping);
-      if (text === null) return [];
-      const tokens = tokensOfMessage(text);
-      return [{ index, serviceId, key: grouping.key, bucket: bucketOf(tokens), tokens }];
-    });
-    if (messages.length === 0) return events;
+  async learn(events: readonly SeenEvent[], now: Temporal.Instant): Promise<LearntEvents> {
+    const messages = messagesOf(events, ({ place }) => place);
+    if (messages.length === 0) return { events, splitOff: new Set() };
     let learnt = learnAll(await this.#list(messages), messages);
     if (learnt.changes.length > 0) {
       // Only who changes something waits, and reads again what others have learnt meanwhile.
@@ -72,10 +82,27 @@ export class MessageTemplateStore {
       learnt = learnAll(await this.#list(messages), messages);
       for (const change of learnt.changes) await this.#save(change, now);
     }
-    return events.map((event, index) => {
+    const withKeys = events.map((event, index) => {
       const key = learnt.keys.get(index);
       return key === undefined ? event : { ...event, grouping: { ...event.grouping, key } };
     });
+    return { events: withKeys, splitOff: learnt.splitOff };
+  }
+
+  /**
+   * The keys of templates by which version 3 knew messages whose place of report counts now, by the index of the event.
+   * Nothing is learnt.
+   */
+  async earlierKeys(events: readonly SeenEvent[]): Promise<ReadonlyMap<number, string>> {
+    const messages = messagesOf(events, ({ place }) => (place === null ? undefined : null));
+    if (messages.length === 0) return new Map();
+    const templates = await this.#list(messages);
+    return new Map(
+      messages.flatMap(({ index, serviceId, bucket, tokens }): (readonly [number, string])[] => {
+        const template = templateOf(templates.get(groupKeyOf(serviceId, bucket)) ?? [], tokens);
+        return template === undefined ? [] : [[index, template.key]];
+      }),
+    );
   }
 
   /** The messages of a group stay its own from now on, whatever else is learnt. */
@@ -85,10 +112,19 @@ export class MessageTemplateStore {
       .select(['key', 'grouping_version as version', 'grouping_parts as parts'])
       .where('id', '=', groupId)
       .executeTakeFirstOrThrow();
-    const text = learnableMessage(group);
-    if (text === null || group.version !== GROUPING_VERSION) return;
-    const tokens = tokensOfMessage(text);
-    const row = { serviceId, key: group.key, bucket: bucketOf(tokens), tokens, isPinned: true, createdAt: now };
+    const message = learnableMessage(group);
+    if (message === null || group.version < FIRST_LEARNT) return;
+    await this.splitOff({ serviceId, key: group.key, message }, now);
+  }
+
+  /** Messages that say the same have this key from now on, whatever else is learnt. */
+  async splitOff(
+    { serviceId, key, message }: { serviceId: Id<'service'>; key: string; message: LearnableMessage },
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const tokens = tokensOfMessage(message.text);
+    const bucket = bucketOf(tokens, message.place);
+    const row = { serviceId, key, bucket, tokens, isPinned: true, createdAt: now };
     await this.#session.db
       .insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, row))
@@ -160,16 +196,32 @@ export class MessageTemplateStore {
   }
 }
 
+function messagesOf(
+  events: readonly SeenEvent[],
+  /** Undefined for a message that is left out. */
+  placeOf: (message: LearnableMessage) => string | null | undefined,
+): readonly Message[] {
+  return events.flatMap(({ serviceId, grouping }, index): Message[] => {
+    const message = learnableMessage(grouping);
+    const place = message === null ? undefined : placeOf(message);
+    if (message === null || place === undefined) return [];
+    const tokens = tokensOfMessage(message.text);
+    return [{ index, serviceId, key: grouping.key, bucket: bucketOf(tokens, place), tokens }];
+  });
+}
+
 /** In the order of the events, each with what those before it have taught. */
 function learnAll(stored: Templates, messages: readonly Message[]): LearntMessages {
   const templates = new Map(stored);
   const keys = new Map<number, string>();
+  const splitOff = new Set<number>();
   const changes: Change[] = [];
   for (const { index, serviceId, key, bucket, tokens } of messages) {
     const place = groupKeyOf(serviceId, bucket);
     const before = templates.get(place) ?? [];
     const { template, change, absorbed } = learnMessage(before, { key, tokens });
     keys.set(index, template.key);
+    if (template.isPinned) splitOff.add(index);
     if (change === 'none') continue;
     changes.push({ serviceId, bucket, template, absorbed });
     const left = before.filter((other) => !absorbed.includes(other.key));
@@ -178,5 +230,5 @@ function learnAll(stored: Templates, messages: readonly Message[]): LearntMessag
       change === 'added' ? [...left, template] : left.map((other) => (other.key === template.key ? template : other)),
     );
   }
-  return { keys, changes };
+  return { keys, splitOff, changes };
 }

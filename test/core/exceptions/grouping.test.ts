@@ -145,9 +145,12 @@ describe('without an exception', () => {
     ]);
   });
 
-  test('a thread that only reported a message does not count, unless there is no message', () => {
+  test('a thread that only reported a message counts behind it, and alone if there is no message', () => {
     const reporting = { ...thread, crashed: false };
-    expect(groupEvent(eventOf({ thread: reporting, message: 'a' })).parts).toMatchObject([{ strategy: 'message' }]);
+    expect(groupEvent(eventOf({ thread: reporting, message: 'a' })).parts).toMatchObject([
+      { strategy: 'message' },
+      { strategy: 'stacktrace' },
+    ]);
     expect(groupEvent(eventOf({ thread: reporting })).parts).toMatchObject([{ strategy: 'thread' }]);
   });
 
@@ -160,8 +163,9 @@ describe('without an exception', () => {
   test('a message counts although the client made up an exception to show where', () => {
     const mechanism = { type: 'generic', handled: true, synthetic: true };
     const exceptions = [exceptionOf(null, 'order 17', { frames: [checkout], mechanism })];
-    expect(groupEvent(eventOf({ message: 'order 17', exceptions })).parts).toMatchObject([
-      { strategy: 'message', lines: ['order <number>'] },
+    expect(linesOf(eventOf({ message: 'order 17', exceptions }))).toEqual([
+      ['order <number>'],
+      ['shop.views in checkout: charge(card)'],
     ]);
   });
 

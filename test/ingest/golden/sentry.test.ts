@@ -5,6 +5,7 @@ import { culpritOf } from '#core/exceptions/frames.ts';
 import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import keysOfVersion2 from '#test/ingest/golden/version_2_keys.json' with { type: 'json' };
+import keysOfVersion3 from '#test/ingest/golden/version_3_keys.json' with { type: 'json' };
 import { decode, type ReadDelivery, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const recordings = readRecordings();
@@ -36,6 +37,13 @@ test.each(Object.entries(keysOfVersion2))(
   'events of %s are still found by the keys that version 2 gave them',
   (name, keys) => {
     expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event).at(-1))).toEqual(keys);
+  },
+);
+
+test.each(Object.entries(keysOfVersion3))(
+  'events of %s are still found by the keys that version 3 gave them',
+  (name, keys) => {
+    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event)[0])).toEqual(keys);
   },
 );
 

@@ -138,7 +138,7 @@ describe.skipIf(!existsSync(PROGRAM))('sentry-cli 3', () => {
     expect(await succeed('info')).toContain('acme');
   });
 
-  test('its plugin of Vite uploads the maps of a build, makes the release known and tells of the deploy', async () => {
+  test('its plugin of Vite uploads the maps of a build, makes the release known, tells of the deploy, and its error is mapped', async () => {
     const faults: unknown[] = [];
     const plugin = sentryVitePlugin({
       url: w.url.origin,
@@ -167,6 +167,8 @@ describe.skipIf(!existsSync(PROGRAM))('sentry-cli 3', () => {
       ['shop@5.0.0'],
     );
     expect(rows).toEqual([{ isReleased: true, environment: 'staging', name: 'green' }]);
+    const { frames } = await report(build, 'shop@5.0.0');
+    expect(frames).toMatchObject(MAPPED);
   });
 
   test('says that debug files are not supported, and shows a refused key', async () => {

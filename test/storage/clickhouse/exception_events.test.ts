@@ -31,6 +31,11 @@ async function countOf(scope: GroupScope, from = reader): Promise<number> {
   return (await from.countByGroup([scope])).get(scope.groupId)?.events ?? 0;
 }
 
+async function newestOf(scope: GroupScope) {
+  const { events } = await reader.readNewest(scope, { limit: 20, sampling: { sample: 10, tags: 10, values: 5 } });
+  return events;
+}
+
 test('an event is read as it was written', async () => {
   const scope = newScope();
   const event = exceptionEvent(NOW, {
@@ -39,7 +44,7 @@ test('an event is read as it was written', async () => {
     extra: { deep: [1, { x: null }] },
   });
   await writer.insert([{ ...scope, event }], newId('job'));
-  const [read] = await reader.listNewest(scope, 20);
+  const [read] = await newestOf(scope);
   expect(read).toEqual(event);
   expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
     new Map([
@@ -56,7 +61,7 @@ test('an event counts once, under the same token or another, at the same time or
   const later = { ...event, at: NOW.add({ seconds: 5 }), receivedAt: NOW.add({ seconds: 5 }) };
   await writer.insert([{ ...scope, event: later }], newId('job'));
   expect(await countOf(scope)).toBe(1);
-  expect(await reader.listNewest(scope, 20)).toHaveLength(1);
+  expect(await newestOf(scope)).toHaveLength(1);
   expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
     new Map([['region', [{ value: 'eu', count: 1 }]]]),
   );
@@ -79,7 +84,7 @@ test('a group without events has nothing to show', async () => {
   const scope = newScope();
   expect(await reader.countByGroup([scope])).toEqual(new Map());
   expect(await reader.countByGroup([])).toEqual(new Map());
-  expect(await reader.listNewest(scope, 20)).toEqual([]);
+  expect(await newestOf(scope)).toEqual([]);
   expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(new Map());
   expect(await reader.countWeeks(scope, periodsAt(NOW))).toEqual({ thisWeek: 0, weekBefore: 0 });
 });

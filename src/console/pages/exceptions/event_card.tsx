@@ -1,6 +1,7 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
 import { type ExceptionEvent, type ExceptionOverview, eventQuery } from '#console/api/exceptions.ts';
@@ -15,6 +16,7 @@ import { EventExtras } from '#console/pages/exceptions/event_extras.tsx';
 import { EventData } from '#console/pages/exceptions/event_data.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
 import { Stack } from '#console/pages/exceptions/stack.tsx';
+import { useSplitMessage } from '#console/pages/exceptions/use_merge.ts';
 import { Threads } from '#console/pages/exceptions/threads.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -27,7 +29,8 @@ interface EventCardProps {
 }
 
 /** One event of the group; j and k, or the buttons, lead to the ones before and after it. */
-export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddress, onDay }: EventCardProps) {
+export function EventCard({ overview, address, onAddress, onDay }: EventCardProps) {
+  const { groupId, lastSeenAt } = overview;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const { event: cursor, day } = address;
@@ -57,7 +60,7 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
   if (event === undefined) {
     return (
       <Card title="Event">
-        {day === undefined ? 'Its events are not stored any more.' : `There is no event on ${dayText(day)}.`}{' '}
+        {day === undefined ? noEventText(overview) : `There is no event on ${dayText(day)}.`}{' '}
         {day !== undefined && (
           <Button size="xs" variant="default" onClick={() => onDay(undefined)}>
             Show all days
@@ -81,6 +84,7 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
           </span>
         </div>
         <div className={classes.steps}>
+          <SplitMessage overview={overview} event={event.cursor} />
           {!hasNewest && day === undefined && (
             <Button size="xs" variant="subtle" onClick={showNewest}>
               Newest
@@ -118,6 +122,41 @@ export function EventCard({ overview: { groupId, lastSeenAt }, address, onAddres
       <Breadcrumbs event={event} />
       <EventData event={event} />
     </section>
+  );
+}
+
+function noEventText({ grouping, eventCount }: ExceptionOverview): string {
+  return eventCount === 0 && grouping.template?.isPinned === true
+    ? 'It was split off another exception, and no event has come since. Earlier events stay there.'
+    : 'Its events are not stored any more.';
+}
+
+interface SplitMessageProps {
+  readonly overview: ExceptionOverview;
+  /** Its cursor. */
+  readonly event: string;
+}
+
+/** For messages that are one exception because they fit one template. */
+function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: SplitMessageProps) {
+  const { may } = useOrganization();
+  const navigate = useNavigate();
+  const splitting = useSplitMessage(
+    groupId,
+    (splitId) => void navigate({ to: '/exceptions/$groupId', params: { groupId: splitId } }),
+  );
+  const { template } = grouping;
+  if (!may('exceptions:edit') || mergedInto !== null || template === null || template.isPinned) return null;
+  return (
+    <Button
+      size="xs"
+      variant="subtle"
+      loading={splitting.isPending}
+      onClick={() => splitting.mutate(event)}
+      title="Messages that say the same as this event become an exception of their own from now on"
+    >
+      Split off this message
+    </Button>
   );
 }
 

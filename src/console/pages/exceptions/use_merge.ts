@@ -50,6 +50,30 @@ export function useSplit() {
   });
 }
 
+/** Makes what says the same as an event an exception of its own from now on, and offers to undo it. */
+export function useSplitMessage(groupId: string, onSplit: (newGroupId: string) => void) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const undoing = useMutation({
+    mutationFn: (splitId: string) =>
+      invoke(orgId, 'merge_exception_groups', { intoGroupId: groupId, groupIds: [splitId] }),
+    onSuccess: () => showSuccess('Undone: it is part of the exception again.'),
+    onError: (error) => showError('This could not be undone', error),
+    onSettled: () => refreshAll(queryClient, orgId),
+  });
+  return useMutation({
+    mutationFn: (event: string) => invoke(orgId, 'split_exception_message', { groupId, event }),
+    onSuccess({ groupId: splitId }) {
+      showUndoable('From now on, messages that say the same are an exception of their own.', () =>
+        undoing.mutate(splitId),
+      );
+      onSplit(splitId);
+    },
+    onError: (error) => showError('Not split off', error),
+    onSettled: () => refreshAll(queryClient, orgId),
+  });
+}
+
 /** Each is again part of what it was part of, unless somebody has merged or split it since. */
 function useUndo() {
   const { orgId } = useOrganization().org;

@@ -98,8 +98,9 @@ export const MigratedByEntity = defineEntity({
     /** The newest migrations that a program has to know to work on the schema; null before a release that says so. */
     worksWithPostgres: p.text().strictNullable(),
     worksWithClickhouse: p.text().strictNullable(),
-    /** Until when a release that groups events by version 2 may run beside this one; null where there was none. */
+    /** Until when a release that groups events by an earlier version may run beside this one; null where there was none. */
     version2Until: instant().name('version_2_until').strictNullable(),
+    version3Until: instant().name('version_3_until').strictNullable(),
   },
 });
 

@@ -1,0 +1,47 @@
+interface UploadedCode {
+  /** The path of the code in the upload. */
+  readonly path: string;
+  readonly code: string;
+  readonly mappings: string;
+}
+
+/**
+ * The plugins of bundlers write the debug id into the code, and upload a copy under a name of theirs. The client that they
+ * upload with looks for the id between quotes; where a minifier has written it between backticks it adds a line of its own
+ * to the copy, and to its map. The code that runs does not have this line: without it, both fit again.
+ */
+export function withoutUploadLine(uploaded: UploadedCode): Pick<UploadedCode, 'code' | 'mappings'> {
+  const { path, code, mappings } = uploaded;
+  const id = COPY.exec(path)?.[1]?.toLowerCase();
+  if (id === undefined) return uploaded;
+  const lines = code.split('\n', FIRST_LINES);
+  const index = lines.findIndex((line) => ADDED_LINE.exec(line)?.[1]?.toLowerCase() === id);
+  const before = lines.slice(0, Math.max(index, 0));
+  if (index === -1 || !before.every((line) => /^(?:#!|\/\/ @bun)/.test(line))) return uploaded;
+  const start = before.reduce((length, line) => length + line.length + 1, 0);
+  const rest = code.slice(start + (lines[index]?.length ?? 0) + 1);
+  if (!rest.includes(`sentry-dbid-${id}`)) return uploaded;
+  const mappingsStart = startOfLine(mappings, index);
+  if (mappings[mappingsStart] !== ';') return uploaded;
+  return {
+    code: `${code.slice(0, start)}${rest}`,
+    mappings: `${mappings.slice(0, mappingsStart)}${mappings.slice(mappingsStart + 1)}`,
+  };
+}
+
+/** `9f3329ff-5230-4ef0-8039-5b9b8bf31b50-0.js` */
+const COPY = /(?:^|\/)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d{1,9}\.js$/i;
+/** What the client adds stands behind the line of an interpreter, if there is one, and a mark of Bun's. */
+const FIRST_LINES = 3;
+const ADDED_LINE = /^;!function\(\)\{try\{.{1,400}_sentryDebugIds\[n\]="([0-9a-f-]{36})".{1,200}\}\(\);$/i;
+
+/** Where a line begins in mappings; their end for one that they do not have. */
+function startOfLine(mappings: string, index: number): number {
+  let start = 0;
+  for (let line = 0; line < index; line += 1) {
+    const end = mappings.indexOf(';', start);
+    if (end === -1) return mappings.length;
+    start = end + 1;
+  }
+  return start;
+}
