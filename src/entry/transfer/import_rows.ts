@@ -37,7 +37,7 @@ export async function importRows({ sql }: Pick<Session, 'sql'>, arriving: Arrivi
       if (batch.length >= BATCH) await flush();
     }
     await flush();
-    if (table.table === 'incidents') await keepNumbers(sql, arriving);
+    if (table.table === 'incidents') await continueNumbers(sql, arriving);
   }
 }
 
@@ -79,7 +79,7 @@ function adapted(table: string, row: Row, { ids, now }: Arriving): Row | null {
 
 /** An id that another one has become is that of an account here. */
 function isKnown(row: Row, ids: MovedIds): boolean {
-  return [...ids.own].some((id) => id !== row['id'] && ids.to(id) === row['id']);
+  return ids.isOfAnother(String(row['id']));
 }
 
 async function readColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
@@ -102,29 +102,12 @@ async function insert(sql: Sql, table: string, columns: ReadonlySet<string>, row
   );
 }
 
-/** A trigger numbers incidents as they are inserted; people know those that the organization had. */
-async function keepNumbers(sql: Sql, { folder, ids, orgId }: Arriving): Promise<void> {
-  await sql.run('set constraints all immediate');
-  await sql.run('set constraints all deferred');
-  const own = ids.to(orgId);
-  await sql.run('update incidents set number = -number where org_id = $1', [own]);
-  let batch: { id: unknown; number: unknown }[] = [];
-  const flush = async (): Promise<void> => {
-    await sql.run(
-      `update incidents i set number = n.number from json_to_recordset($1::json) as n (id text, number bigint)
-       where i.id = n.id and i.org_id = $2`,
-      [JSON.stringify(batch), own],
-    );
-    batch = [];
-  };
-  for await (const line of linesOf(createReadStream(path.join(folder, 'incidents.jsonl')))) {
-    const { id, number } = parseLine('incidents', line);
-    batch.push({ id: ids.to(String(id)), number });
-    if (batch.length >= BATCH) await flush();
-  }
-  await flush();
+/** People know the numbers that incidents had: those that are opened here continue from the greatest. */
+async function continueNumbers(sql: Sql, { ids, orgId }: Arriving): Promise<void> {
   await sql.run(
-    `update incident_numbers set last = greatest(last, (select max(number) from incidents where org_id = $1)) where org_id = $1`,
-    [own],
+    `insert into incident_numbers as n
+     select org_id, max(number) from incidents where org_id = $1 group by org_id
+     on conflict (org_id) do update set last = greatest(n.last, excluded.last)`,
+    [ids.to(orgId)],
   );
 }

@@ -8,6 +8,7 @@ export class MovedIds {
   /** Of everything that the export has. */
   readonly own = new Set<string>();
   readonly #moved = new Map<string, string>();
+  readonly #targets = new Set<string>();
 
   /** The id that this one becomes. */
   to(id: string): string {
@@ -17,6 +18,12 @@ export class MovedIds {
   /** From now on `id` is another one: that which is given, or a new one of its kind. */
   move(id: string, to: string = newId(kindOf(id))): void {
     this.#moved.set(id, to);
+    this.#targets.add(to);
+  }
+
+  /** Whether another id has become this one. */
+  isOfAnother(id: string): boolean {
+    return this.#targets.has(id);
   }
 
   /** The text with every id in it that has moved, wherever it stands. */

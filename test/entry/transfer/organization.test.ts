@@ -91,6 +91,9 @@ test('an organization gives the same answers in another installation, whose own 
   for (const [index, rows] of before.entries()) expect(after[index]).toEqual(expect.arrayContaining(rows as unknown[]));
   // The other installation pages for what is open until it is stopped.
   expect(await to.context.db.sql.rows(`select state, reason from incident_steps where state = 'pending'`)).toEqual([]);
+  // Incidents that are opened here continue from their numbers.
+  const last = `select last::int from incident_numbers where org_id = '${from.orgId}'`;
+  expect(await to.context.db.sql.rows(last)).toEqual([{ last: 3 }]);
   // The ingestion keys are new, and work.
   const service = await to.expectOk('get_service', { serviceId: filled.serviceId }, { key });
   expect(service.name).toBe('shop');

@@ -43,6 +43,32 @@ test('rows that are added at the same time, in several organizations and in diff
   expect(await verify(w, other.orgId)).toMatchObject({ kind: 'whole', rows: times });
 });
 
+test('the head of a chain is changed once in a transaction, however many rows it has', async () => {
+  const w = await world();
+  const { db } = w.context;
+  const changes = async (rows: number): Promise<number> =>
+    await db.transaction(async ({ sql }) => {
+      const counted = async (): Promise<number> => {
+        const query = `select n_tup_upd::int as changes from pg_stat_xact_user_tables where relname = 'audit_heads'`;
+        return (await sql.row<{ changes: number }>(query))!.changes;
+      };
+      const before = await counted();
+      await sql.run(
+        `insert into audit_log (id, org_id, at, actor, via, action, target, result, request_id)
+         select 'audit_' || gen_random_uuid(), $1, now(), '{}', 'rest', 'change_it', 'thing_' || n, 'done', 'req_' || n
+         from generate_series(1, ${rows}) n`,
+        [w.orgId],
+      );
+      // One after the other, as a commit runs them.
+      await sql.run('set constraints audit_log_is_linked immediate');
+      await sql.run('set constraints audit_links_are_ended immediate');
+      return (await counted()) - before;
+    });
+  expect([await changes(1), await changes(50)]).toEqual([1, 1]);
+  await append(w, db.session(), w.orgId, 'thing_52');
+  expect(await verify(w)).toMatchObject({ kind: 'whole', rows: 52 });
+});
+
 test('a row that was changed by hand is found, and the first one is named', async () => {
   const w = await world();
   const { sql } = w.context.db;
