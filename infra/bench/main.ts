@@ -25,6 +25,7 @@ import { quiet } from './quiet.ts';
 import { rules } from './rules.ts';
 import { scale } from './scale.ts';
 import { size } from './size.ts';
+import { tracing } from './tracing.ts';
 
 /** Members that share the history are adjacent. */
 const BENCHES: readonly Bench[] = [
@@ -52,6 +53,7 @@ const BENCHES: readonly Bench[] = [
   rules,
   scale,
   size,
+  tracing,
 ];
 
 const MINUTES_MAX = 15;

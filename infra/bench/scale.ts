@@ -1,40 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { connect } from '#infra/demo/client.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
-import type { Database } from '#storage/postgres/database.ts';
 
-import { rawRequest, sendAtRate } from './exceptions/open_loop.ts';
 import { realEvents } from './exceptions/real_events.ts';
 import { count, duration, percent, ratio } from './figures.ts';
 import { type Bench, printInputs, printTable, withFolder } from './harness.ts';
 import { type ManyScrapes, manyScrapes } from './metrics/many_scrapes.ts';
 import { canRecord, recordScrapes } from './metrics/recorded_scrapes.ts';
-import { sendScrapes } from './metrics/send_scrapes.ts';
-import { alertOnExceptions, createPagedService, createTeam, type PagedService } from './paging/fixture.ts';
-import { isAllDone } from './paging/pages.ts';
-import { countProcessorBelow } from './paging/processes.ts';
-import { newEventId, sendException } from './paging/sender.ts';
-import { at, Fleet, type FleetOptions } from './scale/fleet.ts';
+import { Fleet, type FleetOptions } from './scale/fleet.ts';
 import { measureGrowth } from './scale/growth.ts';
+import {
+  all,
+  EVENTS_PER_SECOND,
+  PAGE_EVERY_MS,
+  PAGES,
+  prepareServices,
+  sendEvents,
+  sendPages,
+  sendPoints,
+  type Spent,
+  spentWhile,
+} from './scale/load.ts';
 import { measureTakeOver } from './scale/take_over.ts';
 
 const COUNTS = [1, 2, 4, 8];
 /** Of all API processes together, before they are measured. */
 const WARM_UP_PER_SECOND = 600;
-const EVENTS_PER_SECOND = Number(process.env['BENCH_EVENTS_PER_SECOND'] ?? 300);
 const EVENT_SECONDS = 20;
-const CONNECTIONS = 64;
 const SCRAPED = { requests: 6, instances: 48, rounds: 8 };
-const PAGES = 200;
-const PAGE_EVERY_MS = 75;
-/** Each pages a person of its own, who gets two messages in a round: a fourth in a minute would go into a digest. */
-const SERVICES = 100;
 const IDLE_MS = 8_000;
-const GIVEN_UP_AFTER_MS = 120_000;
-
-/** Milliseconds of processor by kind of process, without this program. */
-type Spent = ReadonlyMap<string, number>;
+const PARTS = { rounds: measureRounds, take_over: measureTakeOver, growth: measureGrowth } as const;
+/** All of them, or those that are named. */
+const WANTED = process.env['BENCH_SCALE']?.split(',') ?? Object.keys(PARTS);
 
 interface Round {
   readonly processes: number;
@@ -59,9 +56,7 @@ export const scale: Bench = {
       const fleet = await Fleet.open(folder, options);
       try {
         await fleet.migrate();
-        await measureRounds(fleet, folder);
-        await measureTakeOver(fleet);
-        await measureGrowth(fleet);
+        for (const [name, measure] of Object.entries(PARTS)) if (WANTED.includes(name)) await measure(fleet, folder);
       } finally {
         await fleet.close();
       }
@@ -84,7 +79,7 @@ async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
   const db = await openDatabase({ url: fleet.stores.databaseUrl, poolMax: 2 });
   try {
     await fleet.start('api');
-    const services = await prepare(fleet, db);
+    const services = await prepareServices(fleet, db);
     const rounds: Round[] = [];
     for (const processes of COUNTS) {
       await scaleTo(fleet, processes);
@@ -114,121 +109,6 @@ async function scaleTo(fleet: Fleet, processes: number): Promise<void> {
   await fleet.scaleTo('worker', processes);
   await fleet.scaleTo('pager', Math.ceil(processes / 4));
 }
-
-async function prepare(fleet: Fleet, db: Database): Promise<PagedService[]> {
-  const [api] = fleet.of('api');
-  const firstRun = fleet.firstRun();
-  const client = connect({ ...firstRun, baseUrl: api?.url ?? '', phoneUrl: fleet.phone.url, stop: async () => {} });
-  const { teamId, userIds } = await createTeam(db, client, firstRun.organizationId, SERVICES);
-  const services: PagedService[] = [];
-  for (const [index, target] of userIds.entries()) {
-    const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [target] }];
-    const service = await createPagedService(client, teamId, `service ${index}`, steps);
-    // The first takes the events that page nobody.
-    if (index > 0) await alertOnExceptions(client, service);
-    services.push(service);
-  }
-  return services;
-}
-
-async function sendEvents(
-  fleet: Fleet,
-  db: Database,
-  events: ReturnType<typeof realEvents>,
-  service: PagedService | undefined,
-  perSecond = EVENTS_PER_SECOND,
-): Promise<Spent> {
-  const { username, pathname } = new URL(service?.dsn ?? '');
-  const requests = events.map(({ kind, headers, body }) =>
-    rawRequest(`/api${pathname}/${kind}/?sentry_key=${username}`, headers, body),
-  );
-  return await spentWhile(async () => {
-    const apis = fleet.of('api');
-    const taken = await Promise.all(
-      apis.map(({ url }, index) =>
-        sendAtRate(
-          requests.filter((_, place) => place % apis.length === index),
-          {
-            host: '127.0.0.1',
-            port: Number(new URL(url).port),
-            connections: Math.ceil(CONNECTIONS / apis.length),
-            perSecond: perSecond / apis.length,
-          },
-        ),
-      ),
-    );
-    const refused = taken.flat().filter(({ status }) => status !== 200);
-    if (refused.length > 0) throw new Error(`${refused.length} events were refused, with ${refused[0]?.status} first`);
-    await untilDrained(db);
-  });
-}
-
-async function sendPoints(
-  fleet: Fleet,
-  db: Database,
-  scrapes: ManyScrapes | null,
-  service: PagedService | undefined,
-): Promise<Spent | null> {
-  if (scrapes === null) return null;
-  const apis = fleet.of('api');
-  const credentials = { authorization: `Bearer ${service?.ingestionKey}` };
-  return await spentWhile(async () => {
-    await Promise.all(
-      apis.map(({ url }, index) => {
-        const lines = scrapes.lines.filter((_, place) => place % apis.length === index);
-        return sendScrapes({ ...scrapes, lines }, `${url}/api/ingest/prometheus/write`, credentials);
-      }),
-    );
-    await untilDrained(db);
-  });
-}
-
-async function sendPages(fleet: Fleet, db: Database, services: readonly PagedService[], name: string): Promise<Spent> {
-  return await spentWhile(async () => {
-    const sending: Promise<unknown>[] = [];
-    for (let page = 0; page < PAGES; page += 1) {
-      const apis = fleet.of('api');
-      const api = apis[page % apis.length];
-      const service = services[1 + (page % (services.length - 1))];
-      if (api === undefined || service === undefined) throw new Error('nothing runs');
-      sending.push(sendException(at(service.dsn, api), `${name}x${page}`, newEventId()));
-      await delay(PAGE_EVERY_MS);
-    }
-    await Promise.all(sending);
-    await untilDrained(db);
-    const isPaged = async () => (await countPages(db, name)) === PAGES && (await isAllDone(db));
-    await until(isPaged, 'every page has left');
-    await fleet.phone.settled();
-  });
-}
-
-async function countPages({ sql }: Database, name: string): Promise<number> {
-  const row = await sql.row<{ pages: number }>(
-    `select count(*)::int as pages from notifications n join incidents i on i.id = n.incident_id
-     where i.title like $1 and n.kind = 'page'`,
-    [`${name}x%`],
-  );
-  return row?.pages ?? 0;
-}
-
-const untilDrained = async (db: Database): Promise<void> =>
-  await until(async () => (await db.sql.row('select 1 from kept_jobs limit 1')) === null, 'the queue is drained');
-
-async function until(isReached: () => Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + GIVEN_UP_AFTER_MS;
-  while (!(await isReached())) {
-    if (performance.now() > deadline) throw new Error(`waited ${GIVEN_UP_AFTER_MS / 1_000} s in vain until ${what}`);
-    await delay(50);
-  }
-}
-
-async function spentWhile(work: () => Promise<unknown>): Promise<Spent> {
-  const spent = countProcessorBelow(process.pid);
-  await work();
-  return new Map([...spent()].filter(([name]) => name !== 'Supervisor (this program)'));
-}
-
-const all = (spent: Spent): number => [...spent.values()].reduce((sum, ms) => sum + ms, 0);
 
 function print(rounds: readonly Round[], events: number, points: number): void {
   const [first] = rounds;

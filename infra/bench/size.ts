@@ -17,7 +17,7 @@ import { writeRequest } from './metrics/write_request.ts';
 import { seeded } from './seeded.ts';
 
 const HOSTS = Number(process.env['BENCH_HOSTS'] ?? 20);
-const HOURS = 24;
+const HOURS = Number(process.env['BENCH_HOURS'] ?? 24);
 const QUIET_MS = 5_000;
 
 /** One host's points of an hour. */
@@ -39,7 +39,7 @@ export const size: Bench = {
     printInputs({
       recorded: `${recorded.length} series of this machine's node exporter, each second for 4 min; ${unchanging} of them never changed`,
       made: `${count(points)} points: each host begins at another place of the recording and with other values, and repeats it every hour; counters go on`,
-      hosts: `${HOSTS} (BENCH_HOSTS=500 for as many as a company has), a scrape every ${SCRAPE_MS / 1_000} s`,
+      hosts: `${HOSTS} for ${HOURS} h (BENCH_HOSTS=500 for as many as a company has, BENCH_HOURS=2 for less of a day), a scrape every ${SCRAPE_MS / 1_000} s`,
       Prometheus: `${prometheusVersion()}, by remote write, then a snapshot, which has everything in blocks`,
       Tocsin: 'inserts of an hour of a host each, as its worker makes them',
     });

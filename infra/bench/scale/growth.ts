@@ -51,11 +51,23 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   const setting = await prepare(fleet, db);
   try {
     const before = await sample(setting);
+    const memory = watchMemory();
     const tookMs = await sendSeries(setting);
+    const peak = memory.stop();
     const withSeries = await sample(setting);
     await openIncidents(setting);
     const withIncidents = await sample(setting);
     printTable([{ what: `${count(SERIES)} series taken and stored`, figure: `${count(SERIES / (tookMs / 1_000))}/s` }]);
+    printTable([
+      {
+        'the most memory while series were taken, looked at each second': 'API and worker together, at one time',
+        figure: megabytes(peak.together),
+      },
+      ...[...peak.each].map(([name, bytes]) => ({
+        'the most memory while series were taken, looked at each second': name,
+        figure: megabytes(bytes),
+      })),
+    ]);
     print([
       ['before', before],
       [`${count(SERIES)} series`, withSeries],
@@ -64,6 +76,27 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   } finally {
     await db.close();
   }
+}
+
+/** All that is resident, files and what processes share included. */
+function watchMemory(): { stop(): { readonly together: number; readonly each: ReadonlyMap<string, number> } } {
+  const each = new Map<string, number>();
+  let together = 0;
+  const timer = setInterval(() => {
+    const uses = useBelow(process.pid);
+    for (const { name, residentBytes } of uses) each.set(name, Math.max(each.get(name) ?? 0, residentBytes));
+    const own = uses.filter(({ name }) => name === 'API' || name === 'Worker');
+    together = Math.max(
+      together,
+      own.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
+    );
+  }, 1_000);
+  return {
+    stop() {
+      clearInterval(timer);
+      return { together, each };
+    },
+  };
 }
 
 async function prepare(fleet: Fleet, db: Database): Promise<Setting> {
