@@ -98,6 +98,7 @@ async function measure(
   rules: readonly MetricCheck[],
   now: Temporal.Instant,
 ): Promise<Measurement[]> {
+  const keptSince = keptSinceOf(rules, now);
   const { values, failed } = await reader.evaluate(
     rules.map(({ ruleId, serviceId, config, retentionDays }) => ({
       ruleId,
@@ -105,7 +106,7 @@ async function measure(
       metricName: config.metricName,
       windowMinutes: config.windowMinutes,
       aggregation: config.aggregation,
-      keptSince: now.subtract({ hours: 24 * retentionDays }),
+      keptSince: keptSince.get(retentionDays) ?? now,
     })),
     now,
   );
@@ -114,4 +115,10 @@ async function measure(
     const value = values.get(rule.ruleId);
     return value === undefined ? [] : [{ rule, value, now }];
   });
+}
+
+/** By the days that services keep points: few, where there are many rules. */
+function keptSinceOf(rules: readonly MetricCheck[], now: Temporal.Instant): ReadonlyMap<number, Temporal.Instant> {
+  const days = new Set(rules.map(({ retentionDays }) => retentionDays));
+  return new Map([...days].map((one) => [one, now.subtract({ hours: 24 * one })]));
 }

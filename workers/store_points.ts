@@ -1,18 +1,22 @@
+import { isLate } from '#core/metrics/late_points.ts';
 import type { ServicePoints } from '#core/metrics/point_columns.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { unpackPoints } from '#ingest/packing/pack_points.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
+import type { Clock } from '#kernel/time.ts';
 import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { isolateFaults } from '#storage/queue/isolate_faults.ts';
 
 interface StoringRuntime {
   readonly db: Database;
+  readonly clock: Clock;
   readonly metricWriter: Pick<MetricWriter, 'insert' | 'deleteService'>;
 }
 
@@ -39,9 +43,15 @@ const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800 };
 const INSERTS_MAX = 2;
 
 /** Stores points in ClickHouse. If it rejects the points of one service twice, only those are dropped. */
-export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobHandler {
+export function onStorePoints({ db, clock, metricWriter }: StoringRuntime): DurableJobHandler {
   const insert = async (services: readonly ServicePoints[], token: string): Promise<void> => {
     await metricWriter.insert(services, token);
+    const now = clock.now();
+    const late = services.filter(({ points }) => isLate(oldestOf(points), now));
+    if (late.length > 0) {
+      const lateIds = late.map(({ serviceId }) => serviceId);
+      await storesOf(db.session()).latePoints.record(lateIds, now);
+    }
     const serviceIds = services.map(({ serviceId }) => serviceId);
     await deleteOrphans(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
   };
@@ -82,4 +92,10 @@ export function onStorePoints({ db, metricWriter }: StoringRuntime): DurableJobH
       }
     },
   };
+}
+
+function oldestOf({ at }: ServicePoints['points']): number {
+  let oldest = Infinity;
+  for (const time of at) if (time < oldest) oldest = time;
+  return oldest;
 }

@@ -1,5 +1,6 @@
 import { createCipher, type Cipher } from '#auth/cipher.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
+import { LATE_FOR_MS } from '#core/metrics/late_points.ts';
 import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
 import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
@@ -11,6 +12,7 @@ import { applyGroupRates } from '#incidents/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
 import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -19,7 +21,9 @@ import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { GroupRateReader } from '#storage/clickhouse/group_rate_reader.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
+import { RecentPoints } from '#storage/clickhouse/recent_points.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
@@ -86,7 +90,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     exceptionWriter: new ExceptionWriter(context.clickhouse),
     exceptions: new ExceptionReader(context.clickhouse),
     groupRates: new GroupRateReader(context.clickhouse),
-    rules: new RuleReader(context.clickhouse),
+    rules: new RuleReader(context.clickhouse, recentPoints(context)),
     expiredRows: new ExpiredRows(context.clickhouse),
     sourceMaps: context.actions.sourceMaps,
     sourceMapBytesMax: context.config.sourceMapMegabytes * 1024 * 1024 || Infinity,
@@ -98,6 +102,14 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
     latencies: context.latencies,
   };
+}
+
+function recentPoints({ clickhouse, db, log }: AppContext): RecentPoints {
+  const lateServices = async (nowMs: number) => {
+    const since = fromEpochMilliseconds(nowMs - LATE_FOR_MS);
+    return new Set(await storesOf(db.session()).latePoints.listSince(since));
+  };
+  return new RecentPoints(clickhouse, lateServices, log);
 }
 
 /** Publishes what a process that died has left in the outbox; a living process publishes at once. */

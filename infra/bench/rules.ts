@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { systemClock, type Temporal } from '#kernel/time.ts';
-import type { Database } from '#storage/postgres/database.ts';
+import { fromEpochMilliseconds, systemClock, type Temporal } from '#kernel/time.ts';
+import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 import { type EvaluationRuntime, evaluateRules, LONG_WINDOWS, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
@@ -11,14 +11,14 @@ import { type Parts, startSharing } from '#workers/shared_work.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withFolder } from './harness.ts';
-import { type History, withHistory } from './metrics/history.ts';
+import { type History, SERIES, withHistory } from './metrics/history.ts';
 import { prometheusVersion } from './metrics/prometheus.ts';
 import { evaluateByPrometheus } from './metrics/prometheus_rules.ts';
 import { makeRules, RULE_SHARES, THRESHOLD } from './metrics/rule_set.ts';
 
 const RULES = 10_000;
 const CYCLES = 20;
-const CYCLE_SECONDS_MAX = 25;
+const WARM_UP_CYCLES = 25;
 const OPENED = 200;
 const WORKERS = 3;
 const WORKERS_MS = 21_000;
@@ -28,68 +28,133 @@ interface Cycle {
   readonly p50: number;
 }
 
+const KINDS = [
+  ['every 5 s: up to 15 min', SHORT_WINDOWS, 5_000],
+  ['every 12 s: longer', LONG_WINDOWS, 12_000],
+] as const;
+
 export const rules: Bench = {
   name: 'rules',
-  about: 'one cycle of the rule evaluator over 100 million points (goal: 10,000 rules in under 1 s a cycle)',
+  about:
+    'one cycle of the rule evaluator over 100 million points (goals: 10,000 rules in under 0.5 s a cycle; windows up to ' +
+    '15 min in 0.3 times what Prometheus takes, longer ones no slower)',
   run: () =>
     withHistory(async (history) => {
-      printInputs({ ...history.inputs, rules: RULE_SHARES });
-      const runtime = { ...workerRuntime(history.context), clock: { now: () => history.now } };
-      const cycles = await measureCycles(runtime, history);
+      printInputs({
+        ...history.inputs,
+        rules: RULE_SHARES,
+        'between cycles': `points of as many seconds arrive, ${count(SERIES / 15)} a second`,
+      });
+      const time = new Time(history);
+      const cycles = await measureCycles(time);
       await besidePrometheus(cycles);
-      printTable([await byWorkers(runtime, history.context.db)]);
-      printTable([await oneByOne(runtime, history.now), await opening(runtime, history.context.db)]);
+      printTable([await byWorkers(time)]);
+      printTable([await oneByOne(time), await opening(time)]);
     }),
 };
 
+/** The history goes on as the clock does. */
+class Time {
+  readonly history: History;
+  #nowMs: number;
+
+  constructor(history: History) {
+    this.history = history;
+    this.#nowMs = history.now.epochMilliseconds;
+  }
+
+  now(): Temporal.Instant {
+    return fromEpochMilliseconds(this.#nowMs);
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.history.continueFor(this.#nowMs, this.#nowMs + ms);
+    this.#nowMs += ms;
+  }
+
+  /** A worker that has nothing in memory yet. */
+  startWorker(): EvaluationRuntime {
+    return { ...workerRuntime(this.history.context), clock: { now: () => this.now() } };
+  }
+}
+
 /** Returns those of all rules. */
-async function measureCycles(runtime: EvaluationRuntime, history: History): Promise<Cycle[]> {
+async function measureCycles(time: Time): Promise<Cycle[]> {
   const figures: Record<string, string>[] = [];
+  const starts: Record<string, string>[] = [];
   const cycles: Cycle[] = [];
   for (const wanted of [RULES / 10, RULES]) {
-    await insertRules(history, wanted);
-    for (const [name, windows] of [
-      ['every 5 s: up to 15 min', SHORT_WINDOWS],
-      ['every 12 s: longer', LONG_WINDOWS],
-    ] as const) {
-      const { row, p50 } = await cycle(runtime, windows);
-      figures.push({ 'of all rules': count(wanted), windows: name, ...row });
+    await insertRules(time.history, wanted);
+    const worker = watched(time.startWorker());
+    for (const [name, windows, everyMs] of KINDS) {
+      const { first, memory } = await warmUp(worker, windows);
+      const { row, p50 } = await cycle(time, worker, windows, everyMs);
+      const all = { 'of all rules': count(wanted), windows: name };
+      figures.push({ ...all, ...row });
+      starts.push({
+        ...all,
+        'first cycle after a start': duration(first),
+        'cycles until all is in memory': count(memory),
+      });
       if (wanted === RULES) cycles.push({ name, p50 });
     }
   }
   printTable(figures);
+  printTable(starts);
   return cycles;
+}
+
+interface Watched {
+  readonly runtime: EvaluationRuntime;
+  readonly storeMs: number[];
+}
+
+function watched(runtime: EvaluationRuntime): Watched {
+  const storeMs: number[] = [];
+  return {
+    storeMs,
+    runtime: {
+      ...runtime,
+      rules: {
+        async evaluate(questions, now) {
+          const began = performance.now();
+          const found = await runtime.rules.evaluate(questions, now);
+          storeMs.push(performance.now() - began);
+          if (found.values.size !== questions.length) throw new Error('not all rules were evaluated');
+          return found;
+        },
+      },
+    },
+  };
+}
+
+/** A worker reads its points little by little: until then it asks the store for the rest. */
+async function warmUp({ runtime }: Watched, windows: typeof SHORT_WINDOWS): Promise<{ first: number; memory: number }> {
+  const samples = await timed(() => evaluateRules(runtime, windows), { times: WARM_UP_CYCLES });
+  const least = Math.min(...samples);
+  return { first: samples[0] ?? 0, memory: samples.findIndex((ms) => ms < 1.5 * least) };
 }
 
 /** No rule is breached, as is usual: this measures the evaluation alone. */
 async function cycle(
-  runtime: EvaluationRuntime,
+  time: Time,
+  { runtime, storeMs }: Watched,
   windows: typeof SHORT_WINDOWS,
+  everyMs: number,
 ): Promise<{ row: Record<string, string>; p50: number }> {
-  const storeMs: number[] = [];
-  let evaluated = 0;
-  const watched: EvaluationRuntime = {
-    ...runtime,
-    rules: {
-      async evaluate(questions, now) {
-        const began = performance.now();
-        const found = await runtime.rules.evaluate(questions, now);
-        storeMs.push(performance.now() - began);
-        evaluated = found.values.size;
-        if (evaluated !== questions.length) throw new Error('not all rules were evaluated');
-        return found;
-      },
-    },
-  };
-  await timed(() => evaluateRules(watched, windows), { times: 2 });
   storeMs.length = 0;
-  const options = { times: CYCLES, secondsMax: CYCLE_SECONDS_MAX };
-  const spread = spreadOf(await timed(() => evaluateRules(watched, windows), options));
+  const samples: number[] = [];
+  for (let index = 0; index < CYCLES; index += 1) {
+    await time.pass(everyMs);
+    samples.push(...(await timed(() => evaluateRules(runtime, windows), { times: 1 })));
+  }
+  const spread = spreadOf(samples);
   const inStore = spreadOf(storeMs).p50;
+  const rules = await storesOf(runtime.db.session()).activeRules.listMetricChecks(windows);
   const row = {
-    rules: count(evaluated),
+    rules: count(rules.length),
     ...spreadCells(spread),
-    'asking ClickHouse': duration(inStore),
+    'points and values': duration(inStore),
     'the rest': duration(spread.p50 - inStore),
   };
   return { row, p50: spread.p50 };
@@ -115,20 +180,25 @@ async function besidePrometheus(cycles: readonly Cycle[]): Promise<void> {
   );
 }
 
-/** Several workers share the rules, as in production; each evaluates its part. */
-async function byWorkers(runtime: EvaluationRuntime, db: Database): Promise<Record<string, string>> {
+/** Several workers share the rules, as in production; each evaluates its part, and has the points of its part in memory. */
+async function byWorkers(time: Time): Promise<Record<string, string>> {
+  const { db } = time.history.context;
   const began: number[] = [];
+  const tookMs: number[] = [];
   const workers = new Set<number>();
   let underWay = 0;
   let atOnce = 0;
   const tickers = Array.from({ length: WORKERS }, (_, worker) => {
+    const runtime = time.startWorker();
     const run = async (parts: Parts): Promise<void> => {
-      began.push(performance.now());
+      const beganAt = performance.now();
+      began.push(beganAt);
       workers.add(worker);
       underWay += 1;
       atOnce = Math.max(atOnce, underWay);
       await evaluateRules(runtime, SHORT_WINDOWS, parts);
       underWay -= 1;
+      tookMs.push(performance.now() - beganAt);
     };
     const options = { db, clock: systemClock, log: silentLog, holder: newId('job') };
     return startSharing(options, 'worker', [{ name: 'evaluate_rules', everySeconds: 5, run }]);
@@ -141,19 +211,23 @@ async function byWorkers(runtime: EvaluationRuntime, db: Database): Promise<Reco
     evaluations: count(began.length),
     'by so many of them': count(workers.size),
     'at the same time at most': count(atOnce),
+    'a share, p50': duration(spreadOf(tookMs).p50),
     'from one to the next': gaps.length === 0 ? '–' : duration(spreadOf(gaps).p50),
   };
 }
 
 /** The cost of one query per rule. */
-async function oneByOne(runtime: EvaluationRuntime, now: Temporal.Instant): Promise<Record<string, string>> {
-  const checks = await storesOf(runtime.db.session()).activeRules.listMetricChecks({ min: 1, max: 10_080 });
+async function oneByOne(time: Time): Promise<Record<string, string>> {
+  const { db, clickhouse } = time.history.context;
+  const reader = new RuleReader(clickhouse);
+  const checks = await storesOf(db.session()).activeRules.listMetricChecks({ min: 1, max: 10_080 });
+  const now = time.now();
   const keptSince = now.subtract({ hours: 720 });
   const samples = await timed(
     async (index) => {
       const check = checks[(index * 97) % checks.length];
       if (check === undefined) throw new Error('there are no rules');
-      await runtime.rules.evaluate([{ ...check, ...check.config, keptSince }], now);
+      await reader.evaluate([{ ...check, ...check.config, keptSince }], now);
     },
     { times: 100, secondsMax: 10 },
   );
@@ -166,17 +240,19 @@ async function oneByOne(runtime: EvaluationRuntime, now: Temporal.Instant): Prom
 }
 
 /** Many rules are breached at once, and each opens an incident in its own transaction. */
-async function opening(runtime: EvaluationRuntime, db: Database): Promise<Record<string, string>> {
+async function opening(time: Time): Promise<Record<string, string>> {
+  const { db } = time.history.context;
   await db.sql.run(
     `update alert_rules set config = (config::jsonb || '{"threshold": -1}')::json
      where id in (select id from alert_rules order by id limit $1)`,
     [OPENED],
   );
+  const runtime = time.startWorker();
   const [took = 0] = await timed(() => evaluateRules(runtime), { times: 1 });
   const found = await db.sql.row<{ opened: number }>('select count(*) as opened from incidents');
   const opened = Math.max(1, found?.opened ?? 0);
   return {
-    what: `a cycle of all that opens ${count(opened)} incidents`,
+    what: `a cycle of all that opens ${count(opened)} incidents, after a start`,
     each: duration(took / opened),
     all: duration(took),
   };

@@ -63,7 +63,7 @@ function workersWithout(w: World): { comeBack(): void } {
   const exceptionWriter = new ExceptionWriter(w.context.clickhouse);
   const { db, clock } = w.context;
   const handlers = [
-    onStorePoints({ db, metricWriter: unlessAway(bound(metricWriter)) }),
+    onStorePoints({ db, clock: w.clock, metricWriter: unlessAway(bound(metricWriter)) }),
     onGroupExceptions({
       db,
       clock,

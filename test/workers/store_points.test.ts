@@ -41,7 +41,11 @@ test('the points of a job are stored with their services, once, however often it
     slice(first.serviceId, pointsOf('cpu', [1, 2])),
     slice(second.serviceId, pointsOf('memory', [3])),
   ]);
-  const handler = onStorePoints({ db: w.context.db, metricWriter: new MetricWriter(w.context.clickhouse) });
+  const handler = onStorePoints({
+    db: w.context.db,
+    clock: w.clock,
+    metricWriter: new MetricWriter(w.context.clickhouse),
+  });
   for (const attempt of [1, 1, 2]) await handler.run(packed, { jobId: '1', attempt, log: silentLog });
   expect(await stored(first.serviceId)).toEqual([
     { metric: 'cpu', value: 1, tags: { host: 'a' } },
@@ -52,7 +56,11 @@ test('the points of a job are stored with their services, once, however often it
 
 test('jobs that a new queue gives old ids lose nothing', async () => {
   const { serviceId } = await w.given.service();
-  const handler = onStorePoints({ db: w.context.db, metricWriter: new MetricWriter(w.context.clickhouse) });
+  const handler = onStorePoints({
+    db: w.context.db,
+    clock: w.clock,
+    metricWriter: new MetricWriter(w.context.clickhouse),
+  });
   for (const name of ['cpu', 'memory']) {
     const packed = packPoints([slice(serviceId, pointsOf(name, [1]))]);
     await handler.run(packed, { jobId: '1', attempt: 1, log: silentLog });
@@ -65,6 +73,7 @@ test('points of a service that the store refuses hold up no others', async () =>
   const writer = new MetricWriter(w.context.clickhouse);
   const handler = onStorePoints({
     db: w.context.db,
+    clock: w.clock,
     metricWriter: {
       deleteService: (serviceId) => writer.deleteService(serviceId),
       async insert(deliveries, token) {

@@ -11,7 +11,7 @@ import { type BenchStores, withStores } from '#infra/bench/harness.ts';
 export const SERVICES = 10;
 export const METRICS_A_SERVICE = 100;
 export const SERIES_A_METRIC = 10;
-const SERIES = SERVICES * METRICS_A_SERVICE * SERIES_A_METRIC;
+export const SERIES = SERVICES * METRICS_A_SERVICE * SERIES_A_METRIC;
 const STEP_SECONDS = 15;
 const POINTS = Number(process.env['BENCH_MILLION_POINTS'] ?? 100) * 1_000_000;
 /** Points younger than this are inserted second by second, as they would arrive; the store merges them as usual. */
@@ -25,6 +25,8 @@ export interface History {
   readonly services: readonly Id<'service'>[];
   /** The time just after the newest points. */
   readonly now: Temporal.Instant;
+  /** Lets it go on, second by second: points of the stretch of time, which begins where the last one ended. */
+  continueFor(fromMs: number, toMs: number): Promise<void>;
   /** A description of it, for people. */
   readonly inputs: Readonly<Record<string, string>>;
 }
@@ -70,8 +72,10 @@ async function make({ context, firstRun }: BenchStores): Promise<History> {
   const services = await insertServices(context.db, firstRun.organizationId as Id<'org'>);
   const nowMs = Math.floor(context.clock.now().epochMilliseconds / 1_000) * 1_000;
   await insertSeries(context.clickhouse, services, nowMs);
-  const points = await insertPoints(context.clickhouse, services, nowMs);
+  const insert = inserter(context.clickhouse, services);
+  const points = await insertPoints(context.clickhouse, insert, nowMs);
   return {
+    continueFor: (fromMs, toMs) => insertBySeconds(insert, fromMs, toMs),
     context,
     firstRun,
     services,
@@ -120,15 +124,10 @@ async function insertSeries(
   });
 }
 
-/** Inserts the older points, two hours at a time, then the recent ones; returns how many. */
-async function insertPoints(
-  client: ClickHouseClient,
-  services: readonly Id<'service'>[],
-  nowMs: number,
-): Promise<number> {
-  const recentMs = nowMs - RECENT_MINUTES * 60_000;
-  const firstMs = nowMs - Math.round(POINTS / SERIES) * STEP_SECONDS * 1_000;
-  const insert = async (fromMs: number, toMs: number): Promise<void> => {
+type Insert = (fromMs: number, toMs: number) => Promise<void>;
+
+function inserter(client: ClickHouseClient, services: readonly Id<'service'>[]): Insert {
+  return async (fromMs, toMs) => {
     await client.command({
       query: INSERT,
       query_params: { services: services.map(uuidOf), from: fromMs, to: toMs },
@@ -140,13 +139,23 @@ async function insertPoints(
       },
     });
   };
+}
+
+async function insertBySeconds(insert: Insert, fromMs: number, toMs: number): Promise<void> {
+  for (let atMs = fromMs; atMs < toMs; atMs += 1_000) await insert(atMs, atMs + 1_000);
+}
+
+/** Inserts the older points, two hours at a time, then the recent ones; returns how many. */
+async function insertPoints(client: ClickHouseClient, insert: Insert, nowMs: number): Promise<number> {
+  const recentMs = nowMs - RECENT_MINUTES * 60_000;
+  const firstMs = nowMs - Math.round(POINTS / SERIES) * STEP_SECONDS * 1_000;
   const hours = hoursOf(firstMs, recentMs).values();
   const runThrough = async (): Promise<void> => {
     for (const [fromMs, toMs] of hours) await insert(fromMs, toMs);
   };
   await Promise.all([runThrough(), runThrough()]);
   await untilMerged(client);
-  for (let atMs = recentMs; atMs < nowMs; atMs += 1_000) await insert(atMs, atMs + 1_000);
+  await insertBySeconds(insert, recentMs, nowMs);
   return (await numbersOf(client, 'SELECT count() FROM metric_points'))[0] ?? 0;
 }
 

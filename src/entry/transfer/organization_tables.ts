@@ -142,6 +142,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   rule_memory: 'of the last minutes: rules find it anew',
   ingest_refusals: 'of the last hours',
   series_days: 'of the last day',
+  late_points: 'of the last minutes',
   metric_types: 'senders say them again within minutes',
   audit_heads: 'linked anew',
   audit_links: 'linked anew',

@@ -1,5 +1,6 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { quantileOf } from '#core/metrics/quantile.ts';
+import type { PointWindow } from '#core/metrics/series_points.ts';
 import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
 import type { Shape } from '#storage/clickhouse/rule_plan.ts';
 
@@ -42,6 +43,15 @@ export function windowOf(shape: Shape, slots: readonly Slot[], fromMs: number): 
     const combine = COLUMNS[shape][index] ?? sum;
     return rest.reduce((combined, columns) => combine(combined, columns[index] ?? 0), value);
   });
+}
+
+/** The same of points in memory. */
+export function windowsOf(found: PointWindow): Windows {
+  const { samples, total, least, greatest, others, othersTotal, newest, newestTotal } = found;
+  return {
+    samples: found.points === 0 ? null : [samples, total, least, greatest, others, othersTotal, newest, newestTotal],
+    growth: Number.isFinite(found.counterAtMs) ? [found.grown, found.counterAtMs] : null,
+  };
 }
 
 /** A counter's first sample grows by nothing and may stand in an earlier slot: it is there all the same. */

@@ -20,6 +20,8 @@ export interface Target {
   readonly key: string;
   readonly serviceId: Id<'service'>;
   readonly selector: MetricSelector;
+  /** How rows name its metric: by `metricKeyOf`. */
+  readonly metric: string;
   /** Its series are buckets of a histogram, which are answered one by one. */
   readonly isOfBuckets: boolean;
 }

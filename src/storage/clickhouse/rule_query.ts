@@ -51,11 +51,6 @@ export function matchQueryOf(targets: readonly Target[], series: readonly string
   };
 }
 
-/** How rows name the metric of a target. */
-export function metricOf({ serviceId, selector }: Target): string {
-  return `${uuidOf(serviceId)} ${selector.name}`;
-}
-
 function parametersOf(targets: readonly Target[]): Record<string, unknown> {
   const { services, metrics } = metricsOf(targets);
   return {

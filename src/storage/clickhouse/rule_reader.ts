@@ -1,10 +1,11 @@
 import pLimit from 'p-limit';
 
-import type { Aggregation } from '#core/metrics/aggregation.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
+import { emptyWindow } from '#core/metrics/series_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -12,6 +13,8 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
+import { metricKeyOf } from '#storage/clickhouse/point_rows.ts';
+import type { Needed, PointsBySeries, RecentPoints } from '#storage/clickhouse/recent_points.ts';
 import {
   quantileWithin,
   type Slot,
@@ -19,6 +22,7 @@ import {
   valueOf,
   windowOf,
   type Windows,
+  windowsOf,
 } from '#storage/clickhouse/rule_answers.ts';
 import {
   groupQuestions,
@@ -30,7 +34,7 @@ import {
   shapesOf,
   type Target,
 } from '#storage/clickhouse/rule_plan.ts';
-import { matchQueryOf, metricOf, ruleQueryOf } from '#storage/clickhouse/rule_query.ts';
+import { matchQueryOf, ruleQueryOf } from '#storage/clickhouse/rule_query.ts';
 
 /** What a rule asks of the points: one number over its window. */
 export interface RuleQuestion {
@@ -65,6 +69,9 @@ interface Answer {
   readonly windows: Map<string, Windows>;
 }
 
+/** What the metric of a rule may mean: its series, or the buckets of a histogram of which it asks a quantile. */
+type Meaning = Pick<PlannedQuestion, 'target' | 'quantile'>;
+
 type Row = readonly unknown[];
 
 /** Of one query: what takes longer is looked at apart from the rest. */
@@ -74,12 +81,13 @@ const CONCURRENT_QUERIES = 3;
 const RESPITE_MS = 60_000;
 
 /**
- * Reads for the evaluation of rules: all of them in a few grouped queries. The window of a
- * rule is read again each time, so that late samples count while the window contains their time.
+ * Reads for the evaluation of rules: of points that are in memory what is new, and the whole windows of all others in a few
+ * grouped queries. Late samples count while the window contains their time.
  */
 export class RuleReader {
   readonly #client: ClickHouseClient;
-  readonly #selectors = new GenerationalCache<MetricSelector>();
+  /** By service and metric of a rule. */
+  readonly #meanings = new GenerationalCache<readonly Meaning[]>();
   /**
    * By target and series: the bucket of a series that is meant, else null. A series never changes its labels, so what
    * was found out once stays true.
@@ -88,8 +96,12 @@ export class RuleReader {
   /** Targets whose own query failed, and until when they are skipped. */
   readonly #resting = new Map<string, number>();
 
-  constructor(client: ClickHouseClient) {
+  readonly #recent: Pick<RecentPoints, 'read'> | null;
+
+  /** Without `recent`, every window is read from the store each time. */
+  constructor(client: ClickHouseClient, recent: Pick<RecentPoints, 'read'> | null = null) {
     this.#client = client;
+    this.#recent = recent;
   }
 
   /**
@@ -100,11 +112,13 @@ export class RuleReader {
   async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
     const { toMs } = ruleWindow(1, now);
     const findings: Findings = { toMs, answers: new Map(), failed: new Map() };
-    for (const memory of [this.#selectors, this.#matches]) memory.turn(toMs);
+    for (const memory of [this.#meanings, this.#matches]) memory.turn(toMs);
     const planned = this.#plan(questions, now, findings.failed);
+    if (this.#recent !== null) await this.#answerFromMemory(this.#recent, planned, findings);
+    const left = planned.filter((question) => !findings.answers.has(question));
     const limit = pLimit(CONCURRENT_QUERIES);
     try {
-      await limit.map(groupQuestions(planned, toMs), (group) => this.#answer(group, findings));
+      await limit.map(groupQuestions(left, toMs), (group) => this.#answer(group, findings));
     } finally {
       limit.clearQueue();
     }
@@ -112,31 +126,87 @@ export class RuleReader {
   }
 
   #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, failed: Findings['failed']): PlannedQuestion[] {
+    const nowMs = now.epochMilliseconds;
+    const { toMs } = ruleWindow(1, now);
+    const keptOf = new Map<Temporal.Instant, number>();
     const planned: PlannedQuestion[] = [];
     for (const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } of questions) {
       const key = `${serviceId} ${metricName}`;
-      const isResting = (targetKey: string): boolean => now.epochMilliseconds < (this.#resting.get(targetKey) ?? 0);
-      if (isResting(key)) continue;
+      if (this.#isResting(key, nowMs)) continue;
       try {
-        const selector = this.#selectors.get(metricName) ?? parseSelector(metricName);
-        this.#selectors.set(metricName, selector);
-        const keptMs = keptSince.epochMilliseconds;
-        const fromMs = Math.max(ruleWindow(windowMinutes, now).fromMs, keptMs);
-        const asked = { ruleId, aggregation, fromMs, keptMs };
-        planned.push({ ...asked, target: { key, serviceId, selector, isOfBuckets: false }, quantile: null });
-        const question = quantileQuestionOf(selector);
-        if (question === null) continue;
-        // Rules that ask different quantiles of the same buckets share their target.
-        const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
-        const target = { key: bucketsKey, serviceId, selector: question.buckets, isOfBuckets: true };
-        if (isResting(bucketsKey)) planned.pop();
-        else planned.push({ ...asked, target, quantile: question.quantile });
+        const meanings = this.#meanings.get(key) ?? meaningsOf(key, serviceId, metricName);
+        this.#meanings.set(key, meanings);
+        // Whichever of them cannot be asked, the rule cannot be evaluated.
+        if (meanings.some(({ target }) => this.#isResting(target.key, nowMs))) continue;
+        const keptMs = keptOf.get(keptSince) ?? keptSince.epochMilliseconds;
+        keptOf.set(keptSince, keptMs);
+        const fromMs = Math.max(toMs - windowMinutes * 60_000, keptMs);
+        for (const { target, quantile } of meanings) {
+          planned.push({ ruleId, aggregation, fromMs, keptMs, target, quantile });
+        }
       } catch (error) {
-        this.#rest(key, now.epochMilliseconds);
+        this.#rest(key, nowMs);
         failed.set(ruleId, error);
       }
     }
     return planned;
+  }
+
+  #isResting(key: string, nowMs: number): boolean {
+    return this.#resting.size > 0 && nowMs < (this.#resting.get(key) ?? 0);
+  }
+
+  /** Answers what it can, and leaves the rest. */
+  async #answerFromMemory(
+    recent: Pick<RecentPoints, 'read'>,
+    planned: readonly PlannedQuestion[],
+    { toMs, answers }: Findings,
+  ): Promise<void> {
+    const needed = new Map<string, Needed>();
+    for (const { target, fromMs, keptMs } of planned) {
+      const oldestMs = Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs);
+      const known = needed.get(target.metric);
+      if (known !== undefined && known.oldestMs <= oldestMs) continue;
+      needed.set(target.metric, { serviceId: target.serviceId, name: target.selector.name, oldestMs });
+    }
+    const found = await recent.read(needed, toMs);
+    const known = planned.flatMap((question) => {
+      const points = found.get(question.target.metric);
+      return points === undefined ? [] : [{ question, points }];
+    });
+    const selective = new Map(
+      known
+        .filter(({ question }) => isSelective(question.target))
+        .map(({ question: { target }, points }) => [target.key, { target, series: points.keys() }]),
+    );
+    const isMatched = await this.#learnMatches([...selective.values()]).then(
+      () => true,
+      () => false,
+    );
+    for (const { question, points } of known) {
+      // What one pattern spoils for all is found out where questions are asked in halves.
+      if (!isMatched && isSelective(question.target)) continue;
+      answers.set(question, {
+        shapes: new Set(shapesOf(question)),
+        windows: this.#windowsOf(question, points, toMs),
+      });
+    }
+  }
+
+  #windowsOf(question: PlannedQuestion, points: PointsBySeries, toMs: number): Map<string, Windows> {
+    const { target, fromMs, keptMs } = question;
+    const isOfAll = !isSelective(target);
+    const withGrowth = shapesOf(question).includes('growth');
+    const open = () => emptyWindow({ fromMs, toMs, keptMs, withGrowth });
+    const windows = new Map(target.isOfBuckets ? [] : [['', open()]]);
+    for (const [name, series] of points) {
+      const bucket = isOfAll ? '' : this.#matches.get(pairKey(target, name));
+      if (bucket === undefined || bucket === null) continue;
+      const window = windows.get(bucket) ?? open();
+      windows.set(bucket, window);
+      series.addTo(window);
+    }
+    return new Map([...windows].map(([bucket, window]) => [bucket, windowsOf(window)]));
   }
 
   async #answer(group: QuestionGroup, findings: Findings): Promise<void> {
@@ -165,8 +235,12 @@ export class RuleReader {
   /** The slots of each target, by its key, and there by bucket. */
   async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => ReadonlyMap<string, readonly Slot[]>> {
     const rows = Map.groupBy(await this.#rows(ruleQueryOf(group, toMs)), ([metric]) => String(metric));
-    const found = group.targets.map((target) => ({ target, rows: rows.get(metricOf(target)) ?? [] }));
-    await this.#learnMatches(found.filter(({ target }) => isSelective(target)));
+    const found = group.targets.map((target) => ({ target, rows: rows.get(target.metric) ?? [] }));
+    await this.#learnMatches(
+      found
+        .filter(({ target }) => isSelective(target))
+        .map(({ target, rows }) => ({ target, series: rows.map(([, series]) => String(series)) })),
+    );
     const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
     const byTarget = new Map(slots);
     return (targetKey) => byTarget.get(targetKey) ?? new Map();
@@ -186,11 +260,12 @@ export class RuleReader {
   }
 
   /** Labels are looked at when a series is seen for the first time. */
-  async #learnMatches(found: readonly { readonly target: Target; readonly rows: readonly Row[] }[]): Promise<void> {
-    const unknown = found.flatMap(({ target, rows }) => {
-      const isUnknown = ([, series]: Row): boolean => this.#matches.get(pairKey(target, series)) === undefined;
-      return rows.filter(isUnknown).map(([, series]) => ({ target, series: String(series) }));
-    });
+  async #learnMatches(found: readonly { readonly target: Target; readonly series: Iterable<string> }[]): Promise<void> {
+    const unknown = found.flatMap(({ target, series }) =>
+      [...series]
+        .filter((one) => this.#matches.get(pairKey(target, one)) === undefined)
+        .map((one) => ({ target, series: one })),
+    );
     if (unknown.length === 0) return;
     const targets = [...new Set(unknown.map(({ target }) => target))];
     const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
@@ -221,6 +296,20 @@ export class RuleReader {
       return await result.json<Row>();
     });
   }
+}
+
+function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): readonly Meaning[] {
+  const selector = parseSelector(metricName);
+  const targetOf = (targetKey: string, of: MetricSelector, isOfBuckets: boolean): Target => {
+    const metric = metricKeyOf({ serviceId, name: of.name });
+    return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };
+  };
+  const own = { target: targetOf(key, selector, false), quantile: null };
+  const question = quantileQuestionOf(selector);
+  if (question === null) return [own];
+  // Rules that ask different quantiles of the same buckets share their target.
+  const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
+  return [own, { target: targetOf(bucketsKey, question.buckets, true), quantile: question.quantile }];
 }
 
 function pairKey({ key }: Target, series: unknown): string {

@@ -36,6 +36,7 @@ import { IngestRefusalStore } from '#storage/postgres/ingest_refusal_store.ts';
 import { MetricTypeStore } from '#storage/postgres/metric_type_store.ts';
 import { InvitationStore } from '#storage/postgres/invitation_store.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
+import { LatePointsStore } from '#storage/postgres/late_points_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
 import { MaintenanceStore } from '#storage/postgres/maintenance_store.ts';
@@ -90,6 +91,7 @@ export interface Stores {
   readonly ingestKeys: IngestKeyStore;
   readonly ingestRefusals: IngestRefusalStore;
   readonly metricTypes: MetricTypeStore;
+  readonly latePoints: LatePointsStore;
   readonly sentItems: SentItemStore;
   readonly eventExtras: EventExtraStore;
   readonly exceptionSettings: ExceptionSettingsStore;
@@ -170,6 +172,7 @@ export function storesOf(session: Session): Stores {
     ingestKeys: new IngestKeyStore(session),
     ingestRefusals: new IngestRefusalStore(session),
     metricTypes: new MetricTypeStore(session),
+    latePoints: new LatePointsStore(session),
     sentItems: new SentItemStore(session),
     eventExtras: new EventExtraStore(session),
     exceptionSettings: new ExceptionSettingsStore(session),

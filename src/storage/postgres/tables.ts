@@ -76,6 +76,7 @@ import {
   IngestRefusalEntity,
   MetricTypeEntity,
   SeriesDayEntity,
+  LatePointsEntity,
   ServiceCapabilityEntity,
   ServiceEntity,
 } from '#storage/postgres/entities/services.ts';
@@ -135,6 +136,7 @@ export const ENTITIES = [
   IngestRefusalEntity,
   MetricTypeEntity,
   SeriesDayEntity,
+  LatePointsEntity,
   ExceptionGroupEntity,
   ExceptionGroupCountsEntity,
   ExceptionGroupKeyEntity,

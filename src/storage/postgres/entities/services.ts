@@ -121,6 +121,16 @@ export const MetricTypeEntity = defineEntity({
   },
 });
 
+/** When points of a service were last stored late (`core/metrics/late_points.ts`). */
+export const LatePointsEntity = defineEntity({
+  name: 'LatePoints',
+  tableName: 'late_points',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    storedAt: instant(),
+  },
+});
+
 export const SeriesDayEntity = defineEntity({
   name: 'SeriesDay',
   tableName: 'series_days',

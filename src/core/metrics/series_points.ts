@@ -1,0 +1,137 @@
+import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
+
+const codeOf = (kind: PointKind): number => POINT_KINDS.indexOf(kind);
+const COUNTER = codeOf('counter');
+const STALE = codeOf('stale');
+const START = codeOf('start');
+
+/** A stamp is a time in epoch milliseconds times this, plus the position of the kind in `POINT_KINDS`: it is ordered as times are. */
+export const STAMPS_OF_MS = 8;
+
+/** What the points of some series add up to in the stretch `[fromMs, toMs)`, as if there were none before `keptMs`. */
+export interface PointWindow {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly keptMs: number;
+  /** Whether the growth of counters is asked for, too. */
+  readonly withGrowth: boolean;
+  /** How many points there are, stale markers among them. */
+  points: number;
+  samples: number;
+  total: number;
+  least: number;
+  greatest: number;
+  /** Of samples that are no counter's. */
+  others: number;
+  othersTotal: number;
+  /** Series that have not ended, and the sum of their newest samples. */
+  newest: number;
+  newestTotal: number;
+  /** What counters grew by, and when their newest sample was taken; negative infinity when there is none. */
+  grown: number;
+  counterAtMs: number;
+}
+
+export function emptyWindow(of: Pick<PointWindow, 'fromMs' | 'toMs' | 'keptMs' | 'withGrowth'>): PointWindow {
+  const samples = { samples: 0, total: 0, least: Infinity, greatest: -Infinity, others: 0, othersTotal: 0 };
+  const series = { newest: 0, newestTotal: 0, grown: 0, counterAtMs: -Infinity };
+  return { ...of, points: 0, ...samples, ...series };
+}
+
+/** The last points of one series in memory, in order of time, each time once. A point takes 16 bytes. */
+export class SeriesPoints {
+  /** Stamps and values in turn. */
+  #pairs = new Float64Array(0);
+  #start = 0;
+  #end = 0;
+
+  get length(): number {
+    return this.#end - this.#start;
+  }
+
+  /** From this time on, there are these points and no others; their stamps are in order. */
+  replaceSince(fromMs: number, stamps: Float64Array, values: Float64Array): void {
+    this.#end = this.#placeOf(fromMs);
+    this.#reserve(stamps.length);
+    for (let index = 0; index < stamps.length; index += 1) {
+      this.#pairs[2 * this.#end] = stamps[index] ?? 0;
+      this.#pairs[2 * this.#end + 1] = values[index] ?? 0;
+      this.#end += 1;
+    }
+  }
+
+  removeBefore(ms: number): void {
+    this.#start = this.#placeOf(ms);
+  }
+
+  /** Adds what lies in the window; the meanings are those of `test/kit/aggregate_model.ts` and the SQL of `rule_query.ts`. */
+  addTo(window: PointWindow): void {
+    const { fromMs, toMs, keptMs, withGrowth } = window;
+    const pairs = this.#pairs;
+    let newestKind = START;
+    let newest = 0;
+    let previousAt = -Infinity;
+    let previous = 0;
+    const first = withGrowth ? Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs) : fromMs;
+    for (let index = this.#placeOf(first); index < this.#end; index += 1) {
+      const stamp = pairs[2 * index] ?? 0;
+      const value = pairs[2 * index + 1] ?? 0;
+      const at = Math.floor(stamp / STAMPS_OF_MS);
+      if (at >= toMs) break;
+      const kind = stamp - at * STAMPS_OF_MS;
+      const isWithin = at >= fromMs;
+      if (isWithin && kind !== START) {
+        window.points += 1;
+        newestKind = kind;
+        newest = value;
+        if (kind !== STALE) addSample(window, kind, value);
+      }
+      if (!withGrowth || (kind !== COUNTER && kind !== START)) continue;
+      if (isWithin && kind === COUNTER) {
+        window.counterAtMs = Math.max(window.counterAtMs, at);
+        // A sample grew by nothing in windows whose lookback does not reach the one before it.
+        const isCounted = Math.min(at, previousAt + COUNTER_LOOKBACK_MS) >= fromMs;
+        if (isCounted) window.grown += value < previous ? value : value - previous;
+      }
+      previousAt = at;
+      previous = value;
+    }
+    if (newestKind === START || newestKind === STALE) return;
+    window.newest += 1;
+    window.newestTotal += newest;
+  }
+
+  /** Of the first point that is not before this time. */
+  #placeOf(ms: number): number {
+    const stamp = ms * STAMPS_OF_MS;
+    let low = this.#start;
+    let high = this.#end;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#pairs[2 * middle] ?? 0) < stamp) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #reserve(points: number): void {
+    if (2 * (this.#end + points) <= this.#pairs.length) return;
+    const live = this.#pairs.subarray(2 * this.#start, 2 * this.#end);
+    const room = new Float64Array(2 * Math.ceil((this.length + points) * 1.25));
+    room.set(live);
+    this.#end -= this.#start;
+    this.#start = 0;
+    this.#pairs = room;
+  }
+}
+
+function addSample(window: PointWindow, kind: number, value: number): void {
+  window.samples += 1;
+  window.total += value;
+  if (value < window.least) window.least = value;
+  if (value > window.greatest) window.greatest = value;
+  if (kind === COUNTER) return;
+  window.others += 1;
+  window.othersTotal += value;
+}
