@@ -17,7 +17,7 @@ export interface RetentionRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly sourceMapDays: number;
-  readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames' | 'removeOrigins'>;
+  readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames' | 'removeOrigins' | 'removeRollups'>;
 }
 
 /** Rows removed by one statement, so that none holds locks for long. */
@@ -73,6 +73,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       async () => {
         const tiers = await services.listRetentionTiers('metrics');
         await expiredRows.remove(METRIC_POINTS, tiers, now);
+        await expiredRows.removeRollups(tiers, now);
         await expiredRows.removeNames(tiers, now);
         const shortened = tiers.map(({ days, serviceIds }) => ({ days: Math.min(days, EXEMPLAR_DAYS), serviceIds }));
         await expiredRows.remove(METRIC_EXEMPLARS, shortened, now);

@@ -22,6 +22,7 @@ import { GroupRateReader } from '#storage/clickhouse/group_rate_reader.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RecentPoints } from '#storage/clickhouse/recent_points.ts';
+import { RollupWriter } from '#storage/clickhouse/rollup_writer.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
@@ -38,6 +39,7 @@ import { onRecordFailedSignIn } from '#workers/record_failed_sign_in.ts';
 import { renewCapabilities } from '#workers/renew_capabilities.ts';
 import { watchMonitors } from '#workers/watch_monitors.ts';
 import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
+import { rollUpPoints } from '#workers/roll_up_points.ts';
 import { onSendInvitation } from '#workers/send_invitation.ts';
 import { onSendPasswordReset } from '#workers/send_password_reset.ts';
 import { onStorePoints } from '#workers/store_points.ts';
@@ -65,6 +67,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly groupRates: GroupRateReader;
   readonly rules: RuleReader;
   readonly expiredRows: ExpiredRows;
+  readonly rollups: RollupWriter;
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
   /** Of each organization. */
   readonly sourceMapBytesMax: number;
@@ -92,6 +95,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     groupRates: new GroupRateReader(context.clickhouse),
     rules: new RuleReader(context.clickhouse, recentPoints(context)),
     expiredRows: new ExpiredRows(context.clickhouse),
+    rollups: new RollupWriter(context.clickhouse),
     sourceMaps: context.actions.sourceMaps,
     sourceMapBytesMax: context.config.sourceMapMegabytes * 1024 * 1024 || Infinity,
     sourceMapDays: context.config.sourceMapDays,
@@ -156,6 +160,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikes(runtime) },
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
+      { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },

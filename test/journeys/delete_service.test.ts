@@ -108,7 +108,7 @@ const EVERYWHERE =
   'alert_rules dashboards exception_events exception_group_counts exception_groups exception_origins incident_notes ' +
   'incident_steps ' +
   'incident_timeline incidents ingest_keys ingest_refusals ' +
-  'metric_names metric_points metric_series notifications service_capabilities services';
+  'metric_hour_inserts metric_names metric_points metric_series notifications service_capabilities services';
 
 test('a deleted service leaves only its bill and its audit log in the stores, and others lose nothing', async () => {
   const w = await staffedWorld();
@@ -197,7 +197,7 @@ test('data that is being stored during a purge is deleted', async () => {
 test('data that a worker stored before it died is deleted when its job runs again', async () => {
   const w = await staffedWorld();
   for (const [store, tables] of [
-    [storePoints, ['metric_names', 'metric_points', 'metric_series']],
+    [storePoints, ['metric_hour_inserts', 'metric_names', 'metric_points', 'metric_series']],
     [storeEvents, ['exception_events', 'exception_origins']],
   ] as const) {
     const one = await fixture(w);

@@ -114,7 +114,10 @@ test('a store that fails does not stop the others, and the rest is removed next 
   const old = await resolvedIncident(w);
   w.clock.advance({ hours: 24 * 401 });
   const away = () => Promise.reject(new Error('away'));
-  const runtime = { ...w.runtime, expiredRows: { remove: away, removeNames: away, removeOrigins: away } };
+  const runtime = {
+    ...w.runtime,
+    expiredRows: { remove: away, removeNames: away, removeOrigins: away, removeRollups: away },
+  };
   await expect(enforceRetention(runtime)).rejects.toThrow('away');
   expect(await rowsAbout(w, old.incidentId)).toBe(0);
 });

@@ -167,7 +167,12 @@ test('what was used longest ago makes room, and what nobody uses goes', async ()
     db: w.context.db,
     clock: w.clock,
     sourceMapDays: 90,
-    expiredRows: { remove: async () => {}, removeNames: async () => {}, removeOrigins: async () => {} },
+    expiredRows: {
+      remove: async () => {},
+      removeNames: async () => {},
+      removeOrigins: async () => {},
+      removeRollups: async () => {},
+    },
   });
   expect(await releases()).toBe(0);
 });

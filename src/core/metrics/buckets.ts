@@ -59,17 +59,18 @@ export interface ChartBuckets extends Buckets {
 
 /**
  * How fine the buckets of a chart are, by its length: fine enough to show a short peak, never so fine that a bucket of
- * a common interval of sending (10 to 60 s) would hold only some of the series. At most 43,200 buckets.
+ * a common interval of sending (10 to 60 s) would hold only some of the series. Those of long charts are whole hours or
+ * days, which are rolled up: there a short peak is in `max`, and hardly in `avg`. At most 21,600 buckets.
  */
 const FINENESS: readonly (readonly [lengthMs: number, stepMs: number])[] = [
   [5 * MINUTE_MS, SECOND_MS],
   [30 * MINUTE_MS, 5 * SECOND_MS],
   [6 * 60 * MINUTE_MS, 15 * SECOND_MS],
-  [30 * 24 * 60 * MINUTE_MS, MINUTE_MS],
-  [150 * 24 * 60 * MINUTE_MS, 5 * MINUTE_MS],
+  [15 * 24 * 60 * MINUTE_MS, MINUTE_MS],
+  [100 * 24 * 60 * MINUTE_MS, 60 * MINUTE_MS],
 ];
 
-const COARSEST_STEP_MS = 15 * MINUTE_MS;
+const COARSEST_STEP_MS = 24 * 60 * MINUTE_MS;
 
 /**
  * Cuts `[fromMs, toMs)` for a chart of so many pixels. The edges lie on multiples of the step. What does not fit in two

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import type { DataTable } from '#storage/clickhouse/layout.ts';
+import { type DataTable, ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 
 /** A table whose rows are backed up, and how they are divided into parts that one insert takes. */
 interface Source {
@@ -135,7 +135,8 @@ export async function readClickHouseMigrations(client: ClickHouseClient): Promis
 }
 
 export async function emptyTables(client: ClickHouseClient): Promise<void> {
-  for (const table of CLICKHOUSE_TABLES) {
+  // What is made from points is made anew from those that come back.
+  for (const table of [...ROLLUP_TABLES, ...CLICKHOUSE_TABLES]) {
     const { stored, onCluster } = client.layout;
     await client.command({ query: `TRUNCATE TABLE IF EXISTS ${stored(table)}${onCluster}` });
   }

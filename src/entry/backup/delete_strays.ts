@@ -2,6 +2,7 @@ import type { Client } from 'pg';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { idOfUuid } from '#kernel/ids.ts';
 
 const BATCH = 2_000;
@@ -18,6 +19,7 @@ export async function deleteStrays(client: Client, clickhouse: ClickHouseClient)
     'metric_exemplars',
     'exception_events',
     'exception_origins',
+    ...ROLLUP_TABLES,
   ] as const) {
     await deleteUnknown(client, clickhouse, table, 'service');
   }

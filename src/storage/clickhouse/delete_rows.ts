@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
-import type { DataTable } from '#storage/clickhouse/layout.ts';
+import type { DataTable, RollupTable } from '#storage/clickhouse/layout.ts';
 import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
 
 /**
@@ -10,7 +10,7 @@ import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
  */
 export async function deleteRows(
   client: ClickHouseClient,
-  table: DataTable,
+  table: DataTable | RollupTable,
   condition: string,
   parameters: Record<string, unknown>,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ROLLUP_TABLES, type RollupTable } from '#storage/clickhouse/layout.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { ORDER_DURABLY } from '#storage/clickhouse/order_durably.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
@@ -13,14 +14,16 @@ export interface RetentionTier {
 
 /** A table with retention: the column with the time of a row, and how many days a partition holds. */
 interface AgingTable {
-  readonly name: 'metric_points' | 'metric_exemplars' | 'exception_events';
-  readonly time: 'ts' | 'at';
+  readonly name: 'metric_points' | 'metric_exemplars' | 'exception_events' | RollupTable;
+  readonly time: 'ts' | 'at' | 'start';
   readonly partitionDays: number;
 }
 
 export const METRIC_POINTS: AgingTable = { name: 'metric_points', time: 'ts', partitionDays: 1 };
 export const METRIC_EXEMPLARS: AgingTable = { name: 'metric_exemplars', time: 'at', partitionDays: 7 };
 export const EXCEPTION_EVENTS: AgingTable = { name: 'exception_events', time: 'at', partitionDays: 7 };
+/** What says which rollups are valid goes before them. */
+const ROLLUPS: readonly AgingTable[] = ROLLUP_TABLES.map((name) => ({ name, time: 'start', partitionDays: 7 }));
 
 /** The cutoff is rounded down to this, so that there are few deletions. */
 const STRETCH_MS = 30 * 60_000;
@@ -50,6 +53,14 @@ export class ExpiredRows {
       table,
       tiers.map(({ days }) => cutoffOf(days, now)),
     );
+  }
+
+  /** A further table is begun when nothing of those before it is left: an hour without its rollup is read from points. */
+  async removeRollups(tiers: readonly RetentionTier[], now: Temporal.Instant): Promise<void> {
+    for (const table of ROLLUPS) {
+      await this.remove(table, tiers, now);
+      if (await this.#isDeleting(table)) return;
+    }
   }
 
   /** Removes names and series that have no points left. */

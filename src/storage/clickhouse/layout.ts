@@ -7,6 +7,11 @@ export type DataTable =
   | 'exception_events'
   | 'exception_origins';
 
+/** The tables that are made from points, and made again where they are missing: neither copied nor backed up. */
+export const ROLLUP_TABLES = ['metric_rollups', 'metric_hour_inserts', 'metric_days', 'metric_hours'] as const;
+
+export type RollupTable = (typeof ROLLUP_TABLES)[number];
+
 /**
  * Where the tables are: on one server, or spread over the shards of a cluster, where the table that queries name is a
  * `Distributed` one, which holds no rows itself. Deletions and changes of tables go to the tables that hold rows, on every
@@ -18,7 +23,7 @@ export interface Layout {
   /** What follows the name of a table in statements that are for every server of the cluster; empty for one server. */
   readonly onCluster: string;
   /** The table that holds the rows; of a cluster, on each of its servers. */
-  stored(table: DataTable): string;
+  stored(table: DataTable | RollupTable): string;
   /** A system table of all servers. */
   system(table: 'parts' | 'mutations'): string;
 }

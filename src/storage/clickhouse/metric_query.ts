@@ -1,11 +1,13 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
+import { readPeriodOf, type RollupPlan } from '#core/metrics/rollup_plan.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
+import { planParameters, rolledUpValues } from '#storage/clickhouse/rollup_query.ts';
 
 /** What is aggregated. */
 export interface MetricQuery {
@@ -15,6 +17,8 @@ export interface MetricQuery {
   readonly buckets: Buckets;
   /** Older points are as if they were not there, even where they still are. */
   readonly keptSince: Temporal.Instant;
+  /** Which hours are read from their rollups; left out: none. */
+  readonly rollups?: RollupPlan | null;
 }
 
 /** The series of a query by the values of a label: each of `values` by itself, all others together. */
@@ -41,7 +45,7 @@ interface BoundQuery {
  */
 export function bucketQueryOf(query: MetricQuery): BoundQuery {
   return {
-    sql: `${MEANINGS[query.aggregation](sourceOf(query, null))} ORDER BY bucket`,
+    sql: `${valuesOf(query, query.aggregation, null)} ORDER BY bucket`,
     parameters: parametersOf(query),
   };
 }
@@ -52,7 +56,7 @@ export function bucketQueryOf(query: MetricQuery): BoundQuery {
  */
 export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQuery {
   const part = split === null ? null : 'toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))';
-  const values = MEANINGS[query.aggregation](sourceOf(query, part));
+  const values = valuesOf(query, query.aggregation, part);
   const rows = part === null ? `SELECT 0 AS part, bucket, result FROM (${values})` : values;
   return {
     sql: `SELECT part, bucket, result FROM (${columnMs === null ? rows : reduced(rows)}) ORDER BY part, bucket`,
@@ -72,7 +76,7 @@ const BUCKET_TEXT = bucketTextOf((name) => `any(tags[${name}])`);
  */
 export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery {
   const place = split === null ? 'toUInt16(0)' : `toUInt16(indexOf({parts:Array(String)}, any(tags[{split:String}])))`;
-  const gains = MEANINGS.sum(sourceOf(query, `(${place}, ${BUCKET_TEXT})`));
+  const gains = valuesOf(query, 'sum', `(${place}, ${BUCKET_TEXT})`);
   return {
     sql: `SELECT part.1 AS place, bucket, groupArray((part.2, result)) FROM (${gains})
       GROUP BY place, bucket ORDER BY place, bucket`,
@@ -85,7 +89,7 @@ export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery 
 
 /** The same for each value of a label, over the whole window: rows of the value and the pairs. */
 export function growthRankQueryOf(query: MetricQuery, label: string): BoundQuery {
-  const gains = MEANINGS.sum(sourceOf(query, `(any(tags[{split:String}]), ${BUCKET_TEXT})`));
+  const gains = valuesOf(query, 'sum', `(any(tags[{split:String}]), ${BUCKET_TEXT})`);
   return {
     sql: `SELECT part.1 AS value, groupArray((part.2, result)) FROM (${gains}) GROUP BY value`,
     parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label },
@@ -106,7 +110,7 @@ function reduced(rows: string): string {
  * rows of the value and the count.
  */
 export function rankQueryOf(query: MetricQuery, label: string, limit: number): BoundQuery {
-  const values = MEANINGS[query.aggregation](sourceOf(query, 'any(tags[{split:String}])'));
+  const values = valuesOf(query, query.aggregation, 'any(tags[{split:String}])');
   return {
     sql: `SELECT part, count() OVER () FROM (${values}) ORDER BY result DESC, part LIMIT {limit:UInt32}`,
     parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label, limit },
@@ -117,15 +121,15 @@ export function rankQueryOf(query: MetricQuery, label: string, limit: number): B
 const WHOLE_WINDOW_MS = 1e15;
 
 /** What callers say of a query, as parameters. */
-function parametersOf({ serviceId, selector, buckets, keptSince }: MetricQuery): Record<string, unknown> {
-  const kept = keptSince.epochMilliseconds;
-  const from = Math.max(buckets.fromMs, kept);
+function parametersOf({ serviceId, selector, buckets, keptSince, rollups }: MetricQuery): Record<string, unknown> {
+  const period = readPeriodOf(buckets, keptSince.epochMilliseconds);
   return {
     ...selectorParameters(serviceId, selector),
-    from,
-    lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
-    to: buckets.toMs,
+    from: period.fromMs,
+    lookback: period.lookbackMs,
+    to: period.toMs,
     step: buckets.stepMs,
+    ...(rollups && planParameters(rollups)),
   };
 }
 
@@ -176,32 +180,36 @@ function overAllSamples(aggregate: string): ToSql {
     GROUP BY ${apart}bucket`;
 }
 
-/** `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
-function sourceOf({ selector }: MetricQuery, part: string | null): Source {
-  const conditions = selector.matchers.map(conditionOf);
-  if (part === null) return { apart: '', samples: (since) => samplesOf(since, conditions) };
-  return {
+/** Rows of bucket and value. `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
+function valuesOf({ selector, rollups }: MetricQuery, aggregation: Aggregation, part: string | null): string {
+  const ofSeries = seriesOf(selector);
+  const parts =
+    part === null
+      ? null
+      : `(SELECT series, ${part} AS part FROM metric_series
+        WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series)`;
+  if (rollups) return rolledUpValues(aggregation, rollups, { ofSeries, parts });
+  if (parts === null) return MEANINGS[aggregation]({ apart: '', samples: (since) => samplesOf(since, ofSeries) });
+  return MEANINGS[aggregation]({
     apart: 'part, ',
-    samples: (since) => `(SELECT ts, kind, value, series FROM ${samplesOf(since, conditions)}) AS samples
-      LEFT ANY JOIN (SELECT series, ${part} AS part FROM metric_series
-        WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series) AS parts USING (series)`,
-  };
+    samples: (since) => `(SELECT ts, kind, value, series FROM ${samplesOf(since, ofSeries)}) AS samples
+      LEFT ANY JOIN ${parts} AS parts USING (series)`,
+  });
 }
 
 /**
  * The samples of the series selected, each (series, time) once: of several rows FINAL takes the one that came last,
  * merged already or not. PREWHERE runs before FINAL does, which its columns allow as they are alike in such rows.
  */
-function samplesOf(since: 'from' | 'lookback', conditions: readonly string[]): string {
-  return `metric_points FINAL PREWHERE ${[
-    'service_id = {service:UUID}',
-    'metric = {metric:String}',
-    `ts >= ${instant(since)}`,
-    `ts < ${instant('to')}`,
-    ...(conditions.length > 0
-      ? [`series IN (SELECT series FROM metric_series WHERE ${seriesMeeting(conditions)})`]
-      : []),
-  ].join(' AND ')}`;
+function samplesOf(since: 'from' | 'lookback', ofSeries: string): string {
+  return `metric_points FINAL PREWHERE ${ofSeries} AND ts >= ${instant(since)} AND ts < ${instant('to')}`;
+}
+
+/** The condition on the tables that have a row for each point or period. */
+function seriesOf(selector: MetricSelector): string {
+  const own = 'service_id = {service:UUID} AND metric = {metric:String}';
+  if (selector.matchers.length === 0) return own;
+  return `${own} AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
 }
 
 /** Which rows of `metric_series` a selector means. */

@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
+import { isOfWholeHours, readPeriodOf } from '#core/metrics/rollup_plan.ts';
 import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
@@ -13,6 +14,7 @@ import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly
 import { type RecentActivity, queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
 import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { ruleHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
+import { RollupState } from '#storage/clickhouse/rollup_state.ts';
 import { IS_SAMPLE } from '#storage/clickhouse/point_kind_sql.ts';
 import { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
 import {
@@ -42,6 +44,7 @@ export interface RankedValues {
 export class MetricReader {
   readonly #client: ClickHouseClient;
   readonly #histograms: HistogramReader;
+  readonly #rollups: RollupState;
   /** Histories are long: a few at a time, so that nothing else waits for the store. */
   readonly #histories = pLimit(2);
   readonly catalog: MetricCatalog;
@@ -50,6 +53,7 @@ export class MetricReader {
   constructor(client: ClickHouseClient) {
     this.#client = client;
     this.#histograms = new HistogramReader(client);
+    this.#rollups = new RollupState(client);
     this.catalog = new MetricCatalog(client);
     this.exemplars = new ExemplarStore(client);
   }
@@ -58,7 +62,8 @@ export class MetricReader {
    * The buckets that hold data, oldest first. Where the selector asks for the quantile of a histogram, it is that of all
    * observations of a bucket, whatever the aggregation. Throws `invalid_input` for a quantile of what has none.
    */
-  async query(query: MetricQuery): Promise<BucketValue[]> {
+  async query(asked: MetricQuery): Promise<BucketValue[]> {
+    const query = await this.#planned(asked);
     const values = await this.#values(query);
     const question = values.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question === null) return values;
@@ -72,6 +77,7 @@ export class MetricReader {
       const result = await this.#client.query({
         query: sql,
         query_params: parameters,
+        use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
         clickhouse_settings: { output_format_json_quote_denormals: 1 },
       });
@@ -81,7 +87,8 @@ export class MetricReader {
   }
 
   /** The values of a chart, by part; throws `invalid_input` when it takes too long, and as `query`. */
-  async queryChart(query: ChartQuery): Promise<ChartPart[]> {
+  async queryChart(asked: ChartQuery): Promise<ChartPart[]> {
+    const query = await this.#planned(asked);
     const rows = await this.#chartRows<[part: number, start: string, value: number | string]>(chartQueryOf(query));
     const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question !== null) {
@@ -94,12 +101,21 @@ export class MetricReader {
   }
 
   /** By which values of the label a chart is split best: those with the greatest aggregates over its whole window. */
-  async rankValues(query: MetricQuery, label: string, limit: number): Promise<RankedValues> {
+  async rankValues(asked: MetricQuery, label: string, limit: number): Promise<RankedValues> {
+    const query = await this.#planned(asked);
     const rows = await this.#chartRows<[value: string, count: string]>(rankQueryOf(query, label, limit));
     const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question === null) return { values: rows.map(([value]) => value), count: Number(rows[0]?.[1] ?? 0) };
     const values = await this.#histograms.rankValues(query, question, label);
     return { values: values.slice(0, limit), count: values.length };
+  }
+
+  /** Buckets of whole hours are read from rollups, as far as these agree with the points. */
+  async #planned<Query extends MetricQuery>(query: Query): Promise<Query> {
+    const { serviceId, buckets, keptSince } = query;
+    if (query.rollups !== undefined || !isOfWholeHours(buckets)) return query;
+    const period = readPeriodOf(buckets, keptSince.epochMilliseconds);
+    return { ...query, rollups: await this.#rollups.plan(serviceId, period, buckets.stepMs) };
   }
 
   async #chartRows<Row>(query: ReturnType<typeof chartQueryOf>): Promise<Row[]> {

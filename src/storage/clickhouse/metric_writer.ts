@@ -2,6 +2,7 @@ import type { ServicePoints } from '#core/metrics/point_columns.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
+import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
 import { encodePoints } from '#storage/clickhouse/point_blocks.ts';
 import { encodeSeries, SERIES_COLUMNS } from '#storage/clickhouse/series_rows.ts';
@@ -31,12 +32,13 @@ export class MetricWriter {
     }
   }
 
-  /** All points, series, names and exemplars of the service, before long: see `deleteRows`. */
+  /** All points, series, names, exemplars and rollups of the service, before long: see `deleteRows`. */
   async deleteService(serviceId: Id<'service'>): Promise<void> {
     const service = { service: uuidOf(serviceId) };
     await deleteRows(this.#client, 'metric_points', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_series', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_names', 'service_id = {service:UUID}', service);
     await deleteRows(this.#client, 'metric_exemplars', 'service_id = {service:UUID}', service);
+    for (const table of ROLLUP_TABLES) await deleteRows(this.#client, table, 'service_id = {service:UUID}', service);
   }
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { ClickHouseSettings } from '@clickhouse/client';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { type DataTable, type Layout, quoteName, quoteText } from '#storage/clickhouse/layout.ts';
+import { type DataTable, type Layout, quoteName, quoteText, type RollupTable } from '#storage/clickhouse/layout.ts';
 
 type Engine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree';
 
@@ -13,14 +13,14 @@ type Engine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree';
 export interface Rendering extends Pick<Layout, 'onCluster' | 'stored'> {
   readonly isCluster: boolean;
   /** The engine of the table that holds the rows; `MergeTree` becomes `ReplicatedMergeTree` on a cluster. */
-  engine(name: Engine, table: DataTable, ...args: string[]): string;
+  engine(name: Engine, table: DataTable | RollupTable, ...args: string[]): string;
   /** What follows the other settings of such a table. */
   readonly settings: string;
   /**
    * The table that queries name, over those that hold the rows: nothing on one server. Rows that replace each other have
    * the same sharding key, so that they meet in one shard.
    */
-  distributed(table: DataTable, shardingKey: string): readonly string[];
+  distributed(table: DataTable | RollupTable, shardingKey: string): readonly string[];
 }
 
 /** What each numbered file exports: the statements, one a call, in order. */

@@ -32,6 +32,7 @@ export async function readLong<Row>(
       const result = await client.query({
         query: sql,
         query_params: parameters,
+        use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
         clickhouse_settings: LIMITS,
       });

@@ -70,6 +70,10 @@ test('the names of tables in Keeper do not change when tables are renamed, and s
     '/clickhouse/tables/my-events/{shard}/metric_series',
     '/clickhouse/tables/my-events/{shard}/exception_origins',
     '/clickhouse/tables/my-events/{shard}/metric_exemplars',
+    '/clickhouse/tables/my-events/{shard}/metric_hours',
+    '/clickhouse/tables/my-events/{shard}/metric_days',
+    '/clickhouse/tables/my-events/{shard}/metric_rollups',
+    '/clickhouse/tables/my-events/{shard}/metric_hour_inserts',
   ]);
 });
 
@@ -84,5 +88,9 @@ test('rows that replace each other meet in one shard', async () => {
     "'metric_series_local', cityHash64(service_id, series)",
     "'exception_origins_local', cityHash64(service_id, group_id)",
     "'metric_exemplars_local', cityHash64(service_id, metric)",
+    "'metric_hours_local', cityHash64(service_id, series)",
+    "'metric_days_local', cityHash64(service_id, series)",
+    "'metric_rollups_local', cityHash64(service_id)",
+    "'metric_hour_inserts_local', cityHash64(service_id)",
   ]);
 });

@@ -1,0 +1,27 @@
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { RollupWriter } from '#storage/clickhouse/rollup_writer.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface RollUpRuntime {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metricWriter: Pick<MetricWriter, 'deleteService'>;
+  readonly rollups: RollupWriter;
+}
+
+/** Of every minute: the history of an earlier release is rolled up beside what people wait for. */
+const BUSY_MS = 10_000;
+
+/** Sums up points by hours and days. What is not rolled up yet is read from points: slower, and never wrong. */
+export async function rollUpPoints({ db, clock, log, metricWriter, rollups }: RollUpRuntime): Promise<void> {
+  const tiers = await storesOf(db.session()).services.listRetentionTiers('metrics');
+  const until = performance.now() + BUSY_MS;
+  const { serviceIds, failures } = await rollups.rollUp(tiers, clock.now(), () => performance.now() < until);
+  for (const error of failures) log.warn({ err: error }, 'failed to sum up points, which are read one by one instead');
+  await deleteOrphans(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
+}
