@@ -227,7 +227,7 @@ function columnsOf(body: Buffer, now: Temporal.Instant): PointColumns {
   const writer = new ColumnWriter(points.length);
   writer.add(points, 0, points.length, () => true);
   const { memory, names, announced } = writer;
-  return { ...memory.rows(0, points.length), length: points.length, names, announced };
+  return { ...memory.rows(0, points.length), length: points.length, names, announced: announced.table() };
 }
 
 const sum = (values: Iterable<number>): number => [...values].reduce((total, value) => total + value, 0);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { AnnouncedTable } from '#core/metrics/announced_table.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import type { ServicePoints } from '#core/metrics/point_columns.ts';
 import { type Id, newId } from '#kernel/ids.ts';
@@ -108,7 +109,7 @@ function pointsOf(recorded: readonly RecordedSeries[], hour: HostHour, serviceId
     for (let scrape = 0; scrape < scrapes; scrape += 1) columns.at[from + scrape] = startMs + scrape * SCRAPE_MS;
     return { name, key, labels: [...labels, 'instance', nameOf(host)], newestAt: startMs + HOUR_MS };
   });
-  return { serviceId, points: { ...columns, length, names, announced } };
+  return { serviceId, points: { ...columns, length, names, announced: AnnouncedTable.of(announced) } };
 }
 
 async function untilQuiet(clickhouse: ClickHouseClient): Promise<void> {

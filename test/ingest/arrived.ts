@@ -29,7 +29,7 @@ export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceI
 export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serviceId: Id<'service'> })[] {
   const parts = packed.flatMap(unpackPoints);
   const announced = parts.flatMap(({ serviceId, points }) =>
-    points.announced.map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
+    [...points.announced].map(({ key, labels }) => [`${serviceId} ${key}`, labels] as const),
   );
   const labelsOf = new Map(announced);
   return parts.flatMap(({ serviceId, points: { length, names, name, key, at, value, kind } }) => {

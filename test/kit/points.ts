@@ -44,5 +44,5 @@ export function columnsOf(points: PointBatch): PointColumns {
   const writer = new ColumnWriter(points.length);
   writer.add(points, 0, points.length, () => true);
   const { memory, names, announced } = writer;
-  return { ...memory.rows(0, points.length), length: points.length, names, announced };
+  return { ...memory.rows(0, points.length), length: points.length, names, announced: announced.table() };
 }

@@ -1,4 +1,4 @@
-import type { Labels } from '#core/metrics/point.ts';
+import type { AnnouncedTable } from '#core/metrics/announced_table.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /**
@@ -15,16 +15,7 @@ export interface PointColumns {
   readonly name: Uint32Array;
   /** The position in `POINT_KINDS`. */
   readonly kind: Uint8Array;
-  readonly announced: readonly AnnouncedSeries[];
-}
-
-/** A series with its labels, which the store saves under the series' key. */
-export interface AnnouncedSeries {
-  readonly name: string;
-  readonly key: bigint;
-  readonly labels: Labels;
-  /** The time of its newest point in this batch; 0 when there are only stale markers. */
-  readonly newestAt: number;
+  readonly announced: AnnouncedTable;
 }
 
 export interface ServicePoints {

@@ -19,6 +19,15 @@ export function makeLabel(name: string, value: string, textBytesMax: number, has
   return { name, value, high: hasher.high, low: hasher.low, fault: faultOf(name, value, textBytesMax) };
 }
 
+/** A list with more has its memory given back. */
+const KEPT_LENGTH_MAX = 64;
+
+/** Empties a list that is filled anew for each point. Setting its length would give its memory back, too. */
+export function emptyLabels(list: Label[]): void {
+  if (list.length > KEPT_LENGTH_MAX) list.length = 0;
+  while (list.length > 0) list.pop();
+}
+
 /** Stands for the labels that are not read, as there are too many for the bytes of the body. */
 export const UNREAD_LABEL: Label = {
   name: '',
@@ -39,11 +48,11 @@ export function faultyLabel(name: string, fault: string): Label {
  */
 export function canonicalLabels(labels: readonly Label[], labelsMax: number): readonly Label[] | string {
   let isCanonical = true;
-  let previous = '';
+  let previous: string | null = null;
   for (const { name, value, fault } of labels) {
     if (fault !== null) return fault;
     if (name === NAME_LABEL) return `the label "${NAME_LABEL}", which is the metric name's own`;
-    isCanonical &&= value !== '' && previous < name;
+    isCanonical &&= value !== '' && (previous === null || previous < name);
     previous = name;
   }
   if (labels.length > labelsMax) return tooManyLabels(labelsMax);
@@ -86,13 +95,22 @@ function sorted(labels: readonly Label[]): readonly Label[] | string {
 
 function faultOf(name: string, value: string, bytesMax: number): string | null {
   if (name === '') return 'a label without a name';
-  if (!name.isWellFormed() || !value.isWellFormed()) return 'half a surrogate pair, which UTF-8 cannot hold';
+  if (!isWellFormed(name) || !isWellFormed(value)) return 'half a surrogate pair, which UTF-8 cannot hold';
   const isMetricName = name === NAME_LABEL;
   if (isMetricName && value === '') return 'no metric name';
   if (isTooLong(name, bytesMax) || isTooLong(value, bytesMax)) {
     return tooLong(isMetricName ? 'metric name' : 'label', bytesMax);
   }
   return null;
+}
+
+const SHORT_LENGTH_MAX = 32;
+
+/** A look at each unit of a short text takes less time than asking the engine. */
+function isWellFormed(text: string): boolean {
+  if (text.length > SHORT_LENGTH_MAX) return text.isWellFormed();
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) >= 0xd800) return text.isWellFormed();
+  return true;
 }
 
 function isTooLong(text: string, bytesMax: number): boolean {

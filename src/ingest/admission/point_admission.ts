@@ -3,7 +3,7 @@ import type { Exemplar } from '#core/metrics/exemplar.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
 import { Exemplars } from '#ingest/admission/exemplars.ts';
-import { canonicalLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
+import { canonicalLabels, emptyLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';
@@ -193,7 +193,7 @@ export class PointAdmission {
       this.#positions[this.#added.addSought()] = position;
     }
     this.#lastName = name;
-    this.#lastLabels.length = 0;
+    emptyLabels(this.#lastLabels);
     for (const label of labels) this.#lastLabels.push(label);
     this.#last = position;
     return position;

@@ -1,12 +1,15 @@
 import { HashTable } from '#ingest/hashing/hash_table.ts';
 import { hashSpan } from '#ingest/hashing/keyed_hash.ts';
 
+const FIELDS = 3;
+const [END, FOLLOWER] = [1, 2];
+const CAPACITY_FIRST = 16;
+const EMPTY = new Int32Array(0);
+
 /** Numbers spans of bytes from 0 in the order in which they are added, and finds a span's number by its bytes. */
 export class SpanIndex {
-  readonly #starts: number[] = [];
-  readonly #ends: number[] = [];
-  /** For each number, the one that `numberOf` gave after it the last time. */
-  readonly #followers: number[] = [];
+  /** For each number where its span starts and ends, and the number that `numberOf` gave after it the last time. */
+  #spans = EMPTY;
   #last = -1;
   readonly #table = new HashTable();
   #view: DataView;
@@ -30,12 +33,12 @@ export class SpanIndex {
    * each other as they did before, and comparing a span with the expected one is faster than hashing it.
    */
   numberOf(start: number, end: number): number {
-    const expected = this.#followers[this.#last] ?? -1;
+    const expected = this.#last === -1 ? -1 : (this.#spans[this.#last * FIELDS + FOLLOWER] ?? -1);
     if (expected !== -1 && this.matches(expected, this.#view, start, end)) return (this.#last = expected);
     const hash = hashSpan(this.#view, start, end);
     const known = this.find(hash, this.#view, start, end);
     const number = known === -1 ? this.add(hash, start, end) : known;
-    if (this.#last !== -1) this.#followers[this.#last] = number;
+    if (this.#last !== -1) this.#spans[this.#last * FIELDS + FOLLOWER] = number;
     return (this.#last = number);
   }
 
@@ -47,20 +50,29 @@ export class SpanIndex {
   }
 
   add(hash: number, start: number, end: number): number {
-    this.#starts.push(start);
-    this.#ends.push(end);
+    const at = this.#table.size * FIELDS;
+    if (at === this.#spans.length) this.#grow();
+    this.#spans[at] = start;
+    this.#spans[at + END] = end;
+    this.#spans[at + FOLLOWER] = -1;
     return this.#table.add(hash);
   }
 
   startOf(number: number): number {
-    return this.#starts[number] ?? 0;
+    return this.#spans[number * FIELDS] ?? 0;
   }
 
   /** Whether the span has the bytes between `start` and `end` of `view`. */
   matches(number: number, view: DataView, start: number, end: number): boolean {
-    const own = this.#starts[number] ?? 0;
-    const length = end - start;
-    return (this.#ends[number] ?? 0) - own === length && isSameSpan(this.#view, own, view, start, length);
+    const own = this.#spans[number * FIELDS] ?? 0;
+    const ownEnd = this.#spans[number * FIELDS + END] ?? 0;
+    return ownEnd - own === end - start && isSameSpan(this.#view, own, view, start, end - start);
+  }
+
+  #grow(): void {
+    const before = this.#spans;
+    this.#spans = new Int32Array(Math.max(CAPACITY_FIRST * FIELDS, before.length * 2));
+    this.#spans.set(before);
   }
 }
 

@@ -1,5 +1,6 @@
+import { AnnouncedBuilder } from '#core/metrics/announced_table.ts';
 import { POINT_KINDS, type Series } from '#core/metrics/point.ts';
-import type { AnnouncedSeries, PointColumns } from '#core/metrics/point_columns.ts';
+import type { PointColumns } from '#core/metrics/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
 
@@ -74,7 +75,7 @@ class NewestTimes {
 /** Copies parts of batches into columns, one after the other. */
 export class ColumnWriter {
   readonly memory: ColumnMemory;
-  readonly announced: AnnouncedSeries[] = [];
+  readonly announced = new AnnouncedBuilder();
   /** Rows written so far. */
   length = 0;
   readonly #names = new StringInterner();
@@ -117,8 +118,7 @@ export class ColumnWriter {
       const newestAt = newest.of(index);
       const found = series[index];
       if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
-      const { name, labels, key: foundKey } = found;
-      this.announced.push({ name, labels, key: foundKey, newestAt });
+      this.announced.add(found, newestAt);
     }
     this.length += to - from;
   }

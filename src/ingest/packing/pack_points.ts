@@ -1,10 +1,10 @@
+import { type AnnouncedColumns, type AnnouncedSeries, AnnouncedTable } from '#core/metrics/announced_table.ts';
 import type { Series } from '#core/metrics/point.ts';
-import type { AnnouncedSeries, PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
+import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnMemory, ColumnWriter } from '#ingest/packing/column_writer.ts';
 import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
-import { StringInterner } from '#kernel/string_interner.ts';
 
 /** The points of a service's batch from `from` up to, but not including, `to`. */
 export interface PointSlice {
@@ -54,13 +54,14 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNe
     }
     return [serviceId, writer.length - points, writer.announced.length - announced] as const;
   });
-  const announced = writeAnnounced(writer.announced);
-  const head: Head = { services, names: writer.names, texts: announced.texts, announced: announced.lengths };
+  const { texts, columns } = writer.announced.table();
+  const announced = { count: columns.keys.length, labels: columns.labels.length };
+  const head: Head = { services, names: writer.names, texts, announced };
   const text = Buffer.from(JSON.stringify(head), 'utf8');
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
   lengths.writeUInt32LE(writer.length, 4);
-  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes, announced.bytes]));
+  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes, ...inOrder(columns)]));
 }
 
 /** The inverse of `packPoints`: one entry per service. */
@@ -73,79 +74,40 @@ export function unpackPoints(packed: Buffer): ServicePoints[] {
   const announced =
     'announced' in head
       ? readAnnounced(head, bytes.subarray(columnsStart + memory.bytes.length))
-      : readOldAnnounced(head);
+      : AnnouncedTable.of(readOldAnnounced(head));
+  const parts = announced.parts(head.services.map(([, , count]) => count));
   let row = 0;
-  let announcedBefore = 0;
-  return head.services.map(([serviceId, length, announcedCount]) => {
+  return head.services.map(([serviceId, length], index) => {
     const points: PointColumns = {
       ...memory.rows(row, row + length),
       length,
       names: head.names,
-      announced: announced.slice(announcedBefore, announcedBefore + announcedCount),
+      announced: parts[index] ?? AnnouncedTable.of([]),
     };
     row += length;
-    announcedBefore += announcedCount;
     return { serviceId, points };
   });
 }
 
 const LENGTHS_BYTES = 8;
 
-/** The columns of announced series in one allocation; the wide ones come first so that each is aligned. */
-class AnnouncedMemory {
-  readonly bytes: Uint8Array;
-  readonly keys: BigUint64Array;
-  readonly newest: Float64Array;
-  readonly names: Uint32Array;
-  readonly labelCounts: Uint32Array;
-  readonly labels: Uint32Array;
-
-  /** `from` is a copy of another instance's `bytes`. */
-  constructor({ count, labels }: Head['announced'], from?: Uint8Array) {
-    const memory = new ArrayBuffer(count * 24 + labels * 4);
-    this.bytes = new Uint8Array(memory);
-    if (from !== undefined) this.bytes.set(from.subarray(0, memory.byteLength));
-    this.keys = new BigUint64Array(memory, 0, count);
-    this.newest = new Float64Array(memory, count * 8, count);
-    this.names = new Uint32Array(memory, count * 16, count);
-    this.labelCounts = new Uint32Array(memory, count * 20, count);
-    this.labels = new Uint32Array(memory, count * 24, labels);
-  }
+/** The wide columns come first so that each is aligned. */
+function inOrder({ keys, newest, names, labelCounts, labels }: AnnouncedColumns): Uint8Array[] {
+  return [keys, newest, names, labelCounts, labels].map(
+    ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
+  );
 }
 
-function writeAnnounced(announced: readonly AnnouncedSeries[]): {
-  readonly texts: readonly string[];
-  readonly lengths: Head['announced'];
-  readonly bytes: Uint8Array;
-} {
-  const texts = new StringInterner();
-  const lengths = { count: announced.length, labels: announced.reduce((sum, { labels }) => sum + labels.length, 0) };
-  const memory = new AnnouncedMemory(lengths);
-  let position = 0;
-  for (let i = 0; i < announced.length; i += 1) {
-    const series = announced[i];
-    if (series === undefined) continue;
-    memory.keys[i] = series.key;
-    memory.newest[i] = series.newestAt;
-    memory.names[i] = texts.intern(series.name);
-    memory.labelCounts[i] = series.labels.length;
-    for (const text of series.labels) memory.labels[position++] = texts.intern(text);
-  }
-  return { texts: texts.strings, lengths, bytes: memory.bytes };
-}
-
-function readAnnounced({ texts, announced }: Head, bytes: Uint8Array): AnnouncedSeries[] {
-  const memory = new AnnouncedMemory(announced, bytes);
-  let position = 0;
-  const series: AnnouncedSeries[] = [];
-  for (let i = 0; i < announced.count; i += 1) {
-    const labels: string[] = [];
-    const end = position + (memory.labelCounts[i] ?? 0);
-    for (; position < end; position += 1) labels.push(texts[memory.labels[position] ?? 0] ?? '');
-    const name = texts[memory.names[i] ?? 0] ?? '';
-    series.push({ name, key: memory.keys[i] ?? 0n, labels, newestAt: memory.newest[i] ?? 0 });
-  }
-  return series;
+function readAnnounced({ texts, announced: { count, labels } }: Head, bytes: Uint8Array): AnnouncedTable {
+  const memory = new ArrayBuffer(count * 24 + labels * 4);
+  new Uint8Array(memory).set(bytes.subarray(0, memory.byteLength));
+  return new AnnouncedTable(texts, {
+    keys: new BigUint64Array(memory, 0, count),
+    newest: new Float64Array(memory, count * 8, count),
+    names: new Uint32Array(memory, count * 16, count),
+    labelCounts: new Uint32Array(memory, count * 20, count),
+    labels: new Uint32Array(memory, count * 24, labels),
+  });
 }
 
 function readOldAnnounced({ texts, keys, told }: OldHead): AnnouncedSeries[] {

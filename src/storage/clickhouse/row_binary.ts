@@ -9,6 +9,7 @@ const TWO_TO_32 = 2 ** 32;
 /** Writes values in ClickHouse's RowBinary format, one behind the other, into one buffer that grows. */
 export class RowBinary {
   #bytes = Buffer.allocUnsafe(FIRST_CAPACITY);
+  #view = viewOf(this.#bytes);
   #end = 0;
 
   /** How much has been written. */
@@ -41,19 +42,23 @@ export class RowBinary {
 
   uint64(value: bigint): void {
     this.#reserve(8);
-    this.#end = this.#bytes.writeBigUInt64LE(value, this.#end);
+    this.#view.setBigUint64(this.#end, value, true);
+    this.#end += 8;
   }
 
   float64(value: number): void {
     this.#reserve(8);
-    this.#end = this.#bytes.writeDoubleLE(value, this.#end);
+    this.#view.setFloat64(this.#end, value, true);
+    this.#end += 8;
   }
 
   /** An Int64, and so a DateTime64(3), from a whole number. */
   int64(value: number): void {
     this.#reserve(8);
-    const low = this.#bytes.writeUInt32LE(((value % TWO_TO_32) + TWO_TO_32) % TWO_TO_32, this.#end);
-    this.#end = this.#bytes.writeInt32LE(Math.floor(value / TWO_TO_32), low);
+    const high = Math.floor(value / TWO_TO_32);
+    this.#view.setUint32(this.#end, value - high * TWO_TO_32, true);
+    this.#view.setInt32(this.#end + 4, high, true);
+    this.#end += 8;
   }
 
   /** A String of any content: half a surrogate pair becomes the replacement character. */
@@ -107,7 +112,12 @@ export class RowBinary {
     const wider = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(wider, 0, 0, this.#end);
     this.#bytes = wider;
+    this.#view = viewOf(wider);
   }
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** Two halves of eight bytes, each with its least byte first. Takes a UUID with dashes or without. */

@@ -9,15 +9,18 @@ export const SERIES_COLUMNS = 'service_id, metric, series, last_at, tags';
 export function encodeSeries(batches: readonly ServicePoints[]): Buffer | null {
   const rows = new RowBinary();
   for (const { serviceId, points } of batches) {
-    if (points.announced.length === 0) continue;
+    const { length, texts, columns } = points.announced;
+    if (length === 0) continue;
     const service = uuidBytes(uuidOf(serviceId));
-    for (const { name, key, labels, newestAt } of points.announced) {
+    let label = 0;
+    for (let i = 0; i < length; i += 1) {
+      const count = columns.labelCounts[i] ?? 0;
       rows.uuid(service);
-      rows.text(name);
-      rows.uint64(key);
-      rows.int64(newestAt);
-      rows.varint(labels.length / 2);
-      for (const text of labels) rows.text(text);
+      rows.text(texts[columns.names[i] ?? 0] ?? '');
+      rows.uint64(columns.keys[i] ?? 0n);
+      rows.int64(columns.newest[i] ?? 0);
+      rows.varint(count / 2);
+      for (const end = label + count; label < end; label += 1) rows.text(texts[columns.labels[label] ?? 0] ?? '');
     }
   }
   return rows.length > 0 ? rows.bytes() : null;

@@ -73,6 +73,9 @@ const ROUNDS = 3;
 /** What any body may take, and what is lost to measuring. */
 const FREE_MS = 16;
 const NANOSECONDS_A_BYTE_MAX = 20;
+/** Bodies of which each point is a new series take the longest: they are read several times, so that little is lost to measuring. */
+const OF_NEW_SERIES = /a new series each|NDJSON: points|short new series/;
+const TIMES_NEW_SERIES = 4;
 /** What reading an ordinary event takes on a machine on which the figures hold. */
 const YARDSTICK_MS = 0.2;
 
@@ -90,14 +93,17 @@ describe('reading metrics takes at most 20 ns a byte, in the API and the worker,
   readNormal();
   const slower = Math.max(1, spent(readNormal) / 200 / YARDSTICK_MS);
   const bodies = hostileMetricBodies(BYTES, NOW_MS).map((body) => [body.name, body] as const);
-  test.each(bodies)('%s', (_name, { protocol, type, body }) => {
+  test.each(bodies)('%s', (name, { protocol, type, body }) => {
+    const times = OF_NEW_SERIES.test(name) ? TIMES_NEW_SERIES : 1;
     const handle = (): void => {
-      const decoded = decode(protocol, body, type);
-      if (decoded !== null) handOn(decoded);
+      for (let time = 0; time < times; time += 1) {
+        const decoded = decode(protocol, body, type);
+        if (decoded !== null) handOn(decoded);
+      }
     };
     handle();
     const ms = Math.min(...Array.from({ length: ROUNDS }, () => spent(handle)));
-    expect(ms).toBeLessThan(slower * (FREE_MS + (body.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
+    expect(ms).toBeLessThan(slower * (FREE_MS + (times * body.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
   });
 });
 

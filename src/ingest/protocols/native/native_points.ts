@@ -1,4 +1,4 @@
-import { NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
+import { emptyLabels, NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
@@ -49,7 +49,7 @@ export class NativePoints {
       cursor.skip();
       return;
     }
-    this.#own.length = 0;
+    emptyLabels(this.#own);
     this.#isFaulty = false;
     let name: Label | null = null;
     let value = 0;
@@ -145,7 +145,7 @@ export class NativePoints {
     }
     const own = this.#own;
     const { labelsMax } = this.#admission.limits;
-    own.length = 0;
+    emptyLabels(own);
     const start = cursor.pos;
     cursor.begin();
     for (;;) {

@@ -7,6 +7,7 @@ import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
 import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
+import { emptyLabels } from '#ingest/admission/labels.ts';
 import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 
@@ -120,7 +121,7 @@ export class OtlpJsonDecoder {
       case 'resource':
         if (!cursor.nextName()) this.#leave();
         else if (!cursor.isTextOf('attributes')) cursor.skip();
-        else if (this.#enterList('attributes')) this.#attributes.labels.length = 0;
+        else if (this.#enterList('attributes')) emptyLabels(this.#attributes.labels);
         return true;
       case 'attributes':
         if (this.#nextObject()) this.#attributes.read(RESOURCE_ATTRIBUTES_MAX);

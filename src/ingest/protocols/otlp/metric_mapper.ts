@@ -1,5 +1,5 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import { emptyLabels, faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
 import { RANGE_LABEL, type RangeCount, toRanges } from '#core/metrics/exponential_buckets.ts';
 import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
@@ -218,7 +218,7 @@ export class MetricMapper {
   #merge(own: readonly Label[], extra: Label | undefined): readonly Label[] {
     if (extra === undefined && this.#resource.length === 0) return own;
     const merged = this.#merged;
-    merged.length = 0;
+    emptyLabels(merged);
     for (const label of own) merged.push(label);
     if (extra !== undefined) merged.push(extra);
     for (const label of this.#resource) if (!hasName(own, label.name)) merged.push(label);

@@ -1,4 +1,4 @@
-import type { Label } from '#ingest/admission/labels.ts';
+import { emptyLabels, type Label } from '#ingest/admission/labels.ts';
 
 /** More quantiles than any summary has. */
 export const QUANTILES_MAX = 100;
@@ -51,7 +51,7 @@ export class OtlpPoint {
   }
 
   clear(): void {
-    if (this.labels.length > 0) this.labels.length = 0;
+    emptyLabels(this.labels);
     this.timeUnixNano = 0;
     this.startTimeUnixNano = 0;
     this.hasNoValue = false;
@@ -66,8 +66,10 @@ export class OtlpPoint {
     this.positive.offset = 0;
     this.negative.offset = 0;
     if (this.exemplars.length > 0) this.exemplars.length = 0;
-    for (const list of [this.bounds, this.counts, this.quantiles, this.positive.counts, this.negative.counts]) {
-      if (list.length > 0) list.length = 0;
-    }
+    if (this.bounds.length > 0) this.bounds.length = 0;
+    if (this.counts.length > 0) this.counts.length = 0;
+    if (this.quantiles.length > 0) this.quantiles.length = 0;
+    if (this.positive.counts.length > 0) this.positive.counts.length = 0;
+    if (this.negative.counts.length > 0) this.negative.counts.length = 0;
   }
 }

@@ -1,5 +1,5 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
+import { emptyLabels, faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
@@ -23,7 +23,7 @@ export class ProtobufAttributes {
   }
 
   clear(): void {
-    this.labels.length = 0;
+    emptyLabels(this.labels);
   }
 
   /** Reads one KeyValue. Decodes no text if the point will be refused, for which one label too many is enough. */

@@ -1,5 +1,6 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import {
+  emptyLabels,
   faultyLabel,
   NAME_LABEL,
   tooLong,
@@ -8,7 +9,7 @@ import {
   type Label,
   UNREAD_LABEL,
 } from '#ingest/admission/labels.ts';
-import { SpanIndex } from '#ingest/hashing/span_index.ts';
+import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -23,6 +24,10 @@ export class SeriesLabels {
   readonly #admission: PointAdmission;
   readonly #spans: SpanIndex;
   readonly #known: Label[] = [];
+  /** The name that was decoded last, which most labels that follow have too, and where it stands. */
+  #lastName: string | null = null;
+  #lastNameStart = 0;
+  #lastNameLength = -1;
   readonly #labels: Label[] = [];
   #name: Label | null = null;
   #fault: string | null = null;
@@ -34,7 +39,7 @@ export class SeriesLabels {
   }
 
   clear(): void {
-    this.#labels.length = 0;
+    emptyLabels(this.#labels);
     this.#name = null;
     this.#fault = null;
   }
@@ -110,11 +115,20 @@ export class SeriesLabels {
       const { field } = reader;
       const textEnd = reader.message(end);
       if (textEnd - reader.pos > textBytesMax) return faultyLabel('', tooLong('label', textBytesMax));
-      const text = decodeText(reader.bytes, reader.pos, textEnd);
+      if (field === 1) name = this.#decodeName(textEnd);
+      else value = decodeText(reader.bytes, reader.pos, textEnd);
       reader.pos = textEnd;
-      if (field === 1) name = text;
-      else value = text;
     }
     return name === null || value === null ? faultyLabel('', NOT_UTF8) : this.#admission.label(name, value);
+  }
+  #decodeName(end: number): string | null {
+    const { bytes, view, pos } = this.#reader;
+    const length = end - pos;
+    if (length === this.#lastNameLength && isSameSpan(view, this.#lastNameStart, view, pos, length))
+      return this.#lastName;
+    this.#lastName = decodeText(bytes, pos, end);
+    this.#lastNameStart = pos;
+    this.#lastNameLength = length;
+    return this.#lastName;
   }
 }

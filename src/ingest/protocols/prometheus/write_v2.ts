@@ -1,5 +1,6 @@
 import type { PointKind } from '#core/metrics/point.ts';
 import {
+  emptyLabels,
   faultyLabel,
   type Label,
   NAME_LABEL,
@@ -106,7 +107,7 @@ export class WriteV2Decoder {
     const reader = this.#reader;
     const admission = this.#admission;
     const start = reader.pos;
-    this.#labels.length = 0;
+    emptyLabels(this.#labels);
     this.#name = null;
     this.#fault = null;
     if (end - start > SERIES_BYTES_MAX) {
