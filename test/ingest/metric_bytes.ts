@@ -84,3 +84,13 @@ export const textAttribute = (field: number, name: string, value: string) => att
 export function otlpRequest(resource: readonly Buffer[], ...metrics: Buffer[]): Buffer {
   return message(1, message(1, ...resource), message(2, ...metrics));
 }
+
+export const WRITE_V2_TYPE = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
+
+/** A request of remote write 2.0, as it is sent: its symbols, which begin with the empty one, and its `message(5, …)` series. */
+export const writeRequestV2 = (symbols: readonly string[], ...series: Buffer[]) =>
+  snappy(Buffer.concat([...symbols.map((symbol) => bytes(4, symbol)), ...series]));
+
+/** A packed list of whole numbers. */
+export const packed = (field: number, ...values: number[]) =>
+  bytes(field, Buffer.concat(values.map((value) => varint(value))));

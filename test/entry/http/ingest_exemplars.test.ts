@@ -6,22 +6,10 @@ import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { ServiceExemplar } from '#storage/clickhouse/exemplar_store.ts';
-import {
-  bytes,
-  double,
-  fixed64,
-  label,
-  message,
-  number,
-  sample,
-  snappy,
-  varint,
-  writeRequest,
-} from '#test/ingest/metric_bytes.ts';
+import * as wire from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-const V2_TYPE = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
 const SPAN = 'b7ad6b7169203331';
 /** A trace of each protocol. */
 const TRACES = { json: 'a', protobuf: 'b', v1: 'c', v2: 'd' } as const;
@@ -84,50 +72,52 @@ test('exemplars of OpenTelemetry and of Prometheus keep their trace, whatever th
   });
   expect((await send('otlp/v1/metrics', json, 'application/json')).statusCode).toBe(200);
 
-  const exemplar = message(
+  const exemplar = wire.message(
     8,
-    fixed64(2, nanos(minutesAgo(20))),
-    double(3, 3.5),
-    bytes(4, Buffer.from(SPAN, 'hex')),
-    bytes(5, Buffer.from(traceOf('protobuf'), 'hex')),
+    wire.fixed64(2, nanos(minutesAgo(20))),
+    wire.double(3, 3.5),
+    wire.bytes(4, Buffer.from(SPAN, 'hex')),
+    wire.bytes(5, Buffer.from(traceOf('protobuf'), 'hex')),
   );
-  const dataPoint = message(
+  const dataPoint = wire.message(
     1,
-    fixed64(3, nanos(at())),
-    fixed64(4, 2n),
-    double(5, 3),
-    bytes(6, Buffer.concat([1n, 1n].map((count) => fixed64(0, count).subarray(1)))),
-    bytes(7, double(0, 1).subarray(1)),
+    wire.fixed64(3, nanos(at())),
+    wire.fixed64(4, 2n),
+    wire.double(5, 3),
+    wire.bytes(6, Buffer.concat([1n, 1n].map((count) => wire.fixed64(0, count).subarray(1)))),
+    wire.bytes(7, wire.double(0, 1).subarray(1)),
     exemplar,
   );
-  const metric = message(2, bytes(1, 'wait'), message(9, dataPoint, number(2, 2)));
-  const protobuf = message(1, message(2, metric));
+  const metric = wire.message(2, wire.bytes(1, 'wait'), wire.message(9, dataPoint, wire.number(2, 2)));
+  const protobuf = wire.message(1, wire.message(2, metric));
   expect((await send('otlp/v1/metrics', protobuf, 'application/x-protobuf')).statusCode).toBe(200);
 
-  const v1 = message(
+  const v1 = wire.message(
     1,
-    label('__name__', 'wait_bucket'),
-    label('le', '5'),
-    sample(4, at()),
-    message(3, label('trace_id', traceOf('v1')), label('span_id', SPAN), double(2, 4.5), number(3, minutesAgo(30))),
+    wire.label('__name__', 'wait_bucket'),
+    wire.label('le', '5'),
+    wire.sample(4, at()),
+    wire.message(
+      3,
+      wire.label('trace_id', traceOf('v1')),
+      wire.label('span_id', SPAN),
+      wire.double(2, 4.5),
+      wire.number(3, minutesAgo(30)),
+    ),
   );
-  expect((await send('prometheus/write', writeRequest(v1), 'application/x-protobuf')).statusCode).toBe(204);
+  expect((await send('prometheus/write', wire.writeRequest(v1), 'application/x-protobuf')).statusCode).toBe(204);
 
   const symbols = ['', '__name__', 'wait_bucket', 'le', '5', 'traceID', traceOf('v2')];
-  const packed = (field: number, ...values: number[]) =>
-    bytes(field, Buffer.concat(values.map((value) => varint(value))));
-  const body = snappy(
-    Buffer.concat([
-      ...symbols.map((symbol) => bytes(4, symbol)),
-      message(
-        5,
-        packed(1, 1, 2, 3, 4),
-        sample(9, at()),
-        message(4, packed(1, 5, 6), double(2, 5.5), number(3, minutesAgo(40))),
-      ),
-    ]),
+  const body = wire.writeRequestV2(
+    symbols,
+    wire.message(
+      5,
+      wire.packed(1, 1, 2, 3, 4),
+      wire.sample(9, at()),
+      wire.message(4, wire.packed(1, 5, 6), wire.double(2, 5.5), wire.number(3, minutesAgo(40))),
+    ),
   );
-  const answer = await send('prometheus/write', body, V2_TYPE);
+  const answer = await send('prometheus/write', body, wire.WRITE_V2_TYPE);
   expect(answer).toMatchObject({ statusCode: 204, headers: { 'x-prometheus-remote-write-exemplars-written': '1' } });
 
   const found = await exemplars('wait{quantile="0.95"}', 4);

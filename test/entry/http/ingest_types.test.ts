@@ -11,15 +11,15 @@ import {
   label,
   message,
   number,
+  packed,
   sample,
-  snappy,
-  varint,
+  WRITE_V2_TYPE,
   writeRequest,
+  writeRequestV2,
 } from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 
-const V2_TYPE = 'application/x-protobuf;proto=io.prometheus.write.v2.Request';
 const [COUNTER, GAUGE, HISTOGRAM] = [1, 2, 3];
 
 let w: World;
@@ -147,12 +147,6 @@ test('units are remembered with the types that senders say', async () => {
   });
 });
 
-/** A request of remote write 2.0: its symbols, which begin with the empty one, and its series. */
-const v2 = (symbols: readonly string[], ...timeseries: Buffer[]) =>
-  snappy(Buffer.concat([...symbols.map((symbol) => bytes(4, symbol)), ...timeseries]));
-const packed = (field: number, ...values: number[]) =>
-  bytes(field, Buffer.concat(values.map((value) => varint(value))));
-
 test('remote write 2.0: types, units, created timestamps and native histograms are taken, and headers say how many', async () => {
   const symbols = ['', '__name__', 'jobs_count', 'orders', 'latency', 'seconds', 'zone', 'a'];
   const histogram = message(
@@ -166,13 +160,13 @@ test('remote write 2.0: types, units, created timestamps and native histograms a
     number(15, at()),
   );
   const answer = await write(
-    v2(
+    writeRequestV2(
       symbols,
       message(5, packed(1, 1, 2, 6, 7), sample(3, at()), message(5, number(1, GAUGE))),
       message(5, packed(1, 1, 3), sample(5, at()), message(5, number(1, COUNTER)), number(6, at() - 60_000)),
       message(5, packed(1, 1, 4), histogram, message(5, number(1, HISTOGRAM), number(4, 5))),
     ),
-    V2_TYPE,
+    WRITE_V2_TYPE,
   );
   expect(answer).toMatchObject({
     statusCode: 204,
@@ -203,12 +197,12 @@ test('remote write 2.0: types, units, created timestamps and native histograms a
 
 test('remote write 2.0: a refused part is 400 with what was written, and the rest is taken', async () => {
   const answer = await write(
-    v2(
+    writeRequestV2(
       ['', '__name__', 'good', 'late'],
       message(5, packed(1, 1, 2), sample(1, at())),
       message(5, packed(1, 1, 3), sample(1, at() - 90 * 86_400_000)),
     ),
-    V2_TYPE,
+    WRITE_V2_TYPE,
   );
   expect(answer).toMatchObject({ statusCode: 400, headers: { 'x-prometheus-remote-write-samples-written': '1' } });
   expect(answer.body).toContain('a time older than');
@@ -216,7 +210,7 @@ test('remote write 2.0: a refused part is 400 with what was written, and the res
 });
 
 test('remote write of an unknown version is 415 and says which are known', async () => {
-  const answer = await write(v2(['']), 'application/x-protobuf;proto=io.prometheus.write.v3.Request');
+  const answer = await write(writeRequestV2(['']), 'application/x-protobuf;proto=io.prometheus.write.v3.Request');
   expect(answer.statusCode).toBe(415);
   expect(answer.body).toContain('io.prometheus.write.v2.Request');
 });
