@@ -75,7 +75,7 @@ const FREE_MS = 16;
 const NANOSECONDS_A_BYTE_MAX = 20;
 /** Bodies of which each point is a new series take the longest: they are read several times, so that little is lost to measuring. */
 const OF_NEW_SERIES = /a new series each|NDJSON: points|short new series/;
-const TIMES_NEW_SERIES = 4;
+const TIMES_NEW_SERIES = 2;
 /** What reading an ordinary event takes on a machine on which the figures hold. */
 const YARDSTICK_MS = 0.2;
 
@@ -91,7 +91,8 @@ describe('reading metrics takes at most 20 ns a byte, in the API and the worker,
     for (let i = 0; i < 200; i += 1) readEvent({ context, payload });
   };
   readNormal();
-  const slower = Math.max(1, spent(readNormal) / 200 / YARDSTICK_MS);
+  const slowerNow = (): number => Math.max(1, spent(readNormal) / 200 / YARDSTICK_MS);
+  const slower = slowerNow();
   const bodies = hostileMetricBodies(BYTES, NOW_MS).map((body) => [body.name, body] as const);
   test.each(bodies)('%s', (name, { protocol, type, body }) => {
     const times = OF_NEW_SERIES.test(name) ? TIMES_NEW_SERIES : 1;
@@ -103,7 +104,9 @@ describe('reading metrics takes at most 20 ns a byte, in the API and the worker,
     };
     handle();
     const ms = Math.min(...Array.from({ length: ROUNDS }, () => spent(handle)));
-    expect(ms).toBeLessThan(slower * (FREE_MS + (times * body.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
+    // What else the machine does may have changed since.
+    const scale = times === 1 ? slower : Math.max(slower, slowerNow());
+    expect(ms).toBeLessThan(scale * (FREE_MS + (times * body.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
   });
 });
 
