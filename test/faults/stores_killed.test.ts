@@ -178,13 +178,13 @@ async function killAndAwait({ baseUrl, pidOf }: Setup, victim: string): Promise<
   const pid = pidOf(victim);
   if (pid === null) throw new Error(`${victim} does not run`);
   process.kill(pid, 'SIGKILL');
-  const isWell = async (): Promise<boolean> => {
-    if (pidOf(victim) === null || pidOf(victim) === pid) return false;
+  const health = async (): Promise<string> => {
+    if (pidOf(victim) === null || pidOf(victim) === pid) return `${victim} does not run again`;
     return await fetch(`${baseUrl}/healthz`)
-      .then(({ ok }) => ok)
-      .catch(() => false);
+      .then(async (answer) => (answer.ok ? 'well' : `after ${victim} was killed: ${await answer.text()}`))
+      .catch(String);
   };
-  await expect.poll(isWell, { timeout: TIMEOUT_MS, interval: 50 }).toBe(true);
+  await expect.poll(health, { timeout: TIMEOUT_MS, interval: 50 }).toBe('well');
 }
 
 /** What was accepted and has not arrived. */
