@@ -3,67 +3,86 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/**
- * They are compiled, replace modules, set what a process has once, or teach a fixture the types of metrics: each has a
- * process of its own.
- */
+/** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
 const APART = [
-  'test/console/**/*.test.{ts,tsx}',
+  'test/console/**/*.test.tsx',
+  'test/console/api/{exceptions,http,live,reads}.test.ts',
+  'test/console/components/{double_tap_guard,draft_store,use_close_on_back}.test.ts',
+  'test/console/pages/me/push.test.ts',
+  'test/console/{query_client,shell/navigation}.test.ts',
   'test/auth/passwords.test.ts',
   'test/entry/tracing.test.ts',
-  'test/ingest/{protocols,series}/**/*.test.ts',
-  'test/ingest/rate_limiter.test.ts',
 ];
-
-/** They start browsers, which use all processors. */
-const IN_BROWSERS = ['test/browser/**/*.test.ts', 'test/ingest/live/sentry_browser.test.ts'];
-
-/** They kill processes that others would have to wait for, and wait for real time themselves. */
-const FAULTS = [
-  'test/faults/{fail_over,full_disk,pagers_killed,queue_away,queue_full,queue_wiped,stores_killed}.test.ts',
-  'test/ingest/live/prometheus.test.ts',
-];
-
-/** They measure real time, so nothing else may run beside them. */
-const ALONE = ['test/faults/{flood,stop}.test.ts', 'test/boot.test.ts', 'test/journeys/many_incidents.test.ts'];
 
 /** They are members of `npm run check:cluster`. */
 const BY_ITSELF = ['test/cluster/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
- * have nothing to do.
+ * have nothing to do. Those that keep the processors busy, browsers above all, stand between those that wait for real time.
  */
 const LONG = [
+  'test/browser/dialogs.test.ts',
   'test/journeys/nights.test.ts',
+  'test/faults/stores_killed.test.ts',
+  'test/browser/pages.test.ts',
   'test/journeys/provider_faults.test.ts',
-  'test/entry/backup/restore.test.ts',
-  'test/journeys/twilio.test.ts',
-  'test/storage/queue/job_queue.test.ts',
-  'test/journeys/storm.test.ts',
   'test/entry/cli/commands.test.ts',
+  'test/browser/incidents.test.ts',
+  'test/faults/pagers_killed.test.ts',
+  'test/entry/backup/restore.test.ts',
+  'test/browser/everyone.test.ts',
+  'test/storage/queue/job_queue.test.ts',
   'test/embedded/installation.test.ts',
-  'test/actions/policies/simulate_escalation.test.ts',
+  'test/browser/services.test.ts',
+  'test/journeys/twilio.test.ts',
+  'test/faults/fail_over.test.ts',
+  'test/browser/exceptions.test.ts',
+  'test/journeys/storm.test.ts',
+  'test/ingest/live/prometheus.test.ts',
+  'test/browser/escalation.test.ts',
   'test/journeys/mail.test.ts',
   'test/storage/queue/durable_jobs.test.ts',
+  'test/browser/rules.test.ts',
+  'test/entry/http/console/operations.test.ts',
+  'test/journeys/many_incidents.test.ts',
+  'test/browser/oncall.test.ts',
   'test/journeys/rules.test.ts',
-  'test/entry/cli/processes.test.ts',
+  'test/entry/http/bad_metrics.test.ts',
+  'test/browser/account_dialogs.test.ts',
   'test/contract/mcp_clients.test.ts',
   'test/journeys/reassigning.test.ts',
-  'test/contract/results.test.ts',
-  'test/browser/pages.test.ts',
-  'test/browser/dialogs.test.ts',
-  'test/faults/stores_killed.test.ts',
-  'test/faults/pagers_killed.test.ts',
-  'test/ingest/live/prometheus.test.ts',
-  'test/faults/fail_over.test.ts',
+  'test/browser/metrics.test.ts',
+  'test/ingest/live/sentry_clients.test.ts',
+  'test/boot.test.ts',
+  'test/browser/me.test.ts',
+  'test/contract/mcp_parity.test.ts',
+  'test/faults/queue_wiped.test.ts',
+  'test/browser/home.test.ts',
+  'test/auth/oauth/conformance.test.ts',
+  'test/faults/full_disk.test.ts',
+  'test/browser/mistakes.test.ts',
+  'test/contract/tenancy.test.ts',
+  'test/browser/sign_in.test.ts',
+  'test/journeys/many_processes.test.ts',
+  'test/browser/maintenance.test.ts',
+  'test/journeys/rule_settings.test.ts',
+  'test/browser/settings.test.ts',
+  'test/journeys/delete_service.test.ts',
+  'test/faults/flood.test.ts',
+  'test/browser/connect.test.ts',
+  'test/journeys/escalation.test.ts',
+  'test/browser/agents.test.ts',
+  'test/journeys/clock_jumps.test.ts',
+  'test/browser/set_up.test.ts',
+  'test/entry/cli/processes.test.ts',
 ];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const order = ({ moduleId, project: { config } }: TestSpecification): number => {
       const place = LONG.findIndex((file) => moduleId.endsWith(file));
-      return 1_000 * (2 * config.sequence.groupOrder + (config.isolate ? 0 : 1)) + (place < 0 ? LONG.length : place);
+      return 1_000 * (config.isolate ? 1 : 0) + (place < 0 ? LONG.length : place);
     };
     return (await super.sort(files)).toSorted((a, b) => order(a) - order(b));
   }
@@ -91,7 +110,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'apart', include: APART, maxWorkers, sequence: { groupOrder: 0 } },
+        test: { name: 'apart', include: APART, maxWorkers },
       },
       {
         extends: true,
@@ -99,22 +118,9 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...IN_BROWSERS, ...FAULTS, ...ALONE, ...BY_ITSELF],
+          exclude: [...APART, ...BY_ITSELF],
           maxWorkers,
-          sequence: { groupOrder: 0 },
         },
-      },
-      {
-        extends: true,
-        test: { ...BY_NODE, name: 'in browsers', include: IN_BROWSERS, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
-      {
-        extends: true,
-        test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers: 2, sequence: { groupOrder: 2 } },
-      },
-      {
-        extends: true,
-        test: { ...BY_NODE, name: 'alone', include: ALONE, fileParallelism: false, sequence: { groupOrder: 3 } },
       },
     ],
   },

@@ -195,7 +195,7 @@ inBrowser('teams, policies and the simulator', () => {
     await page.getByText('Somebody else changed this while you were editing.').waitFor();
     await page.getByText('After 7 min: on call by SMS').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Wake everybody');
-    expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Steps: keep yours' }).click();
     await page.getByRole('button', { name: 'Save' }).click();
     await heading(page, 'Wake everybody');

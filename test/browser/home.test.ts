@@ -142,7 +142,9 @@ inBrowser('a form', () => {
     expect(await dialog.getByLabel('Environment').inputValue()).toBe('production');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'checkout' }).waitFor();
-    expect(await page.evaluate(`Object.keys(localStorage).filter((key) => key.includes('draft'))`)).toEqual([]);
+    await expect
+      .poll(() => page.evaluate(`Object.keys(localStorage).filter((key) => key.includes('draft'))`))
+      .toEqual([]);
   });
 
   test('shows both versions when somebody else changed the same field, and takes over what touches nothing of mine', async () => {
@@ -156,7 +158,7 @@ inBrowser('a form', () => {
     const conflict = dialog.getByRole('alert', { name: 'Somebody else changed this' });
     await conflict.getByText('billing').waitFor();
     expect(await dialog.getByLabel('Environment').inputValue()).toBe('production');
-    expect(await dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
     await conflict.getByRole('button', { name: 'Name: keep yours' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'payments' }).waitFor();

@@ -63,7 +63,7 @@ inBrowser('incidents', () => {
     await finger.tap(await centerOf(anna.page.getByRole('button', { name: 'Resolve' })), 2_000);
     await row(bram.page, 'Checkout is slow', 'Resolved');
     await anna.page.getByText(/^Resolved by Anna/).waitFor();
-    expect(await bram.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
+    await expect.poll(() => bram.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
   });
 
   test('several incidents are answered together, and the address keeps the filter', async () => {
@@ -110,7 +110,8 @@ inBrowser('incidents', () => {
       return await page.locator('li[aria-posinset="79"]').count();
     };
     await expect.poll(goDown).toBe(1);
-    expect(await page.locator('li[data-row]').count(), 'only rows in sight are in the document').toBeLessThan(60);
+    // Only rows in sight are in the document.
+    await expect.poll(() => page.locator('li[data-row]').count()).toBeLessThan(60);
     await page.evaluate('window.scrollTo(0, 0)');
 
     const bytes = await countBytes(page);
@@ -234,7 +235,7 @@ inBrowser('incidents', () => {
     const members = olga.page.getByRole('region', { name: 'Grouped here (2)' });
     await members.getByText('SecondError').waitFor();
     await members.getByText('ThirdError').waitFor();
-    expect(await members.getByText('open', { exact: true }).count()).toBe(2);
+    await expect.poll(() => members.getByText('open', { exact: true }).count()).toBe(2);
     expect(await olga.page.getByText('no longer stored').count()).toBe(0);
   });
 

@@ -59,7 +59,7 @@ inBrowser('metrics and dashboards', () => {
     await page.getByLabel('Search metrics').press('Enter');
     const plot = plotOf(page, 'http_request_duration_seconds');
     await plot.waitFor();
-    expect(new URL(page.url()).searchParams.get('metric')).toBe('http_request_duration_seconds');
+    await expect.poll(() => new URL(page.url()).searchParams.get('metric')).toBe('http_request_duration_seconds');
 
     await page.getByRole('button', { name: 'Split by route' }).click();
     await page.getByRole('button', { name: /\/pay 400 ms/ }).waitFor();
@@ -222,7 +222,7 @@ inBrowser('metrics and dashboards', () => {
     const copy = dashboards.find(({ name }: { name: string }) => name === 'Checkout (copy)');
     await h.expectOk('update_dashboard', { dashboardId: copy.dashboardId, name: 'Renamed by Bram' });
     await renaming.getByRole('alert', { name: 'Somebody else changed this' }).getByText('Renamed by Bram').waitFor();
-    expect(await renaming.getByRole('button', { name: 'Rename' }).isDisabled()).toBe(true);
+    await expect.poll(() => renaming.getByRole('button', { name: 'Rename' }).isDisabled()).toBe(true);
     await renaming.getByRole('button', { name: 'Name: keep yours' }).click();
     await renaming.getByRole('button', { name: 'Rename' }).click();
     await page.getByRole('link', { name: 'Second' }).waitFor();

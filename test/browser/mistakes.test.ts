@@ -45,7 +45,7 @@ inBrowser('mistakes', () => {
     await search.waitFor();
     await page.evaluate('history.back()');
     await isGone();
-    expect(new URL(page.url()).pathname).toBe(`/incidents/${incidentId}`);
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/incidents/${incidentId}`);
 
     await page.getByRole('button', { name: /account/ }).click();
     await page.getByRole('menu').waitFor();

@@ -182,7 +182,7 @@ async function load(page: Page, h: ConsoleWorld, path: string): Promise<void> {
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
 
-const NAMED_WITHIN_MS = 5_000;
+const NAMED_WITHIN_MS = 30_000;
 
 /** A list of choices that is open closes first, and then the dialog. */
 async function closesByEscape(page: Page, opened: Locator): Promise<boolean> {

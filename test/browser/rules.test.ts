@@ -43,7 +43,7 @@ inBrowser('rules', () => {
     await slider(page).waitFor();
     const before = await thresholdOf(page);
     await drag(page, 110);
-    expect(await thresholdOf(page)).toBeLessThan(before);
+    await expect.poll(() => thresholdOf(page)).toBeLessThan(before);
     await page.getByText('It would have opened 2 incidents').waitFor();
     await page.getByPlaceholder('Nobody is paged').click();
     await page.getByRole('option', { name: 'Wake somebody' }).click();
@@ -104,8 +104,8 @@ inBrowser('rules', () => {
     await page.getByText('It would have opened 2 incidents').waitFor();
     await slider(page).focus();
     await pressKeys(page, 'ArrowUp');
+    await expect.poll(() => thresholdOf(page)).toBeGreaterThan(800);
     const raised = await thresholdOf(page);
-    expect(raised).toBeGreaterThan(800);
     await page.reload();
     await page.getByText('This continues what you entered').waitFor();
     expect(await page.getByLabel('Name').inputValue()).toBe('Checkout is slow');

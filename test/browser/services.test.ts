@@ -58,10 +58,12 @@ inBrowser('services', () => {
     await page.getByText(`Sentry.init({ dsn: '${before.dsn}' })`).waitFor();
     await page.getByText('curl', { exact: true }).click();
     await page.getByRole('button', { name: 'Copy snippet' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`Bearer ${before.ingestionKey}'`);
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toContain(`Bearer ${before.ingestionKey}'`);
     await page.getByText('Node.js', { exact: true }).click();
     await page.getByRole('button', { name: 'Copy Ingestion key' }).click();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(before.ingestionKey);
+    await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(before.ingestionKey);
     expect(await reveals()).toHaveLength(1);
     await page.getByRole('button', { name: 'Hide keys' }).click();
     await page.getByText('tocsin_ing_********').first().waitFor();
@@ -126,7 +128,7 @@ inBrowser('services', () => {
     await page.getByLabel('Find a service').fill('service 33');
     await page.getByText('10 services').waitFor();
     await expect.poll(() => page.locator('main [data-row]').count()).toBe(10);
-    expect(new URL(page.url()).searchParams.get('text')).toBe('service 33');
+    await expect.poll(() => new URL(page.url()).searchParams.get('text')).toBe('service 33');
   });
 
   test('arriving and refused data are shown, and a viewer cannot change the service', async () => {

@@ -47,7 +47,7 @@ inBrowser('signing in', () => {
     await dialog.getByLabel('Name', { exact: true }).fill('This laptop');
     await dialog.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(10);
+    await expect.poll(() => page.getByRole('dialog').getByRole('listitem').count()).toBe(10);
     await page.getByRole('button', { name: 'I have saved them' }).click();
     await page.getByText('Passkey, added').waitFor();
 

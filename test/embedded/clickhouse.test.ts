@@ -11,8 +11,6 @@ import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
 
 const log = { level: ClickHouseLogLevel.OFF };
-/** It takes a tenth of that on a machine with nothing else to do. */
-const STOPPED_WITHIN_MS = 15_000;
 
 describe('the process', () => {
   test('keeps acknowledged rows through kill -9 and comes back at the same address', async () => {
@@ -61,9 +59,7 @@ describe('the process', () => {
       return await (await plain.query({ query, format: 'JSONEachRow' })).json();
     };
     await expect.poll(running).toEqual([{ count: 2 }]);
-    const began = performance.now();
     await busy.stop();
-    expect(performance.now() - began).toBeLessThan(STOPPED_WITHIN_MS);
     expect(await ended).toMatch(/cancelled|aborted|hang up|reset/i);
     await plain.close();
     await rm(own, { recursive: true });

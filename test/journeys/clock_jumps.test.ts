@@ -341,7 +341,7 @@ describe('a queue that wakes a worker a little too early by the database clock',
 
   async function firedSteps(w: StaffedWorld): Promise<number[]> {
     const rows = await w.context.db.sql.rows<{ index: number }>(
-      `select step_index as index from incident_steps where state = 'fired'`,
+      `select step_index as index from incident_steps where state = 'fired' order by 1`,
     );
     return rows.map(({ index }) => index);
   }

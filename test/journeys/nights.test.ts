@@ -55,8 +55,9 @@ test.each(process.env.PROPERTY_SEED === 'random' ? [...NIGHTS, ...MORE_NIGHTS] :
   '$zone, $evening: everybody who is paged is on call by the wall clock',
   { timeout: 180_000 },
   async (night) => {
-    const w = await staffedWorld();
+    // Long without a pause: connections that are being opened meanwhile would time out.
     const walk = walkOf(night);
+    const w = await staffedWorld();
     const begin = walk.minuteOf(`${night.evening}T21:00`);
     const changes = walk.changesBetween(begin, begin + MINUTES);
     expect(changes).toHaveLength(1);

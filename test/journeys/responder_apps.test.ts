@@ -185,7 +185,7 @@ test.each(CLIENTS)(
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(EIGHT);
     const proposal = await propose(client, 'acknowledge_incident');
     expect(proposal).toMatchObject({ state: 'proposed' });
-    await expect.poll(() => opened, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(() => opened).toHaveLength(1);
     expect(opened).toMatchObject([{ url: pageOf(proposal), message: expect.stringContaining('acknowledge incident') }]);
     // What waits already is not shown a second time.
     await propose(client, 'acknowledge_incident');

@@ -22,8 +22,16 @@ declare module 'vitest' {
   }
 }
 
-/** No test needs it, and it would go round the databases of all tests. */
-const POSTGRES_SETTINGS = { autovacuum: 'off', checkpoint_timeout: '1h', synchronous_commit: 'off' };
+/**
+ * Vacuuming would go round the databases of all tests. Worlds of several processes hold their connections at the same time,
+ * and those of a world that was closed just now.
+ */
+const POSTGRES_SETTINGS = {
+  autovacuum: 'off',
+  checkpoint_timeout: '1h',
+  synchronous_commit: 'off',
+  max_connections: '600',
+};
 
 interface ClickHouseForTests extends ClickHouseAddress {
   stop(): Promise<void>;

@@ -3,7 +3,7 @@ import type { Exchange } from './exchange.ts';
 import type { Journal } from './journal.ts';
 import type { MessageStatus, PhoneMessage } from './message.ts';
 
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 30_000;
 
 /** A point in the order of things: any record, or what `mark()` returns. */
 export interface Mark {
@@ -18,7 +18,7 @@ interface Query<T, Status> {
   readonly status?: Status;
   /** Only what came after this. */
   readonly after?: Mark;
-  /** Real milliseconds, default 5,000. */
+  /** Real milliseconds, default 30,000. */
   readonly timeoutMs?: number;
 }
 

@@ -35,7 +35,9 @@ test('notes are read by everybody, oldest first, and one that is sent twice is w
   expect(await add('anna', 'The replica lags.', 'the-same-request')).toEqual(first);
   await add('bram', 'Restarted it.', 'the-same-request');
   expect((await notes()).map(({ text }: { text: string }) => text)).toEqual(['The replica lags.', 'Restarted it.']);
-  const audited = await w.context.db.sql.rows(`select after from audit_log where target = $1`, [incidentId]);
+  const audited = await w.context.db.sql.rows(`select after from audit_log where target = $1 order by at, id`, [
+    incidentId,
+  ]);
   expect(audited).toMatchObject([{ after: { noteId: first.noteId, length: 17 } }, {}]);
 });
 

@@ -4,6 +4,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { Confirm } from '#console/components/confirm.tsx';
+import { PATIENTLY } from '#test/console/patiently.ts';
 
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
 
@@ -26,7 +27,7 @@ async function show(name?: string) {
       </Confirm>
     </MantineProvider>,
   );
-  const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Delete' });
+  const button = await screen.findByRole<HTMLButtonElement>('button', { name: 'Delete' }, PATIENTLY);
   return { onConfirm, button, form: button.closest('form')! };
 }
 

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationContext } from '#console/shell/navigation.ts';
 import { renderInRouter } from '#test/console/in_router.tsx';
+import { PATIENTLY } from '#test/console/patiently.ts';
 
 const onHelp = vi.fn<() => void>();
 const onAcknowledge = vi.fn<() => void>();
@@ -99,7 +100,7 @@ describe('shortcuts', () => {
     expect([onAcknowledge.mock.calls.length, router.state.location.pathname]).toEqual([0, '/']);
     press('g');
     press('i');
-    await waitFor(() => expect(router.state.location.pathname).toBe('/incidents'));
+    await waitFor(() => expect(router.state.location.pathname).toBe('/incidents'), PATIENTLY);
   });
 
   test('j and k move between rows, and stop at the ends', async () => {

@@ -2,6 +2,7 @@ import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import {
+  findQuiet,
   haveCommonSubject,
   isFor,
   labelsOf,
@@ -183,6 +184,7 @@ test('maintenance is for a service, a rule, or what a selector demands', () => {
   expect(isFor({ ...none, ruleId: 'rule_1' }, subject)).toBe(true);
   expect(isFor({ ...none, labelName: 'host', labelValue: 'web-3' }, subject)).toBe(true);
   expect(isFor({ ...none, labelName: 'zone', labelValue: 'eu.*' }, subject)).toBe(false);
+  expect(isFor({ ...none, labelName: 'host', labelValue: 'web-9' }, subject)).toBe(false);
 });
 
 describe('two windows', () => {
@@ -204,6 +206,21 @@ describe('two windows', () => {
     const overlap = nextOverlap(weekly([1, 2, 3, 4, 5], '02:00', 60), weekly([3], '02:30', 600), from);
     expect(overlap?.startsAt.toString()).toBe('2026-06-03T02:30:00Z');
     expect(overlap?.endsAt.toString()).toBe('2026-06-03T03:00:00Z');
+  });
+
+  test('that are both in effect overlap from now on', () => {
+    const overlap = nextOverlap(weekly([7], '22:00', 240), once('2026-05-30T00:00:00Z', '2026-06-09T00:00:00Z'), from);
+    expect(overlap?.startsAt.toString()).toBe('2026-06-01T00:00:00Z');
+    expect(overlap?.endsAt.toString()).toBe('2026-06-01T02:00:00Z');
+  });
+
+  test('are told apart: the one in effect is named, and both together say until when', () => {
+    const service = { serviceId: 'svc_1', ruleId: null, labelName: null, labelValue: null };
+    const later = { ...service, ...once('2026-06-01T02:00:00Z', '2026-06-01T05:00:00Z') };
+    const now = { ...service, ...once('2026-05-31T00:00:00Z', '2026-06-01T03:00:00Z') };
+    const quiet = findQuiet([later, now], { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} }, from);
+    expect([quiet?.window, quiet?.until.toString()]).toEqual([now, '2026-06-01T05:00:00Z']);
+    expect(findQuiet([later], { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} }, from)).toBeNull();
   });
 
   test('do not overlap when one ends as the other begins, or one is over', () => {

@@ -97,6 +97,24 @@ test('what was missed while nobody looked counts as one', () => {
   expect(monitor.state.nextDueAt).toEqual(at(60 * 11));
 });
 
+test('a check-in that arrives late says nothing of what was due since', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, HOURLY);
+  expect(monitor.look(65)).toMatchObject({ missedAt: at(60) });
+  monitor.say('b', 'ok', 30);
+  expect(monitor.state.nextDueAt).toEqual(at(120));
+});
+
+test('the same line in another time zone is another schedule, also for a run that has begun', () => {
+  const daily = (timezone: string): MonitorConfig =>
+    config({ schedule: { type: 'crontab', value: '0 4 * * *' }, timezone });
+  const monitor = new Watched();
+  monitor.say('a', 'in_progress', 0, daily('UTC'));
+  expect(monitor.state.nextDueAt).toEqual(at(16 * 60));
+  monitor.say('a', 'ok', 1, daily('Asia/Tokyo'));
+  expect(monitor.state.nextDueAt).toEqual(at(7 * 60));
+});
+
 test('an interval counts from the run before, and no schedule misses nothing', () => {
   const monitor = new Watched();
   monitor.say('a', 'in_progress', 0, config({ schedule: { type: 'interval', value: 2, unit: 'hour' } }));

@@ -39,7 +39,7 @@ async function exemplars(metricName: string, count: number) {
   const [from, to] = [at() - 3_600_000, at() + 60_000].map((ms) => new Date(ms).toISOString());
   const input = { serviceId: service.serviceId, metricName, from, to };
   const read = async () => (await runOperation(w, listExemplars, as, input)).exemplars;
-  await expect.poll(async () => (await read()).length, { timeout: 20_000 }).toBe(count);
+  await expect.poll(async () => (await read()).length).toBe(count);
   return await read();
 }
 

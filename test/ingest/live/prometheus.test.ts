@@ -21,7 +21,7 @@ import { aggregate } from '#test/kit/aggregate_model.ts';
 
 const ADDRESS = '/api/ingest/prometheus/write';
 /** `vi.waitFor` where a hook waits too: there nothing polls for an expectation. */
-const PATIENTLY = { timeout: 30_000, interval: 100 };
+const PATIENTLY = { timeout: 90_000, interval: 100 };
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
 

@@ -134,5 +134,5 @@ async function isAnswered(url: string): Promise<void> {
       () => false,
     );
   // Also before all tests, where nothing polls for an expectation.
-  await vi.waitFor(async () => expect(await ask(), `${url} is not ready`).toBe(true), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await ask(), `${url} is not ready`).toBe(true), { timeout: 90_000 });
 }

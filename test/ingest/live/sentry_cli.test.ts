@@ -160,7 +160,7 @@ describe.skipIf(!existsSync(PROGRAM))('sentry-cli 3', () => {
         ['shop@5.0.0'],
       );
     const debugId = (await build.fail()).debugId?.replaceAll('-', '');
-    await expect.poll(bundles, { timeout: 20_000 }).toEqual([{ state: 'stored', maps: 1, debugId }]);
+    await expect.poll(bundles).toEqual([{ state: 'stored', maps: 1, debugId }]);
     const rows = await w.context.db.sql.rows(
       `select r.released_at is not null as "isReleased", d.environment, d.name
        from releases r join deploys d on d.service_id = r.service_id and d.release = r.version where r.version = $1`,

@@ -11,7 +11,7 @@ import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { AppError } from '#kernel/errors.ts';
-import { LIMITS, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
+import { freshLimits, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/points.ts';
 
 const TRIES = 20_000;
@@ -65,15 +65,16 @@ function mutate(body: Buffer, random: (below: number) => number): Buffer {
   return mutant;
 }
 
+const { aheadMsMax, ageMsMax, pointsMax } = freshLimits();
+
 function isSound({ points }: DecodedPoints): boolean {
   for (const { name, labels, key } of points.series) if (name === '' || key !== seriesKey(name, labels)) return false;
   for (let i = 0; i < points.length; i += 1) {
     const at = points.at[i]!;
-    if (!Number.isFinite(points.value[i]) || at > NOW_MS + LIMITS.aheadMsMax || at < NOW_MS - LIMITS.ageMsMax)
-      return false;
+    if (!Number.isFinite(points.value[i]) || at > NOW_MS + aheadMsMax || at < NOW_MS - ageMsMax) return false;
     if (points.series[points.seriesIndex[i]!] === undefined || points.kind[i]! > 4) return false;
   }
-  return points.length <= LIMITS.pointsMax;
+  return points.length <= pointsMax;
 }
 
 /** Decodes mutants of the bodies; each must give sound points or a 4xx. */
@@ -98,9 +99,9 @@ function fuzz(seed: number, bodies: readonly Buffer[], decode: Decode): { taken:
 }
 
 const PROTOBUF = 'application/x-protobuf';
-const prometheus: Decode = (body) => finish(decodePrometheusWrite(body, PROTOBUF, NOW, LIMITS));
-const otlp: Decode = (body) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, LIMITS));
-const otlpJson: Decode = (body) => finish(decodeOtlpMetrics(body, 'application/json', NOW, LIMITS));
+const prometheus: Decode = (body) => finish(decodePrometheusWrite(body, PROTOBUF, NOW, freshLimits()));
+const otlp: Decode = (body) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, freshLimits()));
+const otlpJson: Decode = (body) => finish(decodeOtlpMetrics(body, 'application/json', NOW, freshLimits()));
 const writes = ['prom-1.snappy', 'prom-3.snappy', 'prom-4.snappy'].map(recording);
 const native = (points: readonly object[]) => Buffer.from(JSON.stringify({ points }));
 const NATIVE_POINTS = [
@@ -122,13 +123,13 @@ test.each<[string, number, readonly Buffer[], Decode]>([
     'native JSON',
     5,
     [native(NATIVE_POINTS)],
-    (body) => finish(decodeMetricsJson(body, 'application/json', NOW, LIMITS)),
+    (body) => finish(decodeMetricsJson(body, 'application/json', NOW, freshLimits())),
   ],
   [
     'native lines',
     6,
     [Buffer.from(NATIVE_POINTS.map((point) => JSON.stringify(point)).join('\n'))],
-    (body) => finish(decodeMetricsJson(body, 'application/x-ndjson', NOW, LIMITS)),
+    (body) => finish(decodeMetricsJson(body, 'application/x-ndjson', NOW, freshLimits())),
   ],
 ])('mutants of %s are taken or refused, never more', (_, seed, bodies, decode) => {
   const { taken, refused } = fuzz(seed, bodies, decode);

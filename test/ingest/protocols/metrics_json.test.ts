@@ -4,12 +4,12 @@ import { finish } from '#ingest/protocols/body/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 import { Temporal } from '#kernel/time.ts';
-import { LIMITS, NOW, NOW_MS, pointsOf, shortOf } from '#test/ingest/metric_bytes.ts';
+import { freshLimits, NOW, NOW_MS, pointsOf, shortOf } from '#test/ingest/metric_bytes.ts';
 import { seriesKey } from '#test/kit/points.ts';
 
-const decodeText = (text: string, type: string | undefined, limits = LIMITS) =>
+const decodeText = (text: string, type: string | undefined, limits = freshLimits()) =>
   finish(decodeMetricsJson(Buffer.from(text), type, NOW, limits));
-const decode = (points: readonly unknown[], limits = LIMITS) =>
+const decode = (points: readonly unknown[], limits = freshLimits()) =>
   decodeText(JSON.stringify({ points }), 'application/json; charset=utf-8', limits);
 const lines = (...points: readonly string[]) => decodeText(points.join('\n'), 'application/x-ndjson');
 
@@ -104,7 +104,7 @@ describe('faulty points', () => {
 
   test('beyond the limit of a request are refused, lines too', () => {
     const points = [1, 2, 3].map((value) => ({ name: 'a', value }));
-    const limits = { ...LIMITS, pointsMax: 2 };
+    const limits = { ...freshLimits(), pointsMax: 2 };
     expect(shortOf(decode(points, limits))).toEqual(['a 1 gauge', 'a 2 gauge']);
     const ndjson = decodeText(points.map((point) => JSON.stringify(point)).join('\n'), 'application/jsonl', limits);
     expect(shortOf(ndjson)).toEqual(['a 1 gauge', 'a 2 gauge']);
@@ -128,7 +128,7 @@ describe('bodies', () => {
 
   test('bodies that are not UTF-8 are answered with 400', () => {
     const body = Buffer.concat([Buffer.from('{"points":[{"name":"'), Buffer.from([0xff]), Buffer.from('"}]}')]);
-    expect(() => finish(decodeMetricsJson(body, 'application/json', NOW, LIMITS))).toThrow(
+    expect(() => finish(decodeMetricsJson(body, 'application/json', NOW, freshLimits()))).toThrow(
       expect.objectContaining({ code: 'invalid_input' }),
     );
   });
@@ -148,7 +148,7 @@ describe('bodies', () => {
   );
 
   test('over the limit are 413', () => {
-    expect(() => decode([], { ...LIMITS, bodyBytesMax: 5 })).toThrow(
+    expect(() => decode([], { ...freshLimits(), bodyBytesMax: 5 })).toThrow(
       expect.objectContaining({ code: 'payload_too_large' }),
     );
   });

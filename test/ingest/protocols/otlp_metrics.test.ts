@@ -9,7 +9,7 @@ import {
   bytes,
   double,
   fixed64,
-  LIMITS,
+  freshLimits,
   message,
   NOW,
   NOW_MS,
@@ -24,8 +24,8 @@ import { seriesKey } from '#test/kit/points.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json; charset=utf-8';
-const decode = (body: Buffer, limits = LIMITS) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, limits));
-const decodeJson = (body: unknown, limits = LIMITS) =>
+const decode = (body: Buffer, limits = freshLimits()) => finish(decodeOtlpMetrics(body, PROTOBUF, NOW, limits));
+const decodeJson = (body: unknown, limits = freshLimits()) =>
   finish(decodeOtlpMetrics(Buffer.from(JSON.stringify(body)), JSON_TYPE, NOW, limits));
 
 const TIME = BigInt(NOW_MS) * 1_000_000n;
@@ -91,7 +91,7 @@ describe('recorded requests of the OpenTelemetry SDK for JavaScript', () => {
       ],
     ],
   ])('%s becomes exactly these points', (_, type, body, at, expected) => {
-    const decoded = finish(decodeOtlpMetrics(body, type, NOW, LIMITS));
+    const decoded = finish(decodeOtlpMetrics(body, type, NOW, freshLimits()));
     const isStart = (text: string): boolean => text.endsWith(' 0 start');
     expect(shortOf(decoded).filter((text) => !isStart(text))).toEqual(expected);
     // Each counter of a service that was not heard of begins where its sender says that it does.
@@ -275,7 +275,10 @@ describe('refusals', () => {
       bytes(1, 'h'),
       message(9, number(2, 2), bytes(1, point(fixed64(4, 1n), fixed64(6, 1n)))),
     );
-    const decoded = decode(otlpRequest([], gauge('g', point(double(4, 1))), histogram), { ...LIMITS, pointsMax: 5 });
+    const decoded = decode(otlpRequest([], gauge('g', point(double(4, 1))), histogram), {
+      ...freshLimits(),
+      pointsMax: 5,
+    });
     expect(shortOf(decoded)).toEqual(['g 1 gauge']);
     expect(decoded.rejected.count).toBe(5);
   });
@@ -317,13 +320,13 @@ describe('refusals', () => {
   });
 
   test.each(['text/plain', undefined])('the type %s is 415', (type) => {
-    expect(() => finish(decodeOtlpMetrics(Buffer.alloc(0), type, NOW, LIMITS))).toThrow(
+    expect(() => finish(decodeOtlpMetrics(Buffer.alloc(0), type, NOW, freshLimits()))).toThrow(
       expect.objectContaining({ code: 'unsupported_media_type' }),
     );
   });
 
   test('a body over the limit is 413', () => {
-    expect(() => decode(Buffer.alloc(9), { ...LIMITS, bodyBytesMax: 8 })).toThrow(
+    expect(() => decode(Buffer.alloc(9), { ...freshLimits(), bodyBytesMax: 8 })).toThrow(
       expect.objectContaining({ code: 'payload_too_large' }),
     );
   });

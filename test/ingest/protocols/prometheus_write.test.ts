@@ -6,7 +6,7 @@ import {
   bytes,
   fixed64,
   label,
-  LIMITS,
+  freshLimits,
   message,
   NOW,
   NOW_MS,
@@ -22,7 +22,7 @@ import {
 } from '#test/ingest/metric_bytes.ts';
 
 const TYPE = 'application/x-protobuf';
-const decode = (body: Buffer, contentType: string | undefined = TYPE, limits = LIMITS) =>
+const decode = (body: Buffer, contentType: string | undefined = TYPE, limits = freshLimits()) =>
   finish(decodePrometheusWrite(body, contentType, NOW, limits));
 const series = (name: string, ...fields: Buffer[]) => message(1, label('__name__', name), ...fields);
 
@@ -184,7 +184,7 @@ describe('series', () => {
         series('c', sample(5, NOW_MS)),
       ),
       TYPE,
-      { ...LIMITS, pointsMax: 3 },
+      { ...freshLimits(), pointsMax: 3 },
     );
     expect(shortOf(decoded)).toEqual(['a 1 gauge', 'a 2 gauge', 'b 3 gauge']);
     expect(decoded.rejected).toMatchObject({ count: 2, reasons: [{ count: 2 }] });
@@ -197,7 +197,7 @@ describe('bodies', () => {
   test.each(['application/x-protobuf;proto=io.prometheus.write.v3.Request', 'application/json', '', undefined])(
     'of the type %s are 415',
     (contentType) => {
-      expect(() => finish(decodePrometheusWrite(good, contentType, NOW, LIMITS))).toThrow(
+      expect(() => finish(decodePrometheusWrite(good, contentType, NOW, freshLimits()))).toThrow(
         expect.objectContaining({ code: 'unsupported_media_type' }),
       );
     },
@@ -210,7 +210,7 @@ describe('bodies', () => {
   test('over the limit are 413, by what they declare and before it is allocated', () => {
     const bomb = Buffer.concat([varint(4_000_000_000), Buffer.alloc(10)]);
     expect(() => decode(bomb)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
-    const limits = { ...LIMITS, bodyBytesMax: good.length - 1 };
+    const limits = { ...freshLimits(), bodyBytesMax: good.length - 1 };
     expect(() => decode(good, TYPE, limits)).toThrow(expect.objectContaining({ code: 'payload_too_large' }));
   });
 

@@ -11,7 +11,7 @@ import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { arrivedPoints } from '#test/ingest/arrived.ts';
-import { LIMITS, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
+import { freshLimits, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 /** A port whose senders are these keys; what each of them stored, in short. */
@@ -33,7 +33,7 @@ async function given({ own, keys = [], away = 0 }: { own?: string; keys?: readon
         serviceId: key,
         refuse: (points) => (refused[key] = (refused[key] ?? 0) + points),
         async take(decode) {
-          const decoded = finish(decode(NOW, LIMITS));
+          const decoded = finish(decode(NOW, freshLimits()));
           refused[key] = (refused[key] ?? 0) + decoded.rejected.count;
           (stored[key] ??= []).push(...shortOf(decoded));
           return decoded;

@@ -18,7 +18,7 @@ export function NoteMenuPanel({ onEdit, onDelete }: NoteMenuProps) {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={onEdit}>Edit</Menu.Item>
-        <Menu.Item color="red" onClick={onDelete}>
+        <Menu.Item style={{ color: 'var(--t-red)' }} onClick={onDelete}>
           Delete
         </Menu.Item>
       </Menu.Dropdown>

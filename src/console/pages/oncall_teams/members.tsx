@@ -111,7 +111,7 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
             <Menu.Item leftSection={<IconArrowDown size={16} />} disabled={isLast} onClick={() => onMove('down')}>
               Move down
             </Menu.Item>
-            <Menu.Item color="red" leftSection={<IconUserMinus size={16} />} onClick={onRemove}>
+            <Menu.Item style={{ color: 'var(--t-red)' }} leftSection={<IconUserMinus size={16} />} onClick={onRemove}>
               Remove from the team
             </Menu.Item>
           </>

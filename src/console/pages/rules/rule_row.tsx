@@ -84,7 +84,7 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
                 >
                   Duplicate
                 </Menu.Item>
-                <Menu.Item leftSection={<IconTrash size={16} />} color="red" onClick={onDelete}>
+                <Menu.Item leftSection={<IconTrash size={16} />} style={{ color: 'var(--t-red)' }} onClick={onDelete}>
                   Delete
                 </Menu.Item>
               </Menu.Dropdown>

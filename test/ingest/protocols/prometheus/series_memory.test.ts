@@ -9,7 +9,7 @@ import {
   bytes,
   double,
   label,
-  LIMITS,
+  freshLimits,
   message,
   NOW,
   NOW_MS,
@@ -22,7 +22,7 @@ import {
   writeRequest,
 } from '#test/ingest/metric_bytes.ts';
 
-const decode = (body: Buffer, memory: SeriesMemory, limits: PointLimits = LIMITS) =>
+const decode = (body: Buffer, memory: SeriesMemory, limits: PointLimits = freshLimits()) =>
   finish(decodePrometheusWrite(body, 'application/x-protobuf', NOW, limits, memory));
 
 function outcome(body: Buffer, memory: SeriesMemory): unknown {
