@@ -218,9 +218,18 @@ describe('two windows', () => {
     const service = { serviceId: 'svc_1', ruleId: null, labelName: null, labelValue: null };
     const later = { ...service, ...once('2026-06-01T02:00:00Z', '2026-06-01T05:00:00Z') };
     const now = { ...service, ...once('2026-05-31T00:00:00Z', '2026-06-01T03:00:00Z') };
-    const quiet = findQuiet([later, now], { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} }, from);
+    const ended = { ...service, ...once('2026-05-30T00:00:00Z', '2026-06-01T00:00:00Z') };
+    const quiet = findQuiet([ended, later, now], { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} }, from);
     expect([quiet?.window, quiet?.until.toString()]).toEqual([now, '2026-06-01T05:00:00Z']);
     expect(findQuiet([later], { serviceId: 'svc_1', ruleId: 'rule_1', labels: {} }, from)).toBeNull();
+  });
+
+  test.each([
+    ['on the last day of a week', 7, '2026-06-07T02:00:00Z'],
+    ['on the same day of the next week when it is over today', 1, '2026-06-08T02:00:00Z'],
+  ])('that recur weekly come %s', (_when, weekday, startsAt) => {
+    const next = nextMaintenance(weekly([weekday], '02:00', 60), from.add({ hours: 12 }));
+    expect(next?.startsAt.toString()).toBe(startsAt);
   });
 
   test('do not overlap when one ends as the other begins, or one is over', () => {
