@@ -103,10 +103,10 @@ export default defineConfig({
   test: {
     globalSetup: ['test/kit/stores.ts'],
     sequence: { sequencer: LongFirst },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
     // Long enough for a busy machine: a condition that is met ends the wait at once.
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,

@@ -4,15 +4,7 @@ import path from 'node:path';
 
 import { Command, CommanderError } from 'commander';
 
-import { addAuditCommands } from '#entry/cli/audit.ts';
-import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
-import { addBackupCommands } from '#entry/cli/backup.ts';
-import { addCalendarCommands } from '#entry/cli/calendars.ts';
-import { addKeyCommands } from '#entry/cli/keys.ts';
-import { addOrganizationCommands } from '#entry/cli/organizations.ts';
-import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
-import { addTransferCommands } from '#entry/cli/transfer.ts';
-import { addUserCommands } from '#entry/cli/users.ts';
+import { addCommands } from '#entry/cli/add_commands.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { ensureFirstRun } from '#entry/first_run.ts';
 import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
@@ -73,15 +65,7 @@ async function createFirstOwner(config: RunningConfig): Promise<void> {
   }
 }
 
-addOrganizationCommands(program);
-addUserCommands(program);
-addKeyCommands(program);
-addCalendarCommands(program);
-addAuditCommands(program);
-addSetAsideCommands(program);
-addClickHouseCommands(program);
-addTransferCommands(program);
-addBackupCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...process.argv.slice(2)));
+addCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...process.argv.slice(2)));
 
 try {
   await program.parseAsync();

@@ -4,15 +4,7 @@ import path from 'node:path';
 import { Command } from 'commander';
 import { expect, test } from 'vitest';
 
-import { addAuditCommands } from '#entry/cli/audit.ts';
-import { addBackupCommands } from '#entry/cli/backup.ts';
-import { addCalendarCommands } from '#entry/cli/calendars.ts';
-import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
-import { addKeyCommands } from '#entry/cli/keys.ts';
-import { addOrganizationCommands } from '#entry/cli/organizations.ts';
-import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
-import { addTransferCommands } from '#entry/cli/transfer.ts';
-import { addUserCommands } from '#entry/cli/users.ts';
+import { addCommands } from '#entry/cli/add_commands.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../../..');
 const DOCS = ['README.md', 'src/docs/backing_up.md', 'src/docs/moving.md', 'src/docs/clickhouse_clusters.md'];
@@ -20,15 +12,7 @@ const DOCS = ['README.md', 'src/docs/backing_up.md', 'src/docs/moving.md', 'src/
 /** Every command with its options, by how it is called: "key create". */
 function commands(): Map<string, readonly string[]> {
   const program = new Command('tocsin');
-  addOrganizationCommands(program);
-  addUserCommands(program);
-  addKeyCommands(program);
-  addCalendarCommands(program);
-  addAuditCommands(program);
-  addSetAsideCommands(program);
-  addClickHouseCommands(program);
-  addTransferCommands(program);
-  addBackupCommands(program, () => {});
+  addCommands(program, () => {});
   const leaves = (command: Command, names: readonly string[]): [string, readonly string[]][] =>
     command.commands.length === 0
       ? [[names.join(' '), command.options.flatMap(({ long }) => long ?? [])]]

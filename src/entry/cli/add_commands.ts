@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+
+import { addAuditCommands } from '#entry/cli/audit.ts';
+import { addBackupCommands } from '#entry/cli/backup.ts';
+import { addCalendarCommands } from '#entry/cli/calendars.ts';
+import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
+import { addKeyCommands } from '#entry/cli/keys.ts';
+import { addOrganizationCommands } from '#entry/cli/organizations.ts';
+import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
+import { addTransferCommands } from '#entry/cli/transfer.ts';
+import { addUserCommands } from '#entry/cli/users.ts';
+
+/** Every command but those that run a process. `onEmbeddedStores` makes the same call where the stores are embedded and do not run. */
+export function addCommands(program: Command, onEmbeddedStores: () => void): void {
+  addOrganizationCommands(program);
+  addUserCommands(program);
+  addKeyCommands(program);
+  addCalendarCommands(program);
+  addAuditCommands(program);
+  addSetAsideCommands(program);
+  addClickHouseCommands(program);
+  addTransferCommands(program);
+  addBackupCommands(program, onEmbeddedStores);
+}
