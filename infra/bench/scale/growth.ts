@@ -54,9 +54,6 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
     const memory = watchMemory();
     const tookMs = await sendSeries(setting);
     const peak = memory.stop();
-    const withSeries = await sample(setting);
-    await openIncidents(setting);
-    const withIncidents = await sample(setting);
     printTable([{ what: `${count(SERIES)} series taken and stored`, figure: `${count(SERIES / (tookMs / 1_000))}/s` }]);
     printTable([
       {
@@ -68,6 +65,9 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
         figure: megabytes(bytes),
       })),
     ]);
+    const withSeries = await sample(setting);
+    await openIncidents(setting);
+    const withIncidents = await sample(setting);
     print([
       ['before', before],
       [`${count(SERIES)} series`, withSeries],
