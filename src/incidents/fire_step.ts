@@ -1,5 +1,5 @@
 import type { Channel } from '#core/oncall/channel.ts';
-import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { type EscalationStep, stepAt } from '#core/oncall/escalation.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { decideRecipients, firstStatusOf, type PageDecision } from '#core/oncall/recipients.ts';
 import { expediteNextStep, skipUnreachablePerson } from '#incidents/expedite_step.ts';
@@ -37,7 +37,7 @@ export async function fireStep(
     if (!(await stepTimers.claimStep(incidentId, stepIndex, unit.now))) {
       return await stepTimers.findPendingDueAt(incidentId, stepIndex);
     }
-    const step = incident.steps[stepIndex];
+    const step = stepAt(incident.steps, stepIndex);
     if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
     const attributes = { 'tocsin.incident_id': incidentId, 'tocsin.step': stepIndex };
     await inSpan('fire_step', { kind: 'internal', attributes, parent: incident.traceparent }, () =>

@@ -2,7 +2,7 @@ import { findLead, nextLead } from '#core/incidents/group.ts';
 import { findQuiet as findQuietOf, labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
-import { planSteps } from '#core/oncall/escalation.ts';
+import { planSteps, stepAt } from '#core/oncall/escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -98,7 +98,9 @@ export async function movePaging(
   const steps = incident.steps.map((step) => (step.countsFrom === waited ? { ...step, countsFrom } : step));
   await stores.incidentPaging.setPaging(incident.id, { steps, quietUntil: until, leadId: null }, now);
   const timers = await stores.stepTimers.listSteps([incident.id]);
-  const planned = planSteps(steps, now).filter(({ stepIndex }) => incident.steps[stepIndex]?.countsFrom === waited);
+  const planned = planSteps(steps, now).filter(
+    ({ stepIndex }) => stepAt(incident.steps, stepIndex)?.countsFrom === waited,
+  );
   for (const { stepIndex, dueAt } of planned) {
     const timer = timers.find((one) => one.stepIndex === stepIndex);
     if (timer !== undefined) await stores.stepTimers.moveStep(incident.id, stepIndex, timer.dueAt, dueAt);

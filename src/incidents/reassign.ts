@@ -1,6 +1,6 @@
-import { type Assignee, INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
+import { type Assignee, followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
 import type { IncidentActor, IncidentStatus } from '#core/incidents/incident.ts';
-import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { type EscalationStep, stepCountOf } from '#core/oncall/escalation.ts';
 import { withdrawNews } from '#incidents/resume_escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -41,15 +41,18 @@ export async function reassign(
   requireAsSeen(incident, seen);
   const timers = await stores.stepTimers.listSteps([incident.id]);
   const plan = planReassignment({ ...incident, timers }, target, now);
-  if (incident.steps.length + plan.steps.length > INCIDENT_STEPS_MAX) {
-    throw new AppError('conflict', `this incident was reassigned too often: it has ${incident.steps.length} steps`);
+  if (plan.steps.length > INCIDENT_STEPS_MAX) {
+    throw new AppError(
+      'conflict',
+      `too many people are about to be paged, one after the other (${plan.steps.length}): reassign it to an escalation policy`,
+    );
   }
   await stores.stepTimers.supersedeSteps(incident.id, now);
   await stores.notifications.supersedeCancelled(incident.id, now);
   const told = incident.status === 'acknowledged' ? await cancelAcknowledgement(unit, incident, by) : [];
   const { policyId, teamId } =
     target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
-  const steps = [...incident.steps, ...plan.steps];
+  const steps = followedBy(incident.steps, plan.steps);
   await stores.incidents.reassign({ id: incident.id, steps, escalationPolicyId: policyId, teamId }, plan.timers, now);
   const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
   const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
@@ -59,7 +62,7 @@ export async function reassign(
 
 function requireAsSeen({ status, steps }: IncidentRow, seen: Seen): void {
   if (status === 'resolved') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
-  if (steps.length !== seen.stepCount) {
+  if (stepCountOf(steps) !== seen.stepCount) {
     throw new AppError('conflict', 'somebody else has reassigned this incident meanwhile; look who is paged now');
   }
   if (status !== seen.status) {

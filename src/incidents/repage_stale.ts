@@ -1,19 +1,29 @@
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { isStale } from '#core/incidents/stale.ts';
-import { INCIDENT_STEPS_MAX, planReassignment } from '#core/incidents/reassignment.ts';
+import { followedBy, planReassignment } from '#core/incidents/reassignment.ts';
 import { withdrawNews } from '#incidents/resume_escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
 const BATCH = 500;
 
-/** Pages again about incidents that somebody acknowledged so long ago that their rule asks for it. */
-export async function repageStale(runtime: UnitOfWorkRuntime): Promise<void> {
+/**
+ * Pages again about incidents that somebody acknowledged so long ago that their rule asks for it, however often that was
+ * before. One that cannot page now delays none of the others, and is tried again.
+ */
+export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
   const { incidentPaging } = storesOf(runtime.db.session());
   for (const incidentId of await incidentPaging.listStale(runtime.clock.now(), BATCH)) {
-    await inUnitOfWork(runtime, (unit) => repage(unit, incidentId));
+    try {
+      await inUnitOfWork(runtime, (unit) => repage(unit, incidentId));
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      runtime.log.error({ incidentId, err: error }, 'an incident whose acknowledgement went stale did not page again');
+    }
   }
 }
 
@@ -28,13 +38,12 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   const latest = incident.steps.filter(({ countsFrom }) => countsFrom === last);
   const timers = await stores.stepTimers.listSteps([incidentId]);
   const plan = planReassignment({ ...incident, timers }, { kind: 'policy', steps: latest }, now);
-  if (incident.steps.length + plan.steps.length > INCIDENT_STEPS_MAX) return;
   await stores.stepTimers.supersedeSteps(incidentId, now);
   await stores.notifications.supersedeCancelled(incidentId, now);
   await stores.incidents.reopen(incidentId, 'triggered', now);
   await withdrawNews(unit, incident, 'acknowledged', { system: true, via: 'rule' });
   const { escalationPolicyId, teamId } = incident;
-  const steps = [...incident.steps, ...plan.steps];
+  const steps = followedBy(incident.steps, plan.steps);
   await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId }, plan.timers, now);
   const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
   await stores.timeline.record(incidentId, 'repaged', { minutes }, now);

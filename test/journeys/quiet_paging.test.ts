@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
 import { createMaintenance } from '#actions/rules/create_maintenance.ts';
 import { deleteMaintenance } from '#actions/rules/delete_maintenance.ts';
+import { INCIDENT_STEPS_MAX } from '#core/incidents/reassignment.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { repageStale } from '#incidents/repage_stale.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
 interface Setting {
   readonly w: StaffedWorld;
@@ -182,4 +184,59 @@ test('an acknowledgement that goes stale pages again, and again, from the first 
   expect(await s.timelineOf('latency')).toContainEqual(
     'Acknowledged 30 minutes ago and still open: it pages again, from the first step.',
   );
+});
+
+test('pages again as often as acknowledgements go stale, also when it has had more steps than are kept', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const [anna, bram] = [await w.staff.responder(teamId, 'Anna'), await w.staff.responder(teamId, 'Bram')];
+  const steps = Array.from({ length: POLICY_STEPS_MAX }, (_, index) => {
+    const target = index === 0 ? anna : bram;
+    return { afterMinutes: index * 10, channels: ['sms'] as const, targetUserIds: [target.userId] };
+  });
+  const alert = await w.staff.alert(teamId, steps);
+  await setOfRule(w, alert.ruleId, { repageMinutes: 30 });
+  const incidentId = await alert.trigger();
+  const pagesOf = ({ phone }: Responder) =>
+    w.phone.messages.filter(({ to, body }) => to === phone && /Reply ACK/.test(body));
+  await w.advance({ seconds: 1 });
+  const rounds = INCIDENT_STEPS_MAX / POLICY_STEPS_MAX + 2;
+  for (let round = 1; round <= rounds; round += 1) {
+    await w.expectOk('acknowledge_incident', { incidentId });
+    await w.advance({ minutes: 30 });
+    await repageStale(w.runtime);
+    await w.advance({ seconds: 1 });
+    expect(pagesOf(anna)).toHaveLength(round + 1);
+  }
+  const last = rounds * POLICY_STEPS_MAX;
+  const { escalation } = await w.expectOk('get_incident', { incidentId });
+  expect(escalation).toMatchObject({ state: 'running', stepCount: last + POLICY_STEPS_MAX, nextStep: last + 1 });
+  expect(escalation.steps).toHaveLength(INCIDENT_STEPS_MAX);
+  expect(escalation.steps.at(-POLICY_STEPS_MAX)).toMatchObject({
+    index: last,
+    state: 'fired',
+    people: [{ userId: anna.userId }],
+  });
+  await w.advance({ minutes: 10 });
+  expect(pagesOf(bram)).toHaveLength(1);
+});
+
+test('an incident that cannot page again does not keep others from it', async () => {
+  const s = await setting();
+  for (const ruleId of [s.first.ruleId, s.secondRuleId]) await setOfRule(s.w, ruleId, { repageMinutes: 30 });
+  const incidentId = await s.first.trigger();
+  await s.triggerSecond();
+  await s.w.advance({ seconds: 1 });
+  const { incidents } = await s.w.expectOk('list_incidents', { status: 'triggered' });
+  await s.w.expectOk('acknowledge_incident', { incidentId });
+  await s.w.advance({ seconds: 1 });
+  const other = incidents.find((one: { incidentId: string }) => one.incidentId !== incidentId);
+  await s.w.expectOk('acknowledge_incident', { incidentId: other.incidentId });
+  await s.w.context.db.sql.rows(
+    `insert into incident_steps (incident_id, step_index, due_at, state)
+     select id, 1, now(), 'cancelled' from incidents where title not like 'Queue%'`,
+  );
+  await s.w.advance({ minutes: 31 });
+  await repageStale(s.w.runtime);
+  expect(await s.w.expectOk('get_incident', { incidentId: other.incidentId })).toMatchObject({ status: 'triggered' });
 });

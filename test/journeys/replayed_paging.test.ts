@@ -10,9 +10,9 @@ import { Temporal } from '#kernel/time.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { rolesRuntime } from '#test/kit/roles.ts';
+import { type RolesRuntime, rolesRuntime } from '#test/kit/roles.ts';
 import { world, type World } from '#test/kit/world.ts';
 
 const RULES = 3;
@@ -21,7 +21,7 @@ const START = Temporal.Instant.from('2027-03-01T00:00:00Z');
 const BY = { system: true, via: 'rule' } as const;
 
 let w: World;
-let runtime: UnitOfWorkRuntime;
+let runtime: RolesRuntime;
 let rules: ActiveRule[];
 let cases = 0;
 

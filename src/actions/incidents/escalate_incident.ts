@@ -17,7 +17,7 @@ export const escalateIncident = defineAction({
   input: Type.Object(
     {
       incidentId: IdText,
-      stepIndex: Type.Integer({ minimum: 0, maximum: 1_000, description: 'from 0: the step to fire now' }),
+      stepIndex: Type.Integer({ minimum: 0, maximum: 2_147_483_647, description: 'from 0: the step to fire now' }),
     },
     CLOSED,
   ),

@@ -19,6 +19,7 @@ import {
   INCIDENT_UNTRUSTED_TEXT,
 } from '#actions/incidents/view.ts';
 import { userIdsIn } from '#core/incidents/timeline_text.ts';
+import { firstStepIndex } from '#core/oncall/escalation.ts';
 
 /** The count of all of them is in the details. */
 const MEMBERS_SHOWN = 200;
@@ -50,7 +51,7 @@ export const getIncident = defineAction({
     const isLogWhole = notifications.length < LOG_MAX;
     const pages = isLogWhole
       ? notifications.filter(({ kind }) => kind === 'page')
-      : await stores.notifications.listStepOutcomes(incident.id);
+      : await stores.notifications.listStepOutcomes(incident.id, firstStepIndex(incident.steps));
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));

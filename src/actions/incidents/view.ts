@@ -7,6 +7,7 @@ import { NoteView } from '#actions/incidents/notes.ts';
 import { escalationStateOf, type StepState, WAITS_FOR, waitsFor } from '#core/incidents/escalation_state.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS, SYSTEM_REASONS } from '#core/incidents/incident.ts';
 import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
+import { INCIDENT_STEPS_MAX } from '#core/incidents/reassignment.ts';
 import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { timelineText } from '#core/incidents/timeline_text.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
@@ -44,7 +45,7 @@ const ESCALATION_FIELDS = {
         'what its first page waits for: the end of a maintenance, or another incident that pages for both; null for nothing',
     }),
   ),
-  stepCount: Type.Integer({ description: 'how many steps the policy had at the trigger' }),
+  stepCount: Type.Integer({ description: 'how many steps it has had, with those that came after the trigger' }),
 };
 
 const INCIDENT_FIELDS = {
@@ -147,7 +148,7 @@ export const IncidentWithLogView = Type.Object({
     ...ESCALATION_FIELDS,
     teamId: nullable(Type.String({ description: 'the team of the policy, whose schedules the steps ask' })),
     steps: Type.Array(StepRecordView, {
-      description: 'the steps of the policy as they were at the trigger, with what became of each',
+      description: `the steps of the policy as they were at the trigger, and those that came later, with what became of each; the newest ${INCIDENT_STEPS_MAX}`,
     }),
   }),
   members: Type.Array(MemberView, {

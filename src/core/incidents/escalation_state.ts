@@ -13,12 +13,12 @@ export interface EscalationState {
   readonly nextStep: number | null;
   /** Null also when time alone never makes it fire: another incident pages for this one, or it is too far ahead. */
   readonly nextStepAt: Temporal.Instant | null;
-  /** How many steps the policy had at the trigger. */
+  /** How many steps the incident has had: those of its policy at the trigger, and what came with changes since. */
   readonly stepCount: number;
 }
 
 export function escalationStateOf(status: IncidentStatus, steps: readonly StepState[]): EscalationState {
-  const stepCount = steps.length;
+  const stepCount = Math.max(-1, ...steps.map(({ stepIndex }) => stepIndex)) + 1;
   const idle = { nextStep: null, nextStepAt: null, stepCount };
   if (stepCount === 0) return { state: 'none', ...idle };
   switch (status) {

@@ -1,6 +1,14 @@
 import type { StepTimerRow } from '#core/incidents/step_records.ts';
 import type { Channel } from '#core/oncall/channel.ts';
-import { type EscalationStep, type PlannedStep, planSteps, resumeTimers } from '#core/oncall/escalation.ts';
+import {
+  type EscalationStep,
+  firstStepIndex,
+  type PlannedStep,
+  planSteps,
+  resumeTimers,
+  stepAt,
+  stepCountOf,
+} from '#core/oncall/escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
@@ -25,8 +33,20 @@ export interface Standing {
   readonly acknowledgedAt: Instant | null;
 }
 
-/** An incident has no more steps than this, however often it is reassigned. */
+/** An incident keeps no more steps than this, however often it is reassigned or pages again. */
 export const INCIDENT_STEPS_MAX = 400;
+
+/**
+ * The steps of an incident with those that take their place. Beyond the limit the oldest are not kept, as many as came
+ * together: none of them fires any more, and the timeline says what became of them. A step keeps its number.
+ */
+export function followedBy(steps: readonly EscalationStep[], more: readonly EscalationStep[]): EscalationStep[] {
+  let dropped = Math.min(steps.length, Math.max(0, steps.length + more.length - INCIDENT_STEPS_MAX));
+  if (dropped === 0) return [...steps, ...more];
+  while (dropped < steps.length && steps[dropped]?.countsFrom === steps[dropped - 1]?.countsFrom) dropped += 1;
+  const [first, ...rest] = [...steps.slice(dropped), ...more];
+  return first === undefined ? [] : [{ ...first, index: firstStepIndex(steps) + dropped }, ...rest];
+}
 
 /** After an acknowledgement, so long the person alone is asked before the policy goes on. */
 const ALONE_MINUTES = 5;
@@ -38,15 +58,15 @@ const ALONE_MINUTES = 5;
  */
 export function planReassignment(standing: Standing, to: Assignee, now: Instant): Reassignment {
   const countsFrom = toTimestamp(now);
-  const first = standing.steps.length;
+  const first = stepCountOf(standing.steps);
   if (to.kind === 'policy') {
-    const steps = to.steps.map((step) => ({ ...step, countsFrom }));
+    const steps = to.steps.map((step) => ({ ...numberless(step), countsFrom }));
     return { steps, timers: planSteps(steps, now).map((timer) => from(timer, first)) };
   }
   const { userId, channels } = to;
   const left = stepsLeft(standing, now).flatMap(({ stepIndex, dueAt }) => {
-    const step = standing.steps[stepIndex];
-    return step === undefined ? [] : [{ step, dueAt }];
+    const step = stepAt(standing.steps, stepIndex);
+    return step === undefined ? [] : [{ step: numberless(step), dueAt }];
   });
   return {
     steps: [
@@ -74,6 +94,10 @@ function resumed(timers: readonly StepTimerRow[], acknowledgedAt: Instant, now: 
     stepIndex,
     dueAt: dueAt.epochMilliseconds < earliest.epochMilliseconds ? earliest : dueAt,
   }));
+}
+
+function numberless({ index: _, ...step }: EscalationStep): EscalationStep {
+  return step;
 }
 
 function from({ stepIndex, dueAt }: PlannedStep, first: number): PlannedStep {

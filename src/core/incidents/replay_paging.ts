@@ -5,7 +5,6 @@ import {
   type MaintenanceTarget,
   type MaintenanceTimes,
 } from '#core/incidents/maintenance.ts';
-import { INCIDENT_STEPS_MAX } from '#core/incidents/reassignment.ts';
 import { staleAt } from '#core/incidents/stale.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
@@ -185,7 +184,7 @@ function runsOf<Window>(
   if (steps === 0 || from === null || !isBefore(from, end)) return [];
   if (acknowledgedAfterMinutes === null) return [{ from, until: closedAt }];
   const runs: PagingRun[] = [];
-  for (let at: Instant | null = from; at !== null && isBefore(at, end) && runs.length < INCIDENT_STEPS_MAX / steps;) {
+  for (let at: Instant | null = from; at !== null && isBefore(at, end);) {
     const acknowledgedAt: Instant = at.add({ minutes: acknowledgedAfterMinutes });
     const isAnswered = isBefore(acknowledgedAt, end);
     runs.push({ from: at, until: isAnswered ? acknowledgedAt : closedAt });

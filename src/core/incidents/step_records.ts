@@ -1,6 +1,6 @@
 import type { StepState } from '#core/incidents/escalation_state.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
-import { planSteps } from '#core/oncall/escalation.ts';
+import { planSteps, stepAt } from '#core/oncall/escalation.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -52,7 +52,7 @@ export function toStepRecords(
   const byIndex = new Map(timers.map((timer) => [timer.stepIndex, timer]));
   const ofStep = Map.groupBy(pages, ({ stepIndex }) => stepIndex);
   return planned.flatMap(({ stepIndex: index, dueAt: plannedAt }) => {
-    const [step, timer] = [incident.steps[index], byIndex.get(index)];
+    const [step, timer] = [stepAt(incident.steps, index), byIndex.get(index)];
     if (step === undefined || timer === undefined) return [];
     const { dueAt, state, settledAt, reason } = timer;
     const isBroughtForward = dueAt.epochMilliseconds < plannedAt.epochMilliseconds;

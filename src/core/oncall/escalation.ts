@@ -15,14 +15,34 @@ export interface EscalationStep {
   readonly useSchedule: boolean;
   /** Of a step that came with a reassignment: when that was, as a timestamp. Its minutes count from then. */
   readonly countsFrom?: string;
+  /** Of the first step that an incident keeps, once earlier ones were dropped: its number among all that it has had. */
+  readonly index?: number;
 }
 
-/** As much of a step as its time depends on. */
-type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom'>;
+/** As much of a step as its time and its number depend on. */
+type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom' | 'index'>;
 
 export interface PlannedStep {
   readonly stepIndex: number;
   readonly dueAt: Instant;
+}
+
+/** The number of the first of these steps among all that the incident has had, from 0. */
+export function firstStepIndex(steps: readonly Pick<EscalationStep, 'index'>[]): number {
+  return steps[0]?.index ?? 0;
+}
+
+/** How many steps the incident has had. */
+export function stepCountOf(steps: readonly Pick<EscalationStep, 'index'>[]): number {
+  return firstStepIndex(steps) + steps.length;
+}
+
+/** The step of this number; undefined when there is none, or it is no longer kept. */
+export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
+  steps: readonly Step[],
+  stepIndex: number,
+): Step | undefined {
+  return steps[stepIndex - firstStepIndex(steps)];
 }
 
 /**
@@ -30,9 +50,10 @@ export interface PlannedStep {
  * with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
  */
 export function planSteps(steps: readonly Timed[], triggeredAt: Instant): PlannedStep[] {
-  return steps.map(({ afterMinutes, countsFrom }, stepIndex) => {
+  const first = firstStepIndex(steps);
+  return steps.map(({ afterMinutes, countsFrom }, place) => {
     const from = countsFrom === undefined ? triggeredAt : Temporal.Instant.from(countsFrom);
-    return { stepIndex, dueAt: addMinutesSaturating(from, afterMinutes) };
+    return { stepIndex: first + place, dueAt: addMinutesSaturating(from, afterMinutes) };
   });
 }
 
@@ -43,9 +64,12 @@ export function planSteps(steps: readonly Timed[], triggeredAt: Instant): Planne
  * followed by none of those that came with it.
  */
 export function stepAfter(steps: readonly Timed[], stepIndex: number): number | null {
-  const order = [...steps.keys()]
-    .filter((index) => steps[index]?.countsFrom === steps[stepIndex]?.countsFrom)
-    .sort((a, b) => minutesOf(steps, a) - minutesOf(steps, b) || a - b);
+  const first = firstStepIndex(steps);
+  const order = steps
+    .map(({ afterMinutes, countsFrom }, place) => ({ index: first + place, afterMinutes, countsFrom }))
+    .filter(({ countsFrom }) => countsFrom === stepAt(steps, stepIndex)?.countsFrom)
+    .sort((a, b) => a.afterMinutes - b.afterMinutes || a.index - b.index)
+    .map(({ index }) => index);
   const place = order.indexOf(stepIndex);
   return place === -1 ? null : (order[place + 1] ?? null);
 }
@@ -67,8 +91,4 @@ export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant
 export function minutesStopped(stoppedAt: Instant, now: Instant): number {
   const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
   return stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
-}
-
-function minutesOf(steps: readonly Timed[], stepIndex: number): number {
-  return steps[stepIndex]?.afterMinutes ?? Infinity;
 }

@@ -39,9 +39,9 @@ export function escalationCost(
   const nightOf = nightFinder();
   const costs = new Map<Id<'user'>, { pages: number; nights: Set<string> }>();
   for (const { openedAt, closedAt } of incidents) {
-    const endMs = closedAt ?? nowMs;
-    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt))) {
-      if (firesAt === null || firesAt.epochMilliseconds >= endMs) continue;
+    const end = fromEpochMilliseconds(closedAt ?? nowMs);
+    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt), end)) {
+      if (firesAt === null) continue;
       for (const { kind, userId, channel } of pages) {
         if (kind !== 'notify') continue;
         const cost = costs.get(userId) ?? { pages: 0, nights: new Set<string>() };

@@ -38,9 +38,14 @@ export interface SimulatedStep extends StepRecipients {
 
 /**
  * The steps of an incident that opens at `triggeredAt` and that nobody answers, in the order in which they fire: the
- * decisions of the engine, each at the time when its step fires. Every message is assumed to arrive.
+ * decisions of the engine, each at the time when its step fires. Every message is assumed to arrive. Only those that fire
+ * before `end`, if it is given.
  */
-export function simulateEscalation(setting: EscalationSetting, triggeredAt: Instant): SimulatedStep[] {
+export function simulateEscalation(
+  setting: EscalationSetting,
+  triggeredAt: Instant,
+  end: Instant | null = null,
+): SimulatedStep[] {
   const { steps } = setting;
   const onCallAt = onCallFinder(setting);
   const pending = new Map(
@@ -52,6 +57,7 @@ export function simulateEscalation(setting: EscalationSetting, triggeredAt: Inst
   const simulated: SimulatedStep[] = [];
   for (let timer = earliest(pending.values()); timer !== null; timer = earliest(pending.values())) {
     const { stepIndex, plannedAt, dueAt, broughtForwardBy } = timer;
+    if (end !== null && isAtOrBefore(end, dueAt)) break;
     pending.delete(stepIndex);
     const step = steps[stepIndex];
     if (step === undefined) continue;

@@ -1,7 +1,7 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 
 import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
-import type { PlannedStep } from '#core/oncall/escalation.ts';
+import { firstStepIndex, type PlannedStep } from '#core/oncall/escalation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -256,7 +256,10 @@ export class IncidentStore {
       .execute();
   }
 
-  /** Adds steps, with their timers, to those that the incident has; the timers of the earlier ones no longer fire. */
+  /**
+   * Sets the steps of the incident, with the timers of those that are new; the timers of the earlier ones no longer fire,
+   * and those of steps that are not kept are removed.
+   */
   async reassign(
     incident: Pick<IncidentRow, 'id' | 'steps' | 'escalationPolicyId' | 'teamId'>,
     timers: readonly PlannedStep[],
@@ -267,6 +270,11 @@ export class IncidentStore {
       .updateTable('incidents')
       .set(toColumns(IncidentEntity, { steps, escalationPolicyId, teamId, updatedAt: now }))
       .where('id', '=', id)
+      .execute();
+    await this.#session.db
+      .deleteFrom('incident_steps')
+      .where('incident_id', '=', id)
+      .where('step_index', '<', firstStepIndex(steps))
       .execute();
     await this.#insertTimers(id, timers);
   }

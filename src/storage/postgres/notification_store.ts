@@ -108,14 +108,16 @@ export class NotificationStore {
     return count;
   }
 
-  /** Whom the steps of an incident paged, each once with each outcome, oldest step first. */
+  /** Whom the steps of an incident paged, from this one on, each once with each outcome, oldest step first. */
   async listStepOutcomes(
     incidentId: Id<'incident'>,
+    firstStep: number,
   ): Promise<Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[]> {
     return await this.#pages()
       .select(['n.step_index as stepIndex', 'n.user_id as userId', 'n.status'])
       .distinct()
       .where('n.incident_id', '=', incidentId)
+      .where('n.step_index', '>=', firstStep)
       .orderBy('n.step_index')
       .orderBy('n.user_id')
       .orderBy('n.status')

@@ -143,7 +143,9 @@ export class StepTimerStore {
           .innerJoin('incidents as i', 'i.id', 'own.incident_id')
           .select(['own.incident_id', 'own.step_index'])
           .select(({ ref }) =>
-            sql<number>`(${ref('i.steps')}->${ref('own.step_index')}->>'afterMinutes')::float8 * 60`.as('seconds'),
+            sql<number>`(${ref('i.steps')}->(${ref('own.step_index')} - coalesce((${ref('i.steps')}->0->>'index')::int, 0))->>'afterMinutes')::float8 * 60`.as(
+              'seconds',
+            ),
           )
           .where('i.status', '=', 'triggered')
           .where('i.triggered_at', '>', now.add({ minutes: 1 }))

@@ -1,9 +1,9 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { planReassignment, type Standing } from '#core/incidents/reassignment.ts';
+import { followedBy, INCIDENT_STEPS_MAX, planReassignment, type Standing } from '#core/incidents/reassignment.ts';
 import { toStepRecords } from '#core/incidents/step_records.ts';
-import { type EscalationStep, planSteps, stepAfter } from '#core/oncall/escalation.ts';
+import { type EscalationStep, planSteps, stepAfter, stepAt, stepCountOf } from '#core/oncall/escalation.ts';
 import { ANNA, at, BRAM } from '#test/core/oncall/given_rotation.ts';
 
 const TRIGGERED = at('2026-03-29T00:30:00Z');
@@ -93,4 +93,37 @@ describe('reassigning to a policy', () => {
       }),
     );
   });
+});
+
+test('however often an incident changes hands, a step that it keeps has the number and the time that it always had', () => {
+  const round = fc.array(fc.nat(600), { minLength: 1, maxLength: 100 });
+  fc.assert(
+    fc.property(fc.array(round, { minLength: 1, maxLength: 12 }), ([first = [], ...rounds]) => {
+      let steps: readonly EscalationStep[] = first.map(stepOf);
+      const all = [...steps];
+      const dues = planSteps(steps, TRIGGERED);
+      for (const [index, minutes] of rounds.entries()) {
+        const now = TRIGGERED.add({ hours: index + 1 });
+        const standing = { steps, timers: [], acknowledgedAt: now };
+        // What pages again are steps that the incident has, which may be the first that it keeps.
+        const again = index % 2 === 0 ? minutes.map(stepOf) : steps.slice(-minutes.length);
+        const plan = planReassignment(standing, { kind: 'policy', steps: again }, now);
+        steps = followedBy(steps, plan.steps);
+        all.push(...plan.steps);
+        dues.push(...plan.timers);
+        expect(stepCountOf(steps)).toBe(all.length);
+        expect(steps.length).toBeLessThanOrEqual(INCIDENT_STEPS_MAX);
+        expect(planSteps(steps, TRIGGERED)).toEqual(dues.slice(-steps.length));
+        for (const [stepIndex, step] of all.entries()) {
+          const isKept = stepIndex >= all.length - steps.length;
+          const { index: _, ...kept } = stepAt(steps, stepIndex) ?? {};
+          expect(kept).toEqual(isKept ? step : {});
+          if (stepIndex >= all.length - plan.steps.length) expect(isKept).toBe(true);
+        }
+        const first = all.length - plan.steps.length;
+        const next = stepAfter(plan.steps, 0);
+        expect(stepAfter(steps, first)).toBe(next === null ? null : first + next);
+      }
+    }),
+  );
 });
