@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#actions/apps/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
@@ -30,8 +31,7 @@ export const listConnections = defineAction({
   input: Type.Object(
     {
       text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the app or of the person' })),
-      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -47,8 +47,9 @@ export const listConnections = defineAction({
       after: cursor === undefined ? null : parseTimeCursor('connection', cursor),
       limit: limit + 1,
     });
-    const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(found, limit, (last) =>
+      timeCursorOf({ at: last.createdAt, id: last.connectionId }),
+    );
     return {
       connections: shown.map((connection) => ({
         connectionId: connection.connectionId,
@@ -60,7 +61,7 @@ export const listConnections = defineAction({
         lastUsedAt: toTimestampOrNull(connection.lastUsedAt),
       })),
       total: await stores.connections.count(caller.orgId, wanted),
-      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.connectionId }),
+      nextCursor,
     };
   },
 });

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { AuditEntryView, FILTER_FIELDS, parseFilter, toAuditEntryView } from '#actions/audit/view.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
+import { pageOf } from '#actions/list_page.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
 const LIMIT = 50;
@@ -40,11 +41,10 @@ export const listAuditLog = defineAction({
     const place = cursor === undefined ? null : parseTimeCursor('audit', cursor);
     const after = place === null ? null : { at: place.at, auditId: place.id };
     const lines = await stores.auditLog.list(caller.orgId, parseFilter(filter), after, limit + 1);
-    const shown = lines.slice(0, limit);
-    const last = lines.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(lines, limit, (last) => timeCursorOf({ at: last.at, id: last.auditId }));
     return {
       entries: shown.map(toAuditEntryView),
-      nextCursor: last === undefined ? null : timeCursorOf({ at: last.at, id: last.auditId }),
+      nextCursor,
     };
   },
 });

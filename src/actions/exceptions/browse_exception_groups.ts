@@ -7,6 +7,7 @@ import { readTallies } from '#actions/exceptions/tallies.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#actions/exceptions/group_filter.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { DeployDayView } from '#actions/releases/deploy_days.ts';
 import { lastDays, startOfDays } from '#core/exceptions/group_counts.ts';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
@@ -38,8 +39,7 @@ export const browseExceptionGroups = defineAction({
         }),
       ),
       sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
-      cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -76,7 +76,7 @@ export const browseExceptionGroups = defineAction({
       stores.exceptionSearch.list(caller.orgId, listed, { sort, after, limit: limit + 1 }, now),
       stores.exceptionSearch.countByStatus(caller.orgId, filter, now),
     ]);
-    const shown = found.slice(0, limit);
+    const { shown, nextCursor } = pageOf(found, limit, (last) => `${sort}.${last.value}.${last.id}`);
     const days = lastDays(now, DAYS);
     const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
     const [groups, tallyOf, deploys] = await Promise.all([
@@ -84,7 +84,6 @@ export const browseExceptionGroups = defineAction({
       readTallies(context, shown),
       stores.releases.listDeployDays(caller.orgId, serviceIds, startOfDays(days)),
     ]);
-    const last = found.length > limit ? shown.at(-1) : undefined;
     return {
       groups: shown.flatMap((place) => {
         const group = groups.get(place.id);
@@ -94,7 +93,7 @@ export const browseExceptionGroups = defineAction({
       days,
       deploys,
       counts,
-      nextCursor: last === undefined ? null : `${sort}.${last.value}.${last.id}`,
+      nextCursor,
     };
   },
 });

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { IncidentFilterFields, toIncidentFilter } from '#actions/incidents/filter.ts';
 import { IncidentView, toIncidentView } from '#actions/incidents/view.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { INCIDENT_STATUSES, type IncidentStatus } from '#core/incidents/incident.ts';
 import { REACH_OUTCOMES, whoWasReached } from '#core/incidents/reached.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -55,8 +56,7 @@ export const searchIncidents = defineAction({
           description: 'no others; one that is not there, or does not match, is left out',
         }),
       ),
-      cursor: Type.Optional(Type.String({ description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -84,9 +84,8 @@ export const searchIncidents = defineAction({
       { after: cursor === undefined ? null : parseCursor(cursor), limit: limit + 1 },
       now,
     );
-    const shown = places.slice(0, limit);
-    const last = places.length > limit ? shown.at(-1) : undefined;
-    return { incidents: await readFound(shown, context), nextCursor: last === undefined ? null : cursorOf(last) };
+    const { shown, nextCursor } = pageOf(places, limit, cursorOf);
+    return { incidents: await readFound(shown, context), nextCursor };
   },
 });
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#actions/keys/view.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
@@ -23,8 +24,7 @@ export const listApiKeys = defineAction({
       creatorId: Type.Optional(
         Type.String({ maxLength: 200, description: 'only keys of the organization that this person created' }),
       ),
-      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -45,12 +45,13 @@ export const listApiKeys = defineAction({
       after: cursor === undefined ? null : parseTimeCursor('apikey', cursor),
       limit: limit + 1,
     });
-    const shown = keys.slice(0, limit);
-    const last = keys.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(keys, limit, (last) =>
+      timeCursorOf({ at: last.createdAt, id: last.apiKeyId }),
+    );
     return {
       apiKeys: shown.map(toApiKeyView),
       total: await stores.apiKeys.count(caller.orgId, wanted),
-      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.apiKeyId }),
+      nextCursor,
     };
   },
 });

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { InvitationView, toInvitationView } from '#actions/people/invitation_view.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
@@ -17,8 +18,7 @@ export const listInvitations = defineAction({
   input: Type.Object(
     {
       isAccepted: Type.Optional(Type.Boolean({ description: 'only those that were accepted, or only those not yet' })),
-      cursor: Type.Optional(Type.String({ maxLength: 200, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -32,12 +32,13 @@ export const listInvitations = defineAction({
     const wanted = { isAccepted };
     const after = cursor === undefined ? null : parseTimeCursor('invitation', cursor);
     const found = await stores.invitations.list(caller.orgId, wanted, { after, limit: limit + 1 }, now);
-    const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(found, limit, (last) =>
+      timeCursorOf({ at: last.createdAt, id: last.invitationId }),
+    );
     return {
       invitations: shown.map(toInvitationView),
       total: await stores.invitations.count(caller.orgId, wanted, now),
-      nextCursor: last === undefined ? null : timeCursorOf({ at: last.createdAt, id: last.invitationId }),
+      nextCursor,
     };
   },
 });

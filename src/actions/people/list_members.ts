@@ -4,6 +4,7 @@ import { RoleName } from '#actions/account/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { isReachable } from '#core/oncall/reachability.ts';
@@ -39,8 +40,7 @@ export const listMembers = defineAction({
       userIds: Type.Optional(
         Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
       ),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -62,8 +62,9 @@ export const listMembers = defineAction({
       after: cursor === undefined ? null : parseNameCursor('user', cursor),
       limit: limit + 1,
     });
-    const people = found.slice(0, limit);
-    const last = found.length > limit ? people.at(-1) : undefined;
+    const { shown: people, nextCursor } = pageOf(found, limit, (last) =>
+      nameCursorOf({ name: last.name, id: last.userId }),
+    );
     const ids = people.map(({ userId }) => userId);
     const places = await stores.teams.listPlacesOfAll(caller.orgId, ids);
     const subscribers = await stores.pushSubscriptions.listSubscribers(ids);
@@ -87,7 +88,7 @@ export const listMembers = defineAction({
         return toView(person, own, warnings);
       }),
       total: await stores.people.count(caller.orgId, wanted),
-      nextCursor: last === undefined ? null : nameCursorOf({ name: last.name, id: last.userId }),
+      nextCursor,
     };
   },
 });

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { PolicyInUseView, readPoliciesInUse } from '#actions/policies/policy_uses.ts';
 
@@ -21,8 +22,7 @@ export const searchEscalationPolicies = defineAction({
     {
       text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
       teamId: Type.Optional(IdText),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -41,11 +41,10 @@ export const searchEscalationPolicies = defineAction({
       { text: text?.trim(), teamId: team?.id },
       { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
     );
-    const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
     return {
       policies: await readPoliciesInUse(shown, RULES_SHOWN_MAX, context),
-      nextCursor: last === undefined ? null : nameCursorOf(last),
+      nextCursor,
     };
   },
 });

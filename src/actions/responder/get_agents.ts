@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { AgentSettingsView } from '#actions/responder/settings_view.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -32,8 +33,7 @@ export const getAgents = defineAction({
   input: Type.Object(
     {
       text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the agent or person' })),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -52,13 +52,12 @@ export const getAgents = defineAction({
     const wanted = { ofUser: visibleOwner(caller), text: text?.trim() };
     const after = cursor === undefined ? null : parseCursor(cursor);
     const found = await stores.responders.listAgents(caller.orgId, wanted, { after, limit: limit + 1 });
-    const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(found, limit, cursorOf);
     return {
       settings: { ...(await stores.responders.getSettings(caller.orgId)) },
       agents: shown.map(({ lastUsedAt, ...agent }) => ({ ...agent, lastUsedAt: toTimestampOrNull(lastUsedAt) })),
       total: await stores.responders.countAgents(caller.orgId, wanted),
-      nextCursor: last === undefined ? null : cursorOf(last),
+      nextCursor,
     };
   },
 });

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { PagedNowView, readPagedNow } from '#actions/rules/paged_now.ts';
 import { RuleSettingsView, shownSettings } from '#actions/rules/settings_fields.ts';
 import { RuleKindName, RuleStateView, toRuleView } from '#actions/rules/view.ts';
@@ -52,8 +53,7 @@ export const searchRules = defineAction({
       incidentIds: Type.Optional(
         Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'only rules that opened one of these' }),
       ),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -88,11 +88,10 @@ export const searchRules = defineAction({
     const waiting = await findWaitingRules(context);
     const waitingIds = [...waiting.keys()];
     const places = await stores.ruleSearch.listPlaces(caller.orgId, wanted, waitingIds, { after, limit: limit + 1 });
-    const shown = places.slice(0, limit);
-    const last = places.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(places, limit, cursorOf);
     return {
       rules: await readFound(shown, waiting, context),
-      nextCursor: last === undefined ? null : cursorOf(last),
+      nextCursor,
       counts: await stores.ruleSearch.countByState(caller.orgId, wanted, waitingIds),
     };
   },

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ServiceView, toServiceView } from '#actions/services/view.ts';
 
@@ -22,8 +23,7 @@ export const searchServices = defineAction({
       serviceIds: Type.Optional(
         Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
       ),
-      cursor: Type.Optional(Type.String({ description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: '50 when left out' })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -44,12 +44,11 @@ export const searchServices = defineAction({
       { text: text?.trim(), serviceIds },
       { after: cursor === undefined ? null : parseNameCursor('service', cursor), limit: limit + 1 },
     );
-    const shown = services.slice(0, limit);
-    const last = services.length > limit ? shown.at(-1) : undefined;
+    const { shown, nextCursor } = pageOf(services, limit, nameCursorOf);
     return {
       services: shown.map(toServiceView),
       total: await stores.services.count(caller.orgId, text?.trim()),
-      nextCursor: last === undefined ? null : nameCursorOf(last),
+      nextCursor,
     };
   },
 });

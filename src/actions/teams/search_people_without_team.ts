@@ -4,6 +4,7 @@ import { RoleName } from '#actions/account/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ReadinessView, readReadiness } from '#actions/teams/readiness_view.ts';
 
@@ -28,8 +29,7 @@ export const searchPeopleWithoutTeam = defineAction({
   input: Type.Object(
     {
       text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of the mail address' })),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -41,15 +41,14 @@ export const searchPeopleWithoutTeam = defineAction({
       after: cursor === undefined ? null : parseNameCursor('user', cursor),
       limit: limit + 1,
     });
-    const shown = found.slice(0, limit);
+    const { shown, nextCursor } = pageOf(found, limit, (last) => nameCursorOf({ name: last.name, id: last.userId }));
     const readinessOf = await readReadiness(shown, context);
-    const last = found.length > limit ? shown.at(-1) : undefined;
     return {
       people: shown.map((person) => {
         const { userId, name, email, role } = person;
         return { userId, name, email, role, readiness: readinessOf(person, null) };
       }),
-      nextCursor: last === undefined ? null : nameCursorOf({ name: last.name, id: last.userId }),
+      nextCursor,
     };
   },
 });

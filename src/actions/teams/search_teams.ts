@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#actions/teams/read_teams.ts';
 import { readReadiness } from '#actions/teams/readiness_view.ts';
@@ -39,8 +40,7 @@ export const searchTeams = defineAction({
       text: Type.Optional(
         Type.String({ maxLength: 200, description: 'part of the name, or of the name or mail address of a member' }),
       ),
-      cursor: Type.Optional(Type.String({ maxLength: 4_000, description: 'the nextCursor of the page before' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+      ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,
   ),
@@ -51,9 +51,8 @@ export const searchTeams = defineAction({
       after: cursor === undefined ? null : parseNameCursor('team', cursor),
       limit: limit + 1,
     });
-    const shown = found.slice(0, limit);
-    const last = found.length > limit ? shown.at(-1) : undefined;
-    return { teams: await readFound(shown, context), nextCursor: last === undefined ? null : nameCursorOf(last) };
+    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    return { teams: await readFound(shown, context), nextCursor };
   },
 });
 
