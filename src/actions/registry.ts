@@ -147,12 +147,12 @@ import { updateService } from '#actions/services/update_service.ts';
 import { addTeamMember } from '#actions/teams/add_team_member.ts';
 import { createTeam } from '#actions/teams/create_team.ts';
 import { deleteTeam } from '#actions/teams/delete_team.ts';
-import { findTeams } from '#actions/teams/find_teams.ts';
 import { getTeam } from '#actions/teams/get_team.ts';
 import { listTeams } from '#actions/teams/list_teams.ts';
 import { moveTeamMember } from '#actions/teams/move_team_member.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_team.ts';
+import { searchTeamNames } from '#actions/teams/search_team_names.ts';
 import { searchTeams } from '#actions/teams/search_teams.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { updateTeamMember } from '#actions/teams/update_team_member.ts';
@@ -277,7 +277,7 @@ const WITHIN_ORGANIZATIONS = [
   searchServices,
   getServiceHealth,
   getServiceActivity,
-  findTeams,
+  searchTeamNames,
   searchTeams,
   getTeam,
   moveTeamMember,

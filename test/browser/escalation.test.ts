@@ -70,7 +70,8 @@ inBrowser('teams, policies and the simulator', () => {
     await page.getByRole('link', { name: 'Teams' }).first().click();
     await heading(page, 'Teams');
     await page.getByRole('button', { name: 'Add to a team: Bram' }).click();
-    await page.getByLabel('Team', { exact: true }).selectOption('Payments');
+    await page.getByRole('combobox', { name: 'Team', exact: true }).click();
+    await page.getByRole('option', { name: 'Payments' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Add to a team: Bram' }).waitFor({ state: 'detached' });

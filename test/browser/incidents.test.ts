@@ -315,7 +315,7 @@ inBrowser('incidents', () => {
     await givenPerson(h, { role: 'responder', name: 'Bram' });
     const byMail = (afterMinutes: number) => ({ afterMinutes, channels: ['email'], targetUserIds: [userId] });
     const steps = [byMail(0), byMail(30)];
-    const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake me', steps });
+    await h.expectOk('create_escalation_policy', { teamId, name: 'Wake me', steps });
     await page.getByText('All quiet').waitFor();
     const finger = await touchScreen(page);
     const tap = async (name: string, within: Page | Locator = page): Promise<void> => {
@@ -329,7 +329,8 @@ inBrowser('incidents', () => {
     await dialog.getByLabel('What is wrong').fill('Nobody can pay');
     await dialog.getByRole('combobox', { name: 'Service' }).tap();
     await page.getByRole('option', { name: 'checkout' }).tap();
-    await dialog.getByLabel('Who is paged').selectOption(policyId);
+    await dialog.getByRole('combobox', { name: 'Who is paged' }).tap();
+    await page.getByRole('option', { name: 'Wake me' }).tap();
     await tap('Declare and page', dialog);
     await page.getByRole('heading', { name: 'Nobody can pay' }).waitFor();
     await page.getByText('until step 2 of 2').waitFor();

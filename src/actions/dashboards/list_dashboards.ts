@@ -11,14 +11,18 @@ export const listDashboards = defineAction({
   permission: 'dashboards:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
-  result: Type.Object({ dashboards: Type.Array(DashboardSummaryView) }),
+  result: Type.Object({
+    dashboards: Type.Array(DashboardSummaryView),
+    total: Type.Integer({ description: 'how many dashboards there are, also beyond the cut' }),
+  }),
   showsIds: ['dashboard'],
   alsoCalled: ['get_dashboards', 'search_dashboards'],
-  digest: ({ dashboards }) => ({ total: dashboards.length, dashboards }),
+  digest: ({ dashboards, total }) => ({ total, dashboards }),
   example: {},
-  exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE] },
+  exampleResult: { dashboards: [DASHBOARD_SUMMARY_EXAMPLE], total: 1 },
   async handle(_input, { caller, stores }) {
     const dashboards = await stores.dashboards.list(caller.orgId, LIST_LIMIT);
-    return { dashboards: dashboards.map(toDashboardSummaryView) };
+    const total = await stores.dashboards.count(caller.orgId);
+    return { dashboards: dashboards.map(toDashboardSummaryView), total };
   },
 });

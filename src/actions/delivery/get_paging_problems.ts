@@ -1,16 +1,26 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 
-import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ChannelName } from '#actions/policies/view.ts';
-import { readTeams } from '#actions/teams/read_teams.ts';
-import { readWarnings } from '#actions/teams/warnings.ts';
-import { CHANNELS } from '#core/oncall/channel.ts';
+import { readTeams, type WholeTeam } from '#actions/teams/read_teams.ts';
+import { readWarnings, type WarningView } from '#actions/teams/warnings.ts';
+import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 import { channelStateOf } from '#core/oncall/channel_state.ts';
+import type { Id } from '#kernel/ids.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
+import type { TeamRow } from '#storage/postgres/team_store.ts';
 
 const DAYS_BACK = 30;
 const WARNINGS_MAX = 20;
+const TEAMS_AT_ONCE = 500;
+
+const TeamWarningView = Type.Object({
+  teamId: IdText,
+  teamName: Type.String(),
+  message: Type.String(),
+  policyId: nullable(IdText),
+});
 
 export const getPagingProblems = defineAction({
   name: 'get_paging_problems',
@@ -36,30 +46,25 @@ export const getPagingProblems = defineAction({
       }),
       { description: 'channels whose provider refused the last message or did not answer, and has taken none since' },
     ),
-    warnings: Type.Array(
-      Type.Object({
-        teamId: IdText,
-        teamName: Type.String(),
-        message: Type.String(),
-        policyId: nullable(IdText),
-      }),
-      { description: `at most ${WARNINGS_MAX}` },
-    ),
+    warnings: Type.Array(TeamWarningView, { description: `at most ${WARNINGS_MAX}` }),
     warningCount: Type.Integer({ minimum: 0 }),
   }),
   example: { withoutGaps: true },
   async handle({ withoutGaps = false }, context) {
     const { caller, stores, now, configuredChannels } = context;
-    const teams = await readTeams(await stores.teams.list(caller.orgId, LIST_LIMIT), context);
-    const found = await readWarnings(teams, context);
-    const warnings = teams.flatMap(({ team }, index) =>
-      (found[index] ?? [])
-        .filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap')
-        .map(({ message, policyId = null }) => ({ teamId: team.id, teamName: team.name, message, policyId })),
-    );
-    const used = new Set(
-      teams.flatMap(({ policies }) => policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))),
-    );
+    const used = new Set<Channel>();
+    const warnings: Static<typeof TeamWarningView>[] = [];
+    let warningCount = 0;
+    for await (const { team, policies, warnings: found } of eachTeam(context)) {
+      for (const channel of policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))) {
+        used.add(channel);
+      }
+      const own = found.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
+      warningCount += own.length;
+      for (const { message, policyId = null } of own.slice(0, WARNINGS_MAX - warnings.length)) {
+        warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
+      }
+    }
     const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
     return {
       missing: CHANNELS.filter((channel) => used.has(channel) && !configuredChannels.has(channel)),
@@ -70,8 +75,23 @@ export const getPagingProblems = defineAction({
           lastFailedAt: toTimestampOrNull(lastFailedAt),
           lastFailure,
         })),
-      warnings: warnings.slice(0, WARNINGS_MAX),
-      warningCount: warnings.length,
+      warnings,
+      warningCount,
     };
   },
 });
+
+/** However many there are, some at a time. */
+async function* eachTeam(
+  context: ActionContext,
+): AsyncGenerator<WholeTeam & { readonly warnings: readonly Static<typeof WarningView>[] }> {
+  const { caller, stores } = context;
+  let after: Id<'team'> | null = null;
+  do {
+    const rows: TeamRow[] = await stores.teams.list(caller.orgId, TEAMS_AT_ONCE, after);
+    const teams = await readTeams(rows, context);
+    const warnings = await readWarnings(teams, context);
+    for (const [index, team] of teams.entries()) yield { ...team, warnings: warnings[index] ?? [] };
+    after = rows.length === TEAMS_AT_ONCE ? (rows.at(-1)?.id ?? null) : null;
+  } while (after !== null);
+}

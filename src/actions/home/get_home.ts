@@ -1,16 +1,16 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readSetupProgress, SetupProgressView } from '#actions/home/setup_progress.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
-import { OwnShiftView, readOwnShifts } from '#actions/me/own_shifts.ts';
+import { OWN_SCHEDULES_MAX, OwnShiftView, readOwnShifts } from '#actions/me/own_shifts.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#actions/schedules/who_is_on_call.ts';
 import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
+import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
-import type { TeamRow } from '#storage/postgres/team_store.ts';
 
 const HOURS_AHEAD = 24;
 /** More are shown on the page for on-call. */
@@ -56,49 +56,59 @@ export const getHome = defineAction({
   async handle(_input, context) {
     const { caller, stores, now } = context;
     const userId = callerUser(caller);
-    const teams = await stores.teams.list(caller.orgId, LIST_LIMIT);
-    const onCallOf = await stores.onCall.ofTeams(
-      caller.orgId,
-      teams.map(({ id }) => id),
-      now,
-    );
     const places = await stores.teams.listPlacesOf(caller.orgId, userId);
     const ownTeams = new Set<string>(places.map(({ teamId }) => teamId));
-    const all = teams.flatMap((team) => {
-      const { schedules, people } = onCallOf(team.id);
-      return schedules.map((found) => ({ team, found, people }));
-    });
-    const rank = ({ team, found: { onCall } }: (typeof all)[number]): number => {
+    const { schedules: found, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
+    const rank = ({ onCall, schedule }: ScheduleOnCall): number => {
       if (onCall.shift?.userId === userId) return 0;
       if (onCall.next?.userId === userId) return 1;
-      return ownTeams.has(team.id) ? 2 : 3;
+      return ownTeams.has(schedule.teamId) ? 2 : 3;
     };
+    const all = found.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
     const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
-    const schedules = all.map(({ team, found, people }) => ({ ...found, people, teamName: team.name }));
     return {
       at: toTimestamp(now),
-      schedules: shown.map(({ team, found, people }) => toView(team, found, people, now)),
-      scheduleCount: all.length,
-      ownShifts: readOwnShifts(schedules, userId, now, OWN_SHIFTS_MAX),
+      schedules: shown.map((schedule) => toView(schedule, now)),
+      scheduleCount: await stores.schedules.count(caller.orgId),
+      ownShifts: readOwnShifts(all, userId, now, OWN_SHIFTS_MAX),
       setup: await readSetupProgress(context),
     };
   },
 });
 
+/** Those that name the caller, and as many of their teams and of all others as are shown. */
+async function readSchedules(
+  userId: Id<'user'>,
+  teamIds: readonly string[],
+  { caller: { orgId }, stores, now }: ActionContext,
+): Promise<TeamOnCall & { teamNameOf(schedule: ScheduleOnCall): string }> {
+  const first = { offset: 0, limit: SCHEDULES_MAX };
+  const rows = [
+    ...(await stores.schedules.listNaming(orgId, userId, { after: now, limit: OWN_SCHEDULES_MAX })),
+    ...(await stores.schedules.listPage(orgId, { teamIds }, first)),
+    ...(await stores.schedules.listPage(orgId, {}, first)),
+  ];
+  const unique = [...new Map(rows.map((row) => [row.id, row])).values()];
+  const teams = await stores.teams.findAll(orgId, [...new Set(unique.map(({ teamId }) => teamId))]);
+  const nameOf = new Map(teams.map(({ id, name }) => [id, name]));
+  return {
+    ...(await stores.onCall.ofSchedulesAt(orgId, unique, now)),
+    teamNameOf: ({ schedule }) => nameOf.get(schedule.teamId) ?? '',
+  };
+}
+
 function toView(
-  team: TeamRow,
-  found: ScheduleOnCall,
-  people: TeamOnCall['people'],
+  found: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
   now: ActionContext['now'],
 ): Static<typeof HomeScheduleView> {
-  const { schedule, overrides } = found;
+  const { schedule, overrides, people, teamName } = found;
   const to = now.add({ hours: HOURS_AHEAD });
   const isPresent = (userId: string): boolean => people.has(userId);
   const shifts = finalShiftsBetween(rotationOf(schedule), overrides, now, to, isPresent, SHIFTS_A_DAY_MAX);
   return {
     ...toScheduleOnCallView(found, { people }, now),
-    teamId: team.id,
-    teamName: team.name,
+    teamId: schedule.teamId,
+    teamName,
     shifts: shifts.map(({ userId, since, until, source }) => ({
       userId,
       name: people.get(userId)?.name ?? '',

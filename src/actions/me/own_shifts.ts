@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox';
 
-import { LIST_LIMIT } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ownShifts } from '#core/oncall/own_shifts.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -22,7 +21,10 @@ export const OwnShiftView = Type.Object({
 type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> &
   Pick<TeamOnCall, 'people'> & { readonly teamName: string };
 
-/** The same over all schedules of the organization. */
+/** Nobody takes turns in more. */
+export const OWN_SCHEDULES_MAX = 1_000;
+
+/** The same over all schedules of the organization that name the person. */
 export async function listOwnShifts(
   stores: Stores,
   orgId: Id<'org'>,
@@ -30,17 +32,14 @@ export async function listOwnShifts(
   now: Temporal.Instant,
   limit: number,
 ): Promise<Static<typeof OwnShiftView>[]> {
-  const teams = await stores.teams.list(orgId, LIST_LIMIT);
-  const onCallOf = await stores.onCall.ofTeams(
-    orgId,
-    teams.map(({ id }) => id),
-    now,
-  );
-  const schedules = teams.flatMap(({ id, name: teamName }) => {
-    const { schedules: found, people } = onCallOf(id);
-    return found.map(({ schedule, overrides }) => ({ schedule, overrides, people, teamName }));
+  const rows = await stores.schedules.listNaming(orgId, userId, { after: now, limit: OWN_SCHEDULES_MAX });
+  const { schedules, people } = await stores.onCall.ofSchedulesAt(orgId, rows, now);
+  const teams = await stores.teams.findAll(orgId, [...new Set(rows.map(({ teamId }) => teamId))]);
+  const nameOf = new Map(teams.map(({ id, name }) => [id, name]));
+  const own = schedules.map(({ schedule, overrides }) => {
+    return { schedule, overrides, people, teamName: nameOf.get(schedule.teamId) ?? '' };
   });
-  return readOwnShifts(schedules, userId, now, limit);
+  return readOwnShifts(own, userId, now, limit);
 }
 
 /** The person's shifts over all of these schedules that have not ended, the earliest first. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#actions/schedules/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
@@ -11,7 +11,7 @@ import { parseTimeRange } from '#core/oncall/schedule_times.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#storage/postgres/on_call_reader.ts';
-import { rotationOf, type ScheduleRow } from '#storage/postgres/schedule_store.ts';
+import { rotationOf } from '#storage/postgres/schedule_store.ts';
 
 /** Two calendar months, and the hour that the clocks may add. */
 const DAYS_MAX = 63;
@@ -33,6 +33,7 @@ const OverrideView = Type.Object({
 
 const ScheduleOverTimeView = Type.Object({
   ...ScheduleView.properties,
+  teamName: Type.String(),
   onCall: nullable(ShiftView),
   next: nullable(Type.Object({ userId: IdText, at: Timestamp }, { description: 'who takes over, and when' })),
   handOver: nullable(
@@ -69,10 +70,10 @@ export const getOnCallTimeline = defineAction({
   ),
   result: Type.Object({
     at: Timestamp,
-    teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String() }), { description: 'all, by name' }),
-    schedules: Type.Array(ScheduleOverTimeView, { description: 'by team, oldest first' }),
+    teamCount: Type.Integer({ description: 'how many teams the organization has' }),
+    schedules: Type.Array(ScheduleOverTimeView, { description: 'by the name of their team, oldest first' }),
     people: Type.Array(Type.Object({ userId: IdText, name: Type.String() })),
-    total: Type.Integer(),
+    total: Type.Integer({ description: 'how many schedules are meant' }),
     nextCursor: nullable(Type.String()),
   }),
   example: {
@@ -85,36 +86,23 @@ export const getOnCallTimeline = defineAction({
   async handle(input, context) {
     const { caller, stores, now } = context;
     const { from, to } = orThrow(parseTimeRange(input, DAYS_MAX));
-    const teams = await stores.teams.list(caller.orgId, LIST_LIMIT);
-    const byName = teams.toSorted((a, b) => a.name.localeCompare(b.name) || (a.id < b.id ? -1 : 1));
-    const asked = await findSchedules(input, byName, context);
-    const first = parseCursor(input.cursor);
-    const page = asked.slice(first, first + SCHEDULES_MAX);
+    const offset = parseCursor(input.cursor);
+    const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
+    const total = await stores.schedules.count(caller.orgId, input);
     const found = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: SHIFTS_MAX + 1 });
     const isPresent = (userId: string) => found.people.has(userId);
     return {
       at: toTimestamp(now),
-      teams: byName.map(({ id, name }) => ({ teamId: id, name })),
-      schedules: found.schedules.map((schedule) => toView(schedule, { from, to, now, isPresent })),
+      teamCount: await stores.teams.countNames(caller.orgId),
+      schedules: found.schedules.map((schedule, index) => {
+        return toView(schedule, { from, to, now, isPresent, teamName: page[index]?.teamName ?? '' });
+      }),
       people: [...found.people.values()].map(({ userId, name }) => ({ userId, name })),
-      total: asked.length,
-      nextCursor: first + page.length < asked.length ? String(first + page.length) : null,
+      total,
+      nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
     };
   },
 });
-
-/** By team, oldest first. One that is not there is left out. */
-async function findSchedules(
-  { teamIds, scheduleIds }: { readonly teamIds?: string[]; readonly scheduleIds?: string[] },
-  teams: readonly { readonly id: ScheduleRow['teamId'] }[],
-  { caller, stores }: ActionContext,
-): Promise<ScheduleRow[]> {
-  const ids = teams.map(({ id }) => id).filter((id) => teamIds === undefined || teamIds.includes(id));
-  const byTeam = Map.groupBy(await stores.schedules.listOfTeams(caller.orgId, ids), ({ teamId }) => teamId);
-  return ids
-    .flatMap((id) => byTeam.get(id) ?? [])
-    .filter(({ id }) => scheduleIds === undefined || scheduleIds.includes(id));
-}
 
 /** The number of schedules that are left out. */
 function parseCursor(cursor = '0'): number {
@@ -127,11 +115,12 @@ interface Viewed {
   readonly to: Temporal.Instant;
   readonly now: Temporal.Instant;
   readonly isPresent: (userId: string) => boolean;
+  readonly teamName: string;
 }
 
 function toView(
   { schedule, overrides, onCall, shifts }: ScheduleOverTime,
-  { from, to, now, isPresent }: Viewed,
+  { from, to, now, isPresent, teamName }: Viewed,
 ): Static<typeof ScheduleOverTimeView> {
   const rotation = rotationOf(schedule);
   const handOver = nextHandOver(rotation, now);
@@ -143,6 +132,7 @@ function toView(
   const cutAt = isCut ? shifts[SHIFTS_MAX]?.since : undefined;
   return {
     ...toScheduleView(schedule),
+    teamName,
     onCall: onCall.shift && toShiftView(onCall.shift),
     next: onCall.next && { userId: onCall.next.userId, at: toTimestamp(onCall.next.at) },
     handOver: handOver && { ...handOver, at: toTimestamp(handOver.at) },

@@ -51,7 +51,10 @@ export const listServices = defineAction({
   permission: 'services:view',
   effect: 'read',
   input: Type.Object({}, CLOSED),
-  result: Type.Object({ services: Type.Array(ListedServiceView) }),
+  result: Type.Object({
+    services: Type.Array(ListedServiceView),
+    total: Type.Integer({ description: 'how many services there are, also beyond the cut' }),
+  }),
   showsIds: ['service', 'rule'],
   alsoCalled: [
     'get_services',
@@ -62,9 +65,10 @@ export const listServices = defineAction({
     'list_monitors',
     'list_projects',
   ],
-  digest: ({ services }) => ({ total: services.length, services: mostUrgentServices(services) }),
+  digest: ({ services, total }) => ({ total, services: mostUrgentServices(services) }),
   example: {},
   exampleResult: {
+    total: 1,
     services: [
       {
         ...SERVICE_EXAMPLE,
@@ -75,14 +79,16 @@ export const listServices = defineAction({
   },
   async handle(_input, { caller, stores }) {
     const { orgId } = caller;
-    const [services, rules, open] = await Promise.all([
+    const [services, total, rules, open] = await Promise.all([
       stores.services.list(orgId, LIST_LIMIT),
+      stores.services.count(orgId, undefined),
       stores.alertRules.listNames(orgId, RULES_MAX),
       caller.permissions.has('oncall:view') ? stores.incidentSearch.countOpenByService(orgId) : null,
     ]);
     const rulesOf = Map.groupBy(rules, ({ serviceId }) => serviceId);
     const openOf = open && new Map(open.map(({ serviceId, ...counts }) => [serviceId, counts]));
     return {
+      total,
       services: services.map((service) => ({
         ...toServiceView(service),
         rules: (rulesOf.get(service.id) ?? []).map(({ serviceId: _, ...rule }) => rule),

@@ -14,6 +14,7 @@ const PEOPLE_MAX = 10_000;
 
 const ListedTeamsView = Type.Object({
   teams: Type.Array(WholeTeamView),
+  total: Type.Integer({ description: 'how many teams there are, also beyond the cut' }),
   people: Type.Array(Type.Object({ userId: IdText, name: Type.String(), email: Type.String() }), {
     description: 'everybody of the organization by name, also who is in no team',
   }),
@@ -23,12 +24,12 @@ const ListedTeamsView = Type.Object({
 const IDS_TOLD = 12;
 
 /** Each member and step in a line, and by name those who are in no team. */
-function digestOfTeams({ teams, people }: Static<typeof ListedTeamsView>): object {
+function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>): object {
   const members = new Set(teams.flatMap((team) => team.members.map(({ userId }) => userId)));
   const idsText = (ids: readonly string[]) =>
     ids.length <= IDS_TOLD ? ids.join(', ') : `${ids.slice(0, IDS_TOLD).join(', ')} and ${ids.length - IDS_TOLD} more`;
   return {
-    total: teams.length,
+    total,
     teams: teams.map(({ teamId, name, members: own, schedules, escalationPolicies, warnings }) => ({
       teamId,
       name,
@@ -98,6 +99,7 @@ export const listTeams = defineAction({
         warnings: [WARNING_EXAMPLE],
       },
     ],
+    total: 1,
     people: [PEOPLE.anna],
   },
   async handle(_input, context) {
@@ -106,6 +108,7 @@ export const listTeams = defineAction({
     const warnings = await readWarnings(whole, context);
     const people = await context.stores.people.listMembers(context.caller.orgId, PEOPLE_MAX);
     return {
+      total: await context.stores.teams.countNames(context.caller.orgId),
       people: people.map(({ userId, name, email }) => ({ userId, name, email })),
       teams: whole.map((team, index) => toWholeTeamView(team, warnings[index] ?? [], context)),
     };

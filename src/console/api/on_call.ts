@@ -55,14 +55,14 @@ function hasSameSchedules({ pages }: TimelinePages, changed: OnCallTimeline, tea
   );
 }
 
-function withChanged(data: TimelinePages, { schedules, people, teams, at }: OnCallTimeline): TimelinePages {
+function withChanged(data: TimelinePages, { schedules, people, teamCount, at }: OnCallTimeline): TimelinePages {
   const current = new Map(schedules.map((schedule) => [schedule.scheduleId, schedule]));
   return {
     ...data,
     pages: data.pages.map((page) => ({
       ...page,
       at,
-      teams,
+      teamCount,
       people: [...new Map([...page.people, ...people].map((person) => [person.userId, person])).values()],
       schedules: page.schedules.map((schedule) => current.get(schedule.scheduleId) ?? schedule),
     })),

@@ -41,5 +41,4 @@ export const agentWorkQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_agent_work', { incidentId });
 export const serviceQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service', { serviceId });
-export const teamsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'list_teams', {});
 export const onCallQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'who_is_on_call', { teamId });

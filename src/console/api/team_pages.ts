@@ -48,6 +48,7 @@ export const simulationQuery = (orgId: string, input: InputOf<'simulate_escalati
 
 const READ_AGAIN: readonly ActionName[] = [
   'search_teams',
+  'search_team_names',
   'search_people_without_team',
   'search_escalation_policies',
   'get_team',

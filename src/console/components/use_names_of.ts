@@ -7,7 +7,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 const IDS_MAX = 200;
 const STALE_AFTER_MS = 5 * 60_000;
 
-interface Names {
+/** Of members, by their ids. */
+export interface Names {
   /** undefined: not loaded yet, or nobody of the organization has this id. */
   nameOf(userId: string): string | undefined;
   readonly isLoading: boolean;

@@ -37,6 +37,13 @@ export class DashboardStore {
     return await this.#visible(orgId).select(SUMMARY).orderBy('d.id').limit(limit).execute();
   }
 
+  async count(orgId: Id<'org'>): Promise<number> {
+    const { count } = await this.#visible(orgId)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
   /** By name; those behind `after`, at most `limit`. `total` counts all that have the text in their name or service. */
   async search(
     orgId: Id<'org'>,

@@ -15,7 +15,7 @@ export interface ScheduleOnCall {
 }
 
 export interface TeamOnCall {
-  /** Oldest schedule first. */
+  /** Of a team the oldest first. */
   readonly schedules: readonly ScheduleOnCall[];
   /** Everyone whom the schedules name and who belongs to the organization. */
   readonly people: ReadonlyMap<string, Person>;
@@ -80,7 +80,17 @@ export class OnCallReader {
     teamIds: readonly Id<'team'>[],
     at: Temporal.Instant,
   ): Promise<(teamId: Id<'team'>) => TeamOnCall> {
-    const schedules = await this.#schedules.listOfTeams(orgId, teamIds);
+    const { schedules, people } = await this.ofSchedulesAt(
+      orgId,
+      await this.#schedules.listOfTeams(orgId, teamIds),
+      at,
+    );
+    const schedulesOf = Map.groupBy(schedules, ({ schedule }) => schedule.teamId);
+    return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
+  }
+
+  /** Of these schedules, in their order. In two queries, however many there are. */
+  async ofSchedulesAt(orgId: Id<'org'>, schedules: readonly ScheduleRow[], at: Temporal.Instant): Promise<TeamOnCall> {
     const overrides = await this.#schedules.listOverrides(
       orgId,
       schedules.map(({ id }) => id),
@@ -96,8 +106,7 @@ export class OnCallReader {
       const own = overridesOf.get(schedule.id) ?? [];
       return { schedule, overrides: own, onCall: onCallOfSchedule(rotationOf(schedule), own, at, isPresent) };
     });
-    const schedulesOf = Map.groupBy(found, ({ schedule }) => schedule.teamId);
-    return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
+    return { schedules: found, people };
   }
 
   /**

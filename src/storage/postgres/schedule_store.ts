@@ -33,6 +33,12 @@ export function rotationOf(schedule: ScheduleRow): Rotation {
   };
 }
 
+/** Which schedules are meant: all of them, those of these teams, those of these ids. */
+export interface ScheduleFilter {
+  readonly teamIds?: readonly string[] | undefined;
+  readonly scheduleIds?: readonly string[] | undefined;
+}
+
 /** Schedules of teams, and the overrides laid over them. */
 export class ScheduleStore {
   readonly #session: Session;
@@ -50,6 +56,31 @@ export class ScheduleStore {
       .where('s.team_id', '=', anyOf(teamIds))
       .orderBy('s.id')
       .execute();
+  }
+
+  /** A part of the schedules, by the name of their team and then the oldest first. */
+  async listPage(
+    orgId: Id<'org'>,
+    filter: ScheduleFilter,
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): Promise<(ScheduleRow & { readonly teamName: string })[]> {
+    return await this.#found(orgId, filter)
+      .innerJoin('teams as t', 't.id', 's.team_id')
+      .select(columns(ScheduleEntity, 's'))
+      .select('t.name as teamName')
+      .orderBy(({ fn }) => fn('lower', ['t.name']))
+      .orderBy('t.id')
+      .orderBy('s.id')
+      .offset(offset)
+      .limit(limit)
+      .execute();
+  }
+
+  async count(orgId: Id<'org'>, filter: ScheduleFilter = {}): Promise<number> {
+    const { count } = await this.#found(orgId, filter)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** At most `limit` schedules that name somebody in their rotation or in an override that ends after `after`, oldest first. */
@@ -196,5 +227,17 @@ export class ScheduleStore {
       .where('o.end_at', '>', after)
       .orderBy('o.id')
       .execute();
+  }
+
+  #found(orgId: Id<'org'>, { teamIds, scheduleIds }: ScheduleFilter) {
+    return this.#session.db
+      .selectFrom('schedules as s')
+      .where('s.org_id', '=', orgId)
+      .$if(teamIds !== undefined, (query) =>
+        query.where('s.team_id', '=', anyOf((teamIds ?? []).map((teamId) => asId('team', teamId)))),
+      )
+      .$if(scheduleIds !== undefined, (query) =>
+        query.where('s.id', '=', anyOf((scheduleIds ?? []).map((scheduleId) => asId('schedule', scheduleId)))),
+      );
   }
 }

@@ -1,5 +1,5 @@
 import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
-import { type Expression, type NotNull, sql } from 'kysely';
+import { type Expression, type ExpressionBuilder, type NotNull, sql } from 'kysely';
 
 import { AppError, notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
@@ -9,6 +9,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { TeamEntity, TeamMemberEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
 
 export type TeamRow = InferEntity<typeof TeamEntity>;
 export type TeamMemberRow = InferEntity<typeof TeamMemberEntity>;
@@ -27,6 +28,12 @@ export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: strin
 /** Where a list of teams by name goes on. */
 export type TeamPlace = Pick<TeamRow, 'name'> & { readonly id: string };
 
+/** Which teams are meant: all of them, those with the text in their name, those of these ids. */
+export interface TeamNameFilter {
+  readonly text?: string | undefined;
+  readonly teamIds?: readonly string[] | undefined;
+}
+
 /** How a member is reached. */
 export type MemberContact = Pick<
   TeamMemberRow,
@@ -41,9 +48,35 @@ export class TeamStore {
     this.#session = session;
   }
 
-  /** Oldest first. */
-  async list(orgId: Id<'org'>, limit: number): Promise<TeamRow[]> {
-    return await this.#teams(orgId).orderBy('t.id').limit(limit).execute();
+  /** Oldest first, after the given one. */
+  async list(orgId: Id<'org'>, limit: number, after: Id<'team'> | null = null): Promise<TeamRow[]> {
+    return await this.#teams(orgId)
+      .$if(after !== null, (query) => query.where('t.id', '>', after ?? asId('team', '')))
+      .orderBy('t.id')
+      .limit(limit)
+      .execute();
+  }
+
+  /** By name, after the given place. */
+  async searchNames(
+    orgId: Id<'org'>,
+    filter: TeamNameFilter,
+    { after, limit }: { readonly after: TeamPlace | null; readonly limit: number },
+  ): Promise<Pick<TeamRow, 'id' | 'name'>[]> {
+    return await this.#named(orgId, filter)
+      .$if(after !== null, (query) => query.where(isBehind(after)))
+      .orderBy(({ fn }) => fn('lower', ['t.name']))
+      .orderBy('t.id')
+      .limit(limit)
+      .execute();
+  }
+
+  async countNames(orgId: Id<'org'>, filter: TeamNameFilter = {}): Promise<number> {
+    const { count } = await this.#named(orgId, filter)
+      .clearSelect()
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
   }
 
   /** Those of the organization's teams that are there. */
@@ -71,11 +104,7 @@ export class TeamStore {
           return or([contains(ref('t.name')), exists(member)]);
         }),
       )
-      .$if(after !== null, (query) =>
-        query.where(
-          ({ ref }) => sql<boolean>`(lower(${ref('t.name')}), ${ref('t.id')}) > (lower(${after?.name}), ${after?.id})`,
-        ),
-      )
+      .$if(after !== null, (query) => query.where(isBehind(after)))
       .orderBy(({ fn }) => fn('lower', ['t.name']))
       .orderBy('t.id')
       .limit(page.limit)
@@ -255,6 +284,19 @@ export class TeamStore {
     return last === undefined || last.sortOrder === null ? 0 : Math.min(last.sortOrder + 1, Number.MAX_SAFE_INTEGER);
   }
 
+  #named(orgId: Id<'org'>, { text, teamIds }: TeamNameFilter) {
+    return this.#session.db
+      .selectFrom('teams as t')
+      .select(['t.id', 't.name'])
+      .where('t.org_id', '=', orgId)
+      .$if(text !== undefined, (query) =>
+        query.where(({ ref }) => sql<boolean>`strpos(lower(${ref('t.name')}), lower(${text})) > 0`),
+      )
+      .$if(teamIds !== undefined, (query) =>
+        query.where('t.id', '=', anyOf((teamIds ?? []).map((teamId) => asId('team', teamId)))),
+      );
+  }
+
   #teams(orgId: Id<'org'>) {
     return this.#session.db.selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId);
   }
@@ -274,4 +316,10 @@ export class TeamStore {
       })
       .where('m.org_id', '=', orgId);
   }
+}
+
+/** In a list of teams by name. */
+function isBehind(place: TeamPlace | null) {
+  return ({ ref }: Pick<ExpressionBuilder<{ t: Tables['teams'] }, 't'>, 'ref'>) =>
+    sql<boolean>`(lower(${ref('t.name')}), ${ref('t.id')}) > (lower(${place?.name}), ${place?.id})`;
 }

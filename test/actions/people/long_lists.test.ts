@@ -2,13 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { listConnections } from '#actions/apps/list_connections.ts';
+import { getPagingProblems } from '#actions/delivery/get_paging_problems.ts';
+import { getHome } from '#actions/home/get_home.ts';
 import { declareIncident } from '#actions/incidents/declare_incident.ts';
 import { listAssignees } from '#actions/incidents/list_assignees.ts';
 import { listApiKeys } from '#actions/keys/list_api_keys.ts';
+import { getMe } from '#actions/me/get_me.ts';
 import { listInvitations } from '#actions/people/list_invitations.ts';
 import { listMembers } from '#actions/people/list_members.ts';
 import { getAgents } from '#actions/responder/get_agents.ts';
 import { setResponder } from '#actions/responder/set_responder.ts';
+import { getOnCallTimeline } from '#actions/schedules/get_on_call_timeline.ts';
+import { searchTeamNames } from '#actions/teams/search_team_names.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -51,6 +56,19 @@ beforeAll(async () => {
        $2::timestamptz + interval '7 days', case when n > 1 then $2::timestamptz end from ${numbered}`,
     values,
   );
+  await sql.run(
+    `insert into teams (id, org_id, name, created_at, updated_at)
+     select 'team_' || id, $1, 'Team ' || n, $2::timestamptz, $2::timestamptz from ${numbered}`,
+    values,
+  );
+  // Nobody takes turns but in the last one, where the owner does.
+  await sql.run(
+    `insert into schedules (id, org_id, team_id, name, timezone, rotation_type, rotation_config, start_at, created_at, updated_at)
+     select 'schedule_' || id, $1, 'team_' || id, 'Primary', 'UTC', 'weekly',
+       json_build_object('userIds', case when n = $3 then array[$4] else array[]::text[] end),
+       $2::timestamptz, $2::timestamptz, $2::timestamptz from ${numbered}`,
+    [...values, w.owner.userId],
+  );
 });
 afterAll(() => w.close());
 
@@ -86,6 +104,7 @@ test.each([
   ['connected apps', listConnections, 'connections', 'connectionId', ['connections']],
   ['invitations', listInvitations, 'invitations', 'invitationId', ['invitations']],
   ['agents', getAgents, 'agents', 'agentId', ['api_keys', 'connections']],
+  ['teams', searchTeamNames, 'teams', 'teamId', ['teams']],
 ] as const)('every one of over 1,000 %s is listed once, and counted', async (_what, operation, field, id, tables) => {
   const count = await countIn(tables);
   expect(count).toBeGreaterThan(1_000);
@@ -105,6 +124,7 @@ test('the last of over 1,000 is found by what is typed', async () => {
   expect(await found(listApiKeys, 'key 1049', 'apiKeys')).toEqual([1, ['Key 1049']]);
   expect(await found(listConnections, 'app 1049', 'connections')).toEqual([1, ['App 1049']]);
   expect(await found(getAgents, '1049', 'agents')).toEqual([2, ['App 1049', 'Key 1049']]);
+  expect(await found(searchTeamNames, 'team 1049', 'teams')).toEqual([1, ['Team 1049']]);
   expect(await found(listMembers, 'nobody at all', 'members')).toEqual([0, []]);
 });
 
@@ -162,4 +182,36 @@ test('somebody who manages nothing sees only their own keys and apps', async () 
   const mine = { total: 1, nextCursor: null };
   expect(await runOperation(w, listApiKeys, own, {})).toMatchObject({ ...mine, apiKeys: [{ user: { userId } }] });
   expect(await runOperation(w, getAgents, own, {})).toMatchObject({ ...mine, agents: [{ userName: 'Vera' }] });
+});
+
+test('a team is found by its id, one that is not there is left out', async () => {
+  const teamIds = [`team_${'1049'.padStart(26, '0')}`, `team_${'9'.repeat(26)}`];
+  expect(await run(searchTeamNames, { teamIds })).toMatchObject({ teams: [{ name: 'Team 1049' }], total: 1 });
+});
+
+test('whoever takes turns in the last of over 1,000 teams sees their shift, and every team is looked at', async () => {
+  const own = { teamName: `Team ${MANY}`, since: expect.any(String) };
+  const home = await run(getHome, {});
+  expect(home).toMatchObject({ scheduleCount: MANY, ownShifts: [own] });
+  expect(home.schedules[0]).toMatchObject({ teamName: `Team ${MANY}`, onCall: { userId: w.owner.userId } });
+  expect(home.schedules).toHaveLength(20);
+  expect((await run(getMe, {})).shifts).toMatchObject([own]);
+  expect((await run(getPagingProblems, {})).warningCount).toBe(MANY - 1);
+  expect(await run(getPagingProblems, { withoutGaps: true })).toMatchObject({ warnings: [], warningCount: 0 });
+});
+
+test('a timeline goes on after 1,000 teams, and a cut list says how many there are', async () => {
+  const at = w.clock.now();
+  const week = { from: at.toString(), to: at.add({ hours: 24 }).toString() };
+  const last = await run(getOnCallTimeline, { ...week, cursor: '1000' });
+  expect(last).toMatchObject({ total: MANY, teamCount: MANY, nextCursor: null });
+  expect(last.schedules).toHaveLength(MANY - 1_000);
+  const teamIds = [`team_${String(MANY).padStart(26, '0')}`];
+  const one = await run(getOnCallTimeline, { ...week, teamIds });
+  expect(one).toMatchObject({
+    total: 1,
+    schedules: [{ teamName: `Team ${MANY}`, onCall: { userId: w.owner.userId } }],
+  });
+  const { teams, total } = await w.expectOk('list_teams');
+  expect([teams.length, total]).toEqual([1_000, MANY]);
 });

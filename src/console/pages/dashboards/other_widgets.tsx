@@ -1,19 +1,22 @@
 import { Code, Skeleton } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 
+import { serverNow } from '#console/api/http.ts';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
-import { onCallQuery, teamsQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Name } from '#console/components/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
+import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Widget } from '#core/dashboards/widget.ts';
 
 const INCIDENTS = 20;
+const HOUR_MS = 3_600_000;
 
 /** Open incidents: of a service, or of all. */
 export function IncidentsWidget({ serviceId }: { readonly serviceId: string | null }) {
@@ -55,56 +58,42 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
 
 /** Who is on call: of one team, or of each that has schedules. */
 export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
-  const { orgId } = useOrganization().org;
-  const { data, error } = useQuery(teamsQuery(orgId));
-  if (error !== null) return <ErrorAlert error={error} />;
-  if (data === undefined) return <Skeleton height="100%" />;
-  const teams = data.teams.filter((team) => (teamId === null ? team.schedules.length > 0 : team.teamId === teamId));
-  if (teams.length === 0) {
-    return <p className={classes.empty}>{teamId === null ? 'No team has a schedule yet.' : 'This team is gone.'}</p>;
+  const [from] = useState(() => serverNow());
+  const { timeline, query } = useTimeline({ from, to: from + HOUR_MS }, { teamId: teamId ?? undefined });
+  if (query.error !== null && timeline === null) return <ErrorAlert error={query.error} />;
+  if (timeline === null) return <Skeleton height="100%" />;
+  const { schedules, nameOf } = timeline;
+  if (schedules.length === 0) {
+    return <p className={classes.empty}>{teamId === null ? 'No team' : 'This team'} has no schedule.</p>;
   }
   return (
     <div className={classes.scroll} tabIndex={0} role="region" aria-label="On call">
       <ul className={classes.rows}>
-        {teams.map((team) => (
-          <TeamOnCall key={team.teamId} teamId={team.teamId} name={team.name} />
+        {schedules.map(({ scheduleId, teamName, name, onCall }) => (
+          <li key={scheduleId}>
+            <span className={classes.grow}>
+              {onCall === null ? 'Nobody' : <Name>{nameOf(onCall.userId)}</Name>}
+              <span className={classes.sub}>
+                <Name>{teamName}</Name>, <Name>{name}</Name>
+              </span>
+            </span>
+            {onCall?.until != null && (
+              <span className={classes.until}>
+                until <Timestamp at={onCall.until} format="date_time" />
+              </span>
+            )}
+          </li>
         ))}
       </ul>
+      {query.hasNextPage && (
+        <LoadMore
+          onMore={() => void query.fetchNextPage()}
+          isLoading={query.isFetchingNextPage}
+          hasFailed={query.isFetchNextPageError}
+        />
+      )}
     </div>
   );
-}
-
-function TeamOnCall({ teamId, name }: { readonly teamId: string; readonly name: string }) {
-  const { orgId } = useOrganization().org;
-  const { data } = useQuery({ ...onCallQuery(orgId, teamId), refetchInterval: 60_000 });
-  if (data === undefined) return <Skeleton height={44} />;
-  if (data.schedules.length === 0) {
-    return (
-      <li>
-        <span className={classes.grow}>
-          Nobody
-          <span className={classes.sub}>
-            <Name>{name}</Name> has no schedule.
-          </span>
-        </span>
-      </li>
-    );
-  }
-  return data.schedules.map((schedule) => (
-    <li key={schedule.scheduleId}>
-      <span className={classes.grow}>
-        {schedule.onCall === null ? 'Nobody' : <Name>{schedule.onCall.name}</Name>}
-        <span className={classes.sub}>
-          <Name>{name}</Name>, <Name>{schedule.name}</Name>
-        </span>
-      </span>
-      {schedule.until !== null && (
-        <span className={classes.until}>
-          until <Timestamp at={schedule.until} format="date_time" />
-        </span>
-      )}
-    </li>
-  ));
 }
 
 /** Headings begin with #, items with -; everything else is a paragraph. */

@@ -1,17 +1,14 @@
 import { Button, Group, NativeSelect, Stack, Textarea, TextInput } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
-import { teamsQuery } from '#console/api/queries.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/team_picker.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
 import {
   type Widget,
   type WidgetFacts,
@@ -64,7 +61,6 @@ function factsOf(widget: Widget | null): WidgetFacts {
 
 /** All that a person can say of a widget. */
 export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, onClose }: WidgetEditorProps) {
-  const { orgId } = useOrganization().org;
   const [values, setValues, draft] = useDraftState<WidgetFacts>({
     form: `widget ${dashboardId} ${widget?.id ?? 'new'}`,
     base: factsOf(widget),
@@ -72,7 +68,6 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
   const { kind, title, queries, text, serviceId, teamId } = values;
   const change = (part: Partial<WidgetFacts>): void => setValues({ ...values, ...part });
   const [isSent, setIsSent] = useState(false);
-  const { data: teams } = useQuery({ ...teamsQuery(orgId), enabled: kind === 'oncall' });
   const isMetric = kind === 'series' || kind === 'number' || kind === 'table';
   const shown = kind === 'number' ? queries.slice(0, 1) : queries;
   const faultsOf = ({ metricName, serviceId: own }: WidgetQuery) => ({
@@ -210,14 +205,11 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
             <ServicePicker value={serviceId ?? undefined} onChange={(next) => change({ serviceId: next ?? null })} />
           )}
           {kind === 'oncall' && (
-            <NativeSelect
+            <TeamPicker
               label="Team"
-              value={teamId ?? ''}
-              data={[
-                { value: '', label: 'All teams' },
-                ...(teams?.teams ?? []).map((team) => ({ value: team.teamId, label: isolateBidi(team.name) })),
-              ]}
-              onChange={(event) => change({ teamId: event.currentTarget.value || null })}
+              placeholder="All teams"
+              value={teamId}
+              onChange={(chosen) => change({ teamId: chosen })}
             />
           )}
           <SubmitButtons

@@ -1,15 +1,14 @@
 import { Button, Group, NativeSelect, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
-import { teamsQuery } from '#console/api/queries.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { PolicyPicker } from '#console/components/policy_picker.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -42,10 +41,6 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [requestKey] = useState(newRequestKey);
-  const { data } = useQuery(teamsQuery(orgId));
-  const policies = (data?.teams ?? []).flatMap(({ name: team, escalationPolicies }) =>
-    escalationPolicies.map(({ policyId, name, steps }) => ({ policyId, name, team, steps })),
-  );
   const { form, draft } = useDraftForm<Declared>({
     form: 'declare_incident',
     base: EMPTY,
@@ -99,18 +94,13 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
             error={form.errors['serviceId']}
           />
           <NativeSelect label={LABELS.severity} data={[...SEVERITIES]} {...form.getInputProps('severity')} />
-          <NativeSelect
+          <PolicyPicker
             label={LABELS.policyId}
-            data={[
-              { value: '', label: data === undefined ? 'Loading …' : 'Choose an escalation policy', disabled: true },
-              ...policies.map(({ policyId: value, name, team, steps }) => ({
-                value,
-                label: `${isolateBidi(name)} (${isolateBidi(team)})${steps.length === 0 ? ', no steps' : ''}`,
-                disabled: steps.length === 0,
-              })),
-              { value: NOBODY, label: 'Nobody: only record it' },
-            ]}
-            {...form.getInputProps('policyId')}
+            placeholder="Choose an escalation policy"
+            before={[{ value: NOBODY, label: 'Nobody: only record it' }]}
+            value={policyId === '' ? null : policyId}
+            onChange={(chosen) => form.setFieldValue('policyId', chosen ?? '')}
+            error={form.errors['policyId']}
           />
           {declaring.isError && <ErrorAlert title="The incident was not declared" error={declaring.error} />}
           <Group justify="flex-end">

@@ -1,14 +1,13 @@
 import { Button, Group } from '@mantine/core';
 import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { teamsQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
 import { Bullet, Step, Steps } from '#console/components/steps.tsx';
+import { useTeamName } from '#console/components/team_picker.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
@@ -31,14 +30,14 @@ type PolicyStep = Escalation['steps'][number];
 
 /** The steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
-  const { org, may } = useOrganization();
+  const { may } = useOrganization();
   const { incidentId, escalation, status, triggeredAt } = incident;
-  const { data } = useQuery({ ...teamsQuery(org.orgId), staleTime: 60_000 });
-  const team = data?.teams.find(({ teamId }) => teamId === escalation.teamId)?.name ?? null;
+  const team = useTeamName(escalation.teamId) ?? null;
   const [isReassigning, setIsReassigning] = useState(false);
   const mayChange = may('oncall:edit') && status !== 'resolved';
   useShortcut('s', () => setIsReassigning(mayChange));
   const next = escalation.steps.find(({ index }) => index === escalation.nextStep);
+  const earlier = escalation.stepCount - escalation.steps.length;
   return (
     <Card
       title="Escalation"
@@ -55,11 +54,16 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
       })}
     >
       <Progress incident={incident} />
+      {earlier > 0 && (
+        <p className={classes.note}>
+          {earlier.toLocaleString()} earlier {earlier === 1 ? 'step is' : 'steps are'} in the timeline.
+        </p>
+      )}
       {escalation.steps.length > 0 && (
         <Steps className={classes.steps}>
           {escalation.steps.map((step, place) => {
             const before = escalation.steps[place - 1]?.countsFrom ?? triggeredAt;
-            const begins = step.countsFrom === before ? null : beginText(incident, step, place);
+            const begins = step.countsFrom === before ? null : beginText(incident, step);
             return (
               <StepItem
                 key={step.index}
@@ -207,10 +211,10 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
 }
 
 /** What the time from which steps count stands for. Only the first steps can have waited; later ones came with a change. */
-function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom }: PolicyStep, place: number): string {
+function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, index }: PolicyStep): string {
   const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
   if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';
-  if (place > 0) return 'Reassigned at';
+  if (index > 0) return 'Reassigned at';
   if (isFarAhead(countsFrom)) return 'Once the incident that pages for both has ended';
   if (isNow('pages_itself')) return 'The incident that paged for both ended at';
   if (isNow('maintenance_ended')) return 'The maintenance was ended at';

@@ -1,18 +1,19 @@
-import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Skeleton, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
-import { invoke, type ResultOf } from '#console/api/actions.ts';
+import { invoke } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
-import { teamsQuery, topicKey } from '#console/api/queries.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
+import { TeamPicker } from '#console/components/team_picker.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
@@ -22,28 +23,26 @@ const route = getRouteApi('/inside/oncall/schedules/new');
 
 export function NewSchedule() {
   const { org, may } = useOrganization();
-  const { data, error, refetch } = useQuery(teamsQuery(org.orgId));
+  const { data, error, refetch } = useQuery(teamNamesQuery(org.orgId, { limit: 1 }));
   return (
     <Page title="New schedule" above={<Back to="/oncall">On-call</Back>}>
       {!may('oncall:edit') && <p>Your role may not create a schedule. Ask an owner or an admin.</p>}
       {may('oncall:edit') && error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {may('oncall:edit') && error === null && data === undefined && <Skeleton height={420} radius="lg" />}
-      {may('oncall:edit') && data !== undefined && <Form teams={data.teams} />}
+      {may('oncall:edit') && data !== undefined && <Form firstTeamId={data.teams[0]?.teamId ?? null} />}
     </Page>
   );
 }
 
-type Teams = ResultOf<'list_teams'>['teams'];
-
-function Form({ teams }: { readonly teams: Teams }) {
+/** `firstTeamId` is null where there is no team yet. */
+function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { team: wanted } = route.useSearch();
-  const first = teams.find(({ teamId }) => teamId === wanted) ?? teams[0];
-  const [base] = useState(() => newDraft(serverNow(), first?.teamId ?? ''));
+  const [base] = useState(() => newDraft(serverNow(), wanted ?? firstTeamId ?? ''));
   const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: 'create_schedule', base });
-  const teamId = teams.some((team) => team.teamId === draft.teamId) ? draft.teamId : (first?.teamId ?? '');
+  const teamId = firstTeamId === null ? '' : draft.teamId || firstTeamId;
   const creating = useMutation({
     mutationFn: async () => {
       const { timezone, rotationType, rotationConfig } = rotationInput(draft, null);
@@ -76,7 +75,7 @@ function Form({ teams }: { readonly teams: Teams }) {
       onCancel={() => void navigate({ to: '/oncall' })}
       notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} />}
       team={
-        teams.length === 0 ? (
+        firstTeamId === null ? (
           <TextInput
             label="Team"
             description="Schedules belong to a team. This one is created with it."
@@ -86,11 +85,12 @@ function Form({ teams }: { readonly teams: Teams }) {
             maxLength={500}
           />
         ) : (
-          <NativeSelect
+          <TeamPicker
             label="Team"
+            placeholder="Choose a team"
+            isRequired
             value={teamId}
-            onChange={({ currentTarget }) => setDraft({ ...draft, teamId: currentTarget.value })}
-            data={teams.map((team) => ({ value: team.teamId, label: isolateBidi(team.name) }))}
+            onChange={(chosen) => setDraft({ ...draft, teamId: chosen ?? firstTeamId })}
           />
         )
       }

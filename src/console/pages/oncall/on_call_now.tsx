@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group, NativeSelect, SegmentedControl, Skeleton } from '@mantine/core';
+import { ActionIcon, Button, Group, SegmentedControl, Skeleton } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -6,11 +6,11 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
 
 import { teamWarningsQuery } from '#console/api/home.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
+import { TeamPicker } from '#console/components/team_picker.tsx';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
@@ -73,10 +73,17 @@ export function OnCallNow() {
       {query.error !== null && timeline === null && (
         <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />
       )}
-      {isEmpty && <NoSchedule hasTeam={timeline.teams.length > 0} create={create} />}
+      {isEmpty && <NoSchedule hasTeam={timeline.teamCount > 0} create={create} />}
       {!isEmpty && query.error === null && (
         <>
-          <Toolbar view={view} range={range} teams={timeline?.teams ?? []} team={team} onShow={show} onMove={move} />
+          <Toolbar
+            view={view}
+            range={range}
+            hasTeams={(timeline?.teamCount ?? 0) > 1 || team !== undefined}
+            team={team}
+            onShow={show}
+            onMove={move}
+          />
           {timeline === null || warnings.isPending ? (
             <Skeleton height={320} radius="lg" />
           ) : (
@@ -172,7 +179,8 @@ function useShownTime() {
 interface ToolbarProps {
   readonly view: TimelineView;
   readonly range: TimelineRange;
-  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
+  /** Whether there is a team to choose. */
+  readonly hasTeams: boolean;
   readonly team: string | undefined;
   readonly onShow: (
     changes: Partial<Record<keyof TimelineFilter, string | undefined>> & { view?: TimelineView },
@@ -183,7 +191,7 @@ interface ToolbarProps {
 const RANGE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
 const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' });
 
-function Toolbar({ view, range, teams, team, onShow, onMove }: ToolbarProps) {
+function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) {
   const last = range.days.at(-1)?.start ?? range.from;
   return (
     <div className={classes.toolbar}>
@@ -202,18 +210,14 @@ function Toolbar({ view, range, teams, team, onShow, onMove }: ToolbarProps) {
         {view === 'month' ? MONTH.format(range.from) : RANGE.formatRange(range.from, last)}
       </h2>
       <span className={classes.zone}>{viewerZone()}</span>
-      {(teams.length > 1 || team !== undefined) && (
-        <NativeSelect
-          aria-label="Team"
+      {hasTeams && (
+        <TeamPicker
+          label="Team"
+          isLabelHidden
+          placeholder="All teams"
           className={classes.team}
-          value={team ?? ''}
-          onChange={({ currentTarget }) =>
-            onShow({ team: currentTarget.value === '' ? undefined : currentTarget.value })
-          }
-          data={[
-            { value: '', label: 'All teams' },
-            ...teams.map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) })),
-          ]}
+          value={team ?? null}
+          onChange={(teamId) => onShow({ team: teamId ?? undefined })}
         />
       )}
       <SegmentedControl

@@ -10,13 +10,12 @@ const REFRESH_MS_MAX = 10 * 60_000;
 const REFRESH_MS_MIN = 5_000;
 
 /** A schedule with what its page and its row show. */
-export interface ShownSchedule extends ScheduleOverTime {
-  readonly teamName: string;
-}
+export type ShownSchedule = ScheduleOverTime;
 
 export interface ShownTimeline {
   readonly schedules: readonly ShownSchedule[];
-  readonly teams: readonly { readonly teamId: string; readonly name: string }[];
+  /** Of the organization. */
+  readonly teamCount: number;
   /** The name of somebody; of somebody who has left, a word for it. */
   nameOf(userId: string | null): string;
   readonly total: number;
@@ -46,15 +45,12 @@ export function useTimeline({ from, to }: Pick<TimelineRange, 'from' | 'to'>, { 
     const last = data?.pages.at(-1);
     if (data === undefined || last === undefined) return null;
     const names = new Map(data.pages.flatMap(({ people }) => people).map(({ userId, name }) => [userId, name]));
-    const teamNames = new Map(last.teams.map(({ teamId: id, name }) => [id, name]));
     const schedules = new Map(
-      data.pages
-        .flatMap((page) => page.schedules)
-        .map((schedule) => [schedule.scheduleId, { ...schedule, teamName: teamNames.get(schedule.teamId) ?? '' }]),
+      data.pages.flatMap((page) => page.schedules).map((schedule) => [schedule.scheduleId, schedule]),
     );
     return {
       schedules: [...schedules.values()],
-      teams: last.teams,
+      teamCount: last.teamCount,
       nameOf: (userId) => (userId === null ? 'Nobody' : (names.get(userId) ?? 'Somebody who has left')),
       total: last.total,
     };

@@ -1,10 +1,9 @@
-import { NativeSelect } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 
-import { teamsQuery } from '#console/api/queries.ts';
 import type { PersonWithoutTeam } from '#console/api/team_pages.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
 import { named } from '#console/components/name.tsx';
+import { TeamPicker } from '#console/components/team_picker.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -15,21 +14,28 @@ interface AddToTeamProps {
 
 /** Adds somebody who is in no team to one. */
 export function AddToTeam({ person: { userId, name }, onClose }: AddToTeamProps) {
-  const teams = useQuery(teamsQuery(useOrganization().org.orgId)).data?.teams ?? [];
-  const options = teams.map(({ teamId, name: teamName }) => ({ value: teamId, label: isolateBidi(teamName) }));
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const teamNameOf = (teamId: string): string => {
+    const known = queryClient.getQueryData(teamNamesQuery(orgId, { teamIds: [teamId] }).queryKey);
+    return known?.teams[0]?.name ?? 'the team';
+  };
   return (
     <MembershipDialog
       title={named`Add ${name} to a team`}
       chosen={{ userId }}
       asked={{ name: 'teamId', fault: 'Choose a team' }}
-      teamNameOf={(teamId) => teams.find((team) => team.teamId === teamId)?.name ?? 'the team'}
+      teamNameOf={teamNameOf}
       onClose={onClose}
       field={(form) => (
-        <NativeSelect
-          {...form.getInputProps('teamId')}
+        <TeamPicker
           label="Team"
-          data={[{ value: '', label: teams.length === 0 ? 'There is no team yet' : 'Choose a team' }, ...options]}
-          data-autofocus
+          placeholder="Choose a team"
+          isRequired
+          isFocused
+          value={form.values.teamId === '' ? null : form.values.teamId}
+          onChange={(teamId) => form.setFieldValue('teamId', teamId ?? '')}
+          error={form.errors['teamId']}
         />
       )}
     />

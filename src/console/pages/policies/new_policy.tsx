@@ -4,8 +4,10 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { teamsQuery, topicKey } from '#console/api/queries.ts';
+import { invoke } from '#console/api/actions.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { teamQuery } from '#console/api/team_pages.ts';
+import { teamNamesQuery } from '#console/api/teams.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
@@ -24,13 +26,18 @@ const route = getRouteApi('/inside/oncall/policies/new');
 /** A new policy: empty, or from a template of the address. */
 export function NewPolicy() {
   const { org, may } = useOrganization();
-  const { data, error, refetch } = useQuery(teamsQuery(org.orgId));
+  const { team: wantedTeam } = route.useSearch();
+  const { data, error, refetch } = useQuery(teamNamesQuery(org.orgId, { limit: 1 }));
+  const firstTeamId = wantedTeam ?? (data?.total === 1 ? data.teams[0]?.teamId : undefined) ?? '';
+  // A template may page its members.
+  const team = useQuery({ ...teamQuery(org.orgId, firstTeamId), enabled: firstTeamId !== '' });
+  const isLoading = (data === undefined && error === null) || (team.isPending && firstTeamId !== '');
   return (
     <Page title="Create a policy" above={<BackToPolicies />} lead="Minutes count from the trigger of an incident.">
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && <Skeleton height={320} radius="lg" />}
+      {isLoading && <Skeleton height={320} radius="lg" />}
       {data !== undefined && !may('oncall:edit') && <p>Your role does not change policies.</p>}
-      {data?.teams.length === 0 && (
+      {data?.total === 0 && (
         <EmptyState
           icon={<IconUsersPlus size={24} />}
           title="A policy belongs to a team"
@@ -43,26 +50,31 @@ export function NewPolicy() {
           It pages the people on call in the schedules of its team.
         </EmptyState>
       )}
-      {data !== undefined && data.teams.length > 0 && may('oncall:edit') && <Form teams={data.teams} />}
+      {data !== undefined && data.total > 0 && !isLoading && may('oncall:edit') && (
+        <Form firstTeamId={team.isError ? '' : firstTeamId} />
+      )}
     </Page>
   );
 }
 
-function Form({ teams }: { readonly teams: ResultOf<'list_teams'>['teams'] }) {
+/** `firstTeamId` is empty when there are several teams to choose from. */
+function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const { org } = useOrganization();
-  const { team: wantedTeam, template } = route.useSearch();
+  const { template } = route.useSearch();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [base] = useState((): PolicyDraft => {
-    const team = teams.find(({ teamId }) => teamId === wantedTeam) ?? (teams.length === 1 ? teams[0] : undefined);
-    return { name: '', teamId: team?.teamId ?? '', steps: addStep([]) };
-  });
+  const [base] = useState((): PolicyDraft => ({ name: '', teamId: firstTeamId, steps: addStep([]) }));
   const [values, setValues, draft] = useDraftState({ form: 'create_escalation_policy', base });
+  const hasTeam = values.teamId !== '';
+  const team = useQuery({ ...teamQuery(org.orgId, values.teamId), enabled: hasTeam });
+  const memberIds = team.data?.members.map(({ userId }) => userId) ?? [];
+  const [isCut, setIsCut] = useState(false);
   const fromTemplate = (index: number): void => {
     const chosen = POLICY_TEMPLATES[index];
     if (chosen === undefined) return;
-    const members = teams.find(({ teamId }) => teamId === values.teamId)?.members ?? [];
-    const steps = chosen.steps(members.map(({ userId }) => userId));
+    const steps = chosen.steps(memberIds);
+    const isOfMembers = steps.some(({ targetUserIds }) => targetUserIds.length > 0);
+    setIsCut(isOfMembers && (team.data?.memberCount ?? 0) > memberIds.length);
     setValues({ ...values, name: values.name === '' ? chosen.name : values.name, steps });
   };
   const [isBegun, setIsBegun] = useState(false);
@@ -97,7 +109,13 @@ function Form({ teams }: { readonly teams: ResultOf<'list_teams'>['teams'] }) {
         void navigate({ to: '/oncall/policies' });
       }}
     >
-      <Templates onChoose={fromTemplate} />
+      <Templates onChoose={fromTemplate} isDisabled={hasTeam && team.isPending} />
+      {isCut && (
+        <p role="status">
+          The last step pages the first {memberIds.length.toLocaleString()} of {team.data?.memberCount.toLocaleString()}{' '}
+          members: a step pages no more people than that by name.
+        </p>
+      )}
     </PolicyForm>
   );
 }

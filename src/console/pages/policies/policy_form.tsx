@@ -1,11 +1,10 @@
-import { Button, Kbd, NativeSelect, TextInput } from '@mantine/core';
+import { Button, Kbd, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconRepeat } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { teamsQuery } from '#console/api/queries.ts';
 import { previewQuery } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
@@ -13,6 +12,8 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import type { Draft } from '#console/components/use_draft.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
 import { Steps } from '#console/components/steps.tsx';
+import { TeamPicker } from '#console/components/team_picker.tsx';
+import { type Names, useNamesOf } from '#console/components/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import {
   addStep,
@@ -53,17 +54,14 @@ interface PolicyFormProps {
 /** The editor of a policy: its steps in the order in which they fire, each with whom it would page now. */
 export function PolicyForm(props: PolicyFormProps) {
   const { values, setValues, draft, isNew, button, isPending, error, onSave, onCancel, children } = props;
-  const { org } = useOrganization();
-  const { data } = useQuery(teamsQuery(org.orgId));
   const [isTried, setIsTried] = useState(false);
   const { list, announcement, focusOn } = useFocusInSteps();
   const faults = faultsOf(values, isNew);
   const shown = isTried ? faults : { ofSteps: new Map<number, StepFaults>() };
   const refused = refusalsOf(error);
   const preview = usePreview(values);
-  const people = data?.people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) })) ?? null;
-  const nameOf = new Map(people?.map(({ value, label }) => [value, label]));
   const { steps } = values;
+  const names = useNamesOf(steps.flatMap(({ targetUserIds }) => targetUserIds));
 
   const setSteps = (changed: readonly DraftStep[]) => setValues({ ...values, steps: changed });
   const add = (): void => {
@@ -102,7 +100,7 @@ export function PolicyForm(props: PolicyFormProps) {
       <DraftNotice
         draft={draft}
         labels={{ name: 'Name', teamId: 'Team', steps: 'Steps' }}
-        show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], nameOf) : String(value))}
+        show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], names) : String(value))}
       />
       {error !== null && draft.conflicts.length === 0 && <ErrorAlert title="The policy was not saved" error={error} />}
       {children}
@@ -117,14 +115,12 @@ export function PolicyForm(props: PolicyFormProps) {
           data-autofocus
         />
         {isNew && (
-          <NativeSelect
+          <TeamPicker
             label="Team"
-            value={values.teamId}
-            onChange={(event) => setValues({ ...values, teamId: event.currentTarget.value })}
-            data={[
-              ...(values.teamId === '' ? [{ value: '', label: 'Choose a team' }] : []),
-              ...(data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) })),
-            ]}
+            placeholder="Choose a team"
+            isRequired
+            value={values.teamId === '' ? null : values.teamId}
+            onChange={(teamId) => setValues({ ...values, teamId: teamId ?? values.teamId })}
             error={shown.teamId}
           />
         )}
@@ -136,7 +132,7 @@ export function PolicyForm(props: PolicyFormProps) {
             step={step}
             index={index}
             count={steps.length}
-            people={people}
+            names={names}
             faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
             isOutOfOrder={isOutOfOrder(steps, index)}
             preview={preview?.find((simulated) => simulated.step === index) ?? null}
@@ -246,11 +242,12 @@ function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
 }
 
 /** For a comparison of two versions. */
-function stepsText(steps: readonly DraftStep[], nameOf: ReadonlyMap<string, string>): string {
+function stepsText(steps: readonly DraftStep[], { nameOf }: Names): string {
   if (steps.length === 0) return 'no steps';
   return steps
     .map(({ afterMinutes, targetUserIds, useSchedule, channels }) => {
-      const people = [...targetUserIds.map((id) => nameOf.get(id) ?? 'somebody'), ...(useSchedule ? ['on call'] : [])];
+      const named = targetUserIds.map((id) => isolateBidi(nameOf(id) ?? 'somebody'));
+      const people = [...named, ...(useSchedule ? ['on call'] : [])];
       const by = channels.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(', ');
       return `${waitText(Number(afterMinutes))}: ${people.join(', ') || 'nobody'} by ${by || 'nothing'}`;
     })

@@ -22,7 +22,7 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
         key: 2,
         afterMinutes: 15,
         channels: ['push', 'sms', 'call'],
-        targetUserIds: memberIds.slice(0, 1_000),
+        targetUserIds: memberIds,
         useSchedule: true,
       },
     ],

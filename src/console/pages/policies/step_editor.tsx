@@ -1,22 +1,17 @@
 import { ActionIcon, Checkbox, Group, MultiSelect, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
-import type { KeyboardEvent } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 
 import type { SimulatedStep } from '#console/api/team_pages.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { useFoundMembers } from '#console/components/found_members.ts';
 import { Bullet, Step } from '#console/components/steps.tsx';
+import type { Names } from '#console/components/use_names_of.ts';
 import { StepDetails } from '#console/pages/policies/escalation_flow.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
-
-/** More match than are listed: typing goes on. */
-const OPTIONS_MAX = 50;
-
-export interface PersonOption {
-  readonly value: string;
-  readonly label: string;
-}
 
 export interface StepFaults {
   readonly afterMinutes?: string;
@@ -28,8 +23,8 @@ interface StepEditorProps {
   readonly step: DraftStep;
   readonly index: number;
   readonly count: number;
-  /** Everybody of the organization; null until that is known. */
-  readonly people: readonly PersonOption[] | null;
+  /** Of those whom it pages. */
+  readonly names: Names;
   readonly faults: StepFaults;
   readonly isOutOfOrder: boolean;
   /** Whom it would page now; null while that is not known. */
@@ -42,13 +37,19 @@ interface StepEditorProps {
 
 /** One step of the editor: after how long, whom, by which channels, and who that is now. */
 export function StepEditor(props: StepEditorProps) {
-  const { step, index, count, people, faults, isOutOfOrder, preview, onChange, onMove, onRemove } = props;
+  const { step, index, count, names, faults, isOutOfOrder, preview, onChange, onMove, onRemove } = props;
   const name = `Step ${index + 1}`;
-  const known = new Set(people?.map(({ value }) => value));
-  const unknown = step.targetUserIds.filter((userId) => !known.has(userId));
-  const hasLeavers = people !== null && unknown.length > 0;
-  const unknownName = people === null ? '…' : 'Somebody who has left';
-  const options = [...(people ?? []), ...unknown.map((value) => ({ value, label: unknownName }))];
+  const [typed, setTyped] = useState('');
+  const found = useFoundMembers(typed).filter(({ userId }) => !step.targetUserIds.includes(userId));
+  const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
+  const options = [
+    ...step.targetUserIds.map((userId) => {
+      const known = names.nameOf(userId);
+      const unknown = names.isLoading ? '…' : 'Somebody who has left';
+      return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
+    }),
+    ...found.map(({ userId, name: own }) => ({ value: userId, label: isolateBidi(own) })),
+  ];
   const moveByKey = (event: KeyboardEvent): void => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -83,11 +84,13 @@ export function StepEditor(props: StepEditorProps) {
             value={[...step.targetUserIds]}
             onChange={(targetUserIds) => onChange({ targetUserIds })}
             searchable
+            searchValue={typed}
+            onSearchChange={setTyped}
+            filter={({ options: all }) => all}
             openOnFocus={false}
             clearSearchOnChange
             hidePickedOptions
             selectFirstOptionOnChange
-            limit={OPTIONS_MAX}
             nothingFoundMessage="Nobody has this name"
             error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
           />

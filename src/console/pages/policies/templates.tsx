@@ -3,12 +3,18 @@ import { UnstyledButton } from '@mantine/core';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 
+interface TemplatesProps {
+  readonly onChoose: (index: number) => void;
+  /** While it is not known whom they would page. */
+  readonly isDisabled?: boolean;
+}
+
 /** What a new policy can begin with. */
-export function Templates({ onChoose }: { readonly onChoose: (index: number) => void }) {
+export function Templates({ onChoose, isDisabled = false }: TemplatesProps) {
   return (
     <section className={classes.templates} aria-label="Begin with">
       {POLICY_TEMPLATES.map(({ title, about }, index) => (
-        <UnstyledButton key={title} className={classes.template} onClick={() => onChoose(index)}>
+        <UnstyledButton key={title} className={classes.template} disabled={isDisabled} onClick={() => onChoose(index)}>
           <span className={classes.templateTitle}>{title}</span>
           <span className={classes.templateAbout}>{about}</span>
         </UnstyledButton>

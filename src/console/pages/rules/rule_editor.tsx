@@ -10,7 +10,7 @@ import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { Draft } from '#console/components/use_draft.ts';
 import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
-import { PolicyPicker } from '#console/pages/rules/policy_picker.tsx';
+import { PolicyPicker } from '#console/components/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
 import { SettingFields } from '#console/pages/rules/setting_fields.tsx';
@@ -110,6 +110,14 @@ export function RuleEditor(props: RuleEditorProps) {
             errorOf={(field) => errorOf(`settings.${field}`)}
           />
           <PolicyPicker
+            label="Pages by"
+            placeholder="Nobody is paged"
+            clearLabel="Page nobody"
+            description={
+              values.escalationPolicyId === null
+                ? 'Without an escalation policy it opens incidents and pages nobody.'
+                : undefined
+            }
             value={values.escalationPolicyId}
             onChange={(policyId) => form.setFieldValue('escalationPolicyId', policyId)}
             error={errorOf('escalationPolicyId')}

@@ -96,7 +96,7 @@ with \`Retry-After\`. Points of new series beyond the limit of the day are refus
 
 - Ids are opaque texts such as \`service_01k9z8e4rnf7ktv2x5m6w0abqd\`; those of one kind sort by creation.
 - Times are RFC 3339 in UTC with milliseconds. A field without a value is \`null\`, not absent.
-- There is no paging: a list is cut at ${LIST_LIMIT.toLocaleString('en')} rows. Lists of incidents and exception groups have the full count in \`total\`.
+- There is no paging: a list is cut at ${LIST_LIMIT.toLocaleString('en')} rows. Its \`total\` has the full count.
 - Programs should ignore properties they do not know: new ones may appear.
 
 ## Errors

@@ -1,0 +1,52 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
+import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+
+const LIMIT = 20;
+const LIMIT_MAX = 200;
+
+export const searchTeamNames = defineAction({
+  name: 'search_team_names',
+  consoleOnly: true,
+  summary: 'Find teams by a part of their name, or by their ids, page by page: what is chosen from.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+      teamIds: Type.Optional(
+        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
+      ),
+      ...pageInput(LIMIT, LIMIT_MAX),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    teams: Type.Array(Type.Object({ teamId: IdText, name: Type.String() })),
+    total: Type.Integer({ description: 'how many match' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    text: 'pay',
+    teamIds: ['team_01k9z8g5m6f0rbn3w8d2y7k4qf'],
+    cursor: nameCursorOf({ name: 'Payments', id: EXAMPLE_IDS.teamId }),
+    limit: 20,
+  },
+  async handle({ text, teamIds, cursor, limit = LIMIT }, { caller, stores }) {
+    const wanted = { text: text?.trim(), teamIds };
+    const found = await stores.teams.searchNames(caller.orgId, wanted, {
+      after: cursor === undefined ? null : parseNameCursor('team', cursor),
+      limit: limit + 1,
+    });
+    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    return {
+      teams: shown.map(({ id, name }) => ({ teamId: id, name })),
+      total: await stores.teams.countNames(caller.orgId, wanted),
+      nextCursor,
+    };
+  },
+});

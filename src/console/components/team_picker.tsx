@@ -1,0 +1,81 @@
+import { Select } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+
+import { teamNamesQuery } from '#console/api/teams.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Waits until typing pauses before it asks the server. */
+const DEBOUNCE_MS = 150;
+const OPTIONS_MAX = 20;
+const MORE = 'more';
+
+interface TeamPickerProps {
+  readonly value: string | null;
+  onChange(teamId: string | null): void;
+  /** Shown above it, unless `isLabelHidden`. */
+  readonly label: string;
+  readonly isLabelHidden?: boolean;
+  /** What nothing chosen means, where that is allowed. */
+  readonly placeholder: string;
+  readonly isRequired?: boolean;
+  readonly error?: ReactNode;
+  readonly className?: string | undefined;
+  readonly isFocused?: boolean;
+}
+
+/** Selects one of any number of teams. The server searches for what is typed. */
+export function TeamPicker(props: TeamPickerProps) {
+  const { value, onChange, label, isLabelHidden = false, placeholder, isRequired = false, error, className } = props;
+  const { isFocused = false } = props;
+  const { orgId } = useOrganization().org;
+  const [typed, setTyped] = useState('');
+  const chosen = useTeamName(value);
+  const chosenName = chosen === undefined ? null : isolateBidi(chosen);
+  // The field shows the name of what was chosen: nobody searches for it again.
+  const [text] = useDebouncedValue(typed === chosenName ? '' : typed.trim().slice(0, 200), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...teamNamesQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+  });
+  const found = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
+  const isListed = value === null || chosenName === null || found.some((team) => team.value === value);
+  const shown = isListed ? found : [{ value, label: chosenName }, ...found];
+  const others = (data?.total ?? 0) - (data?.teams.length ?? 0);
+  const more = { value: MORE, label: `${others.toLocaleString()} more: type part of a name`, disabled: true };
+  return (
+    <Select
+      {...(isLabelHidden ? { 'aria-label': label } : { label })}
+      placeholder={placeholder}
+      error={error}
+      className={className}
+      data={others > 0 ? [...shown, more] : shown}
+      value={value}
+      onChange={onChange}
+      searchable
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options}
+      selectFirstOptionOnChange
+      openOnFocus={false}
+      nothingFoundMessage={data === undefined ? 'Loading …' : 'No team has this name'}
+      allowDeselect={!isRequired}
+      clearable={!isRequired}
+      clearButtonProps={{ 'aria-label': placeholder }}
+      {...(isFocused && { 'data-autofocus': true })}
+    />
+  );
+}
+
+/** The name of a team; undefined while it is loaded, without a team, and when it is gone. */
+export function useTeamName(teamId: string | null): string | undefined {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({
+    ...teamNamesQuery(orgId, { teamIds: teamId === null ? [] : [teamId] }),
+    enabled: teamId !== null,
+    staleTime: 60_000,
+  });
+  return data?.teams[0]?.name;
+}
