@@ -1,18 +1,14 @@
-import type { IncomingMessage } from 'node:http';
-
 import { type AuthorizationServer, createAuthorizationServer } from '#auth/oauth/authorization_server.ts';
 import { authenticateSession, sessionCookieOf } from '#auth/sessions.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANSWER_PAGE_HEADERS, type AnswerPage, renderAnswerPage } from '#entry/http/answer_page.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { clientAddresses } from '#entry/http/client_addresses.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
-
-/** The address of the client, as trusted proxies report it. */
-export const clientAddresses = new WeakMap<IncomingMessage, string>();
 
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */
 export function openAuthorizationServer(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 
 import type { FastifyInstance } from 'fastify';
-import ical, { ICalCalendarMethod, ICalEventTransparency } from 'ical-generator';
 
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
 import type { AppContext } from '#entry/compose.ts';
@@ -28,7 +27,7 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
     const range = { from: now.subtract({ hours: DAYS_BACK * 24 }), to: now.add({ hours: DAYS_AHEAD * 24 }) };
     const found = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
     if (!found) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
-    const text = render(found, range.to, new URL(context.config.baseUrl).hostname);
+    const text = await render(found, range.to, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -120,7 +119,12 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
  * The same schedule gives the same text, so that nothing changes in a calendar unless the schedule did: events are known
  * by when they begin and whose they are, and stamped with the last change. All times are UTC.
  */
-function render({ name, about, timezone, events }: Calendar, to: Temporal.Instant, host: string): string {
+async function render(
+  { name, about, timezone, events }: Calendar,
+  to: Temporal.Instant,
+  host: string,
+): Promise<string> {
+  const { default: ical, ICalCalendarMethod, ICalEventTransparency } = await import('ical-generator');
   const calendar = ical({
     name,
     ...(about !== null && { description: about }),

@@ -5,8 +5,6 @@ import type { Channel } from '#core/oncall/channel.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { recordRefusal } from '#entry/http/record_refusal.ts';
-import { answerSms } from '#entry/http/sms_replies.ts';
-import { answerDigit, answerPin, answerVoice } from '#entry/http/voice.ts';
 import { recordOutcome } from '#incidents/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callOf } from '#notify/channels/call/reports.ts';
@@ -53,18 +51,24 @@ export async function mountCallbacks(root: FastifyInstance, context: AppContext)
 
     const onVoice = (name: string, ask: (notification: NotificationRow, fields: Fields) => Promise<string>): void =>
       mount(app, context, { provider: twilio, channel: 'call', name, isDuringCall: true, answer: ask });
-    onVoice(VOICE.say, (notification, fields) => answerVoice(context, notification, fields));
-    onVoice(VOICE.digit, (notification, fields) => answerDigit(context, notification, fields));
+    onVoice(VOICE.say, async (notification, fields) => (await voice()).answerVoice(context, notification, fields));
+    onVoice(VOICE.digit, async (notification, fields) => (await voice()).answerDigit(context, notification, fields));
     for (const answer of ['acknowledge', 'resolve'] as const) {
-      onVoice(VOICE.pin(answer), (notification, fields) => answerPin(context, notification, fields, answer));
+      onVoice(VOICE.pin(answer), async (notification, fields) =>
+        (await voice()).answerPin(context, notification, fields, answer),
+      );
     }
 
     app.post('/api/callbacks/twilio/sms', async (request, reply) => {
       const fields = await authenticFields(context, request, twilio, { action: 'reply_by_sms', channel: 'sms' });
+      const { answerSms } = await import('#entry/http/sms_replies.ts');
       return reply.type(twilio.contentType).send(await answerSms(context, request, fields));
     });
   });
 }
+
+/** Loaded when somebody is called. */
+const voice = async () => await import('#entry/http/voice.ts');
 
 function mount(app: FastifyInstance, context: AppContext, callback: MessageCallback): void {
   const { provider, channel, name, isDuringCall, answer } = callback;

@@ -3,8 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { type Asset, assetOf, once, readAsset, sendAsset } from '#entry/http/docs/asset.ts';
+import { type Asset, assetOf, readAsset, sendAsset } from '#entry/http/docs/asset.ts';
 import type { GuidePages } from '#entry/http/docs/guide_pages.ts';
+import { once } from '#kernel/once.ts';
 
 /** A page may load its own files and ask its own server, and nothing else. */
 const POLICY = [

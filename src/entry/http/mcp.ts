@@ -1,5 +1,3 @@
-import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify';
-import { ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { agentsStopped } from '#actions/responder/admit_agent_write.ts';
@@ -11,24 +9,29 @@ import { bearerTokenOf } from '#auth/oauth/tokens.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { answer } from '#entry/http/mcp/answer.ts';
-import { answerPlainCall, plainCallOf } from '#entry/http/mcp/plain_call.ts';
 import { requireGrant } from '#entry/http/mcp/require_grant.ts';
+import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
-import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Caller } from '#core/access/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
+import { once } from '#kernel/once.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Messages of one batch, which older clients may send: each may call a tool with a large answer. */
 export const BATCH_MAX = 20;
 /** Room for what the protocol wraps around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;
+
+/** What speaks the protocol, which is loaded with the first message. */
+const protocol = once(async () => ({
+  ...(await import('#entry/http/mcp/answer.ts')),
+  ...(await import('#entry/http/mcp/plain_call.ts')),
+}));
 
 /**
  * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
@@ -44,10 +47,7 @@ export async function mountMcp(
   mountResourceMetadata(app, baseUrl);
   await app.register(async (scope) => {
     parseJsonBodies(scope);
-    const own = new URL(baseUrl).hostname;
-    // A proxy in front may call the product by these; no foreign page can make a browser do so.
-    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
-    scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
+    requireOwnNames(scope, baseUrl);
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
     mountEndpoint(scope, context, budget, limits);
   });
@@ -96,6 +96,7 @@ function mountEndpoint(
       const origin = { requestId: request.id, address: request.ip };
       await requireGrant(runtime, caller, request.body, origin);
       const exchange = { runtime, budget, log, caller, origin };
+      const { answer, answerPlainCall, plainCallOf } = await protocol();
       const call = plainCallOf(request.headers, request.body);
       if (call !== null) {
         void reply.type('application/json');
@@ -131,7 +132,11 @@ export function toWebRequest({ method, headers }: FastifyRequest, baseUrl: strin
   return new Request(baseUrl + MCP_PATH, { method, headers: entries });
 }
 
+/** Codes of errors of JSON-RPC 2.0. */
 const SERVER_ERROR = -32_000;
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+const INTERNAL_ERROR = -32_603;
 
 /** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
 export function sendRpcError(
@@ -154,9 +159,9 @@ export function sendRpcError(
 }
 
 function rpcCode({ code, status }: AppError, { body }: FastifyRequest): number {
-  if (status >= 500) return ProtocolErrorCode.InternalError;
+  if (status >= 500) return INTERNAL_ERROR;
   if (code !== 'invalid_input') return SERVER_ERROR;
-  return body === undefined ? ProtocolErrorCode.ParseError : ProtocolErrorCode.InvalidRequest;
+  return body === undefined ? PARSE_ERROR : INVALID_REQUEST;
 }
 
 /** Refusals that signing in, or approving more, would do away with. */

@@ -4,7 +4,7 @@ import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadat
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#auth/network.ts';
-import { clientAddresses } from '#entry/http/authorization_server.ts';
+import { clientAddresses } from '#entry/http/client_addresses.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -63,7 +63,7 @@ function refuseLargeBody(headers: FastifyRequest['headers']): void {
 }
 
 async function handOver(context: HttpContext, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { handle } = context.authorizationServer();
+  const { handle } = await context.authorizationServer();
   reply.raw.setHeader('x-request-id', request.id);
   reply.hijack();
   clientAddresses.set(request.raw, request.ip);

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 
 import { compressAnswers } from '#entry/http/compress_answers.ts';
-import { once } from '#entry/http/docs/asset.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
+import { once } from '#kernel/once.ts';
 
 /** `GET /api/openapi.json`, without authentication: it contains only what is published. Written when it is first asked for. */
 export async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {

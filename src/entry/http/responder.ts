@@ -1,4 +1,3 @@
-import { hostHeaderValidation, originValidation } from '@modelcontextprotocol/fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { agentIdOf, agentsStopped } from '#actions/responder/admit_agent_write.ts';
@@ -10,17 +9,23 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { authenticateAgent, BATCH_MAX, ENVELOPE_BYTES_MAX, sendRpcError, toWebRequest } from '#entry/http/mcp.ts';
-import { answer } from '#entry/http/mcp/answer.ts';
+import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
-import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
-import { type ApprovalLink, isOfLinkSession, sessionIdFor, withLinks } from '#entry/http/responder/approval_link.ts';
-import { calledWriteTool } from '#entry/http/responder/call_tool.ts';
-import { responderServerWith } from '#entry/http/responder/server.ts';
+import type { ApprovalLink } from '#entry/http/responder/approval_link.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
+import { once } from '#kernel/once.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+
+/** What speaks the protocol, which is loaded with the first message. */
+const protocol = once(async () => ({
+  ...(await import('#entry/http/mcp/answer.ts')),
+  ...(await import('#entry/http/responder/approval_link.ts')),
+  ...(await import('#entry/http/responder/call_tool.ts')),
+  ...(await import('#entry/http/responder/server.ts')),
+}));
 
 /**
  * The endpoint of agents that respond to incidents: MCP with eight tools, for the connections that an owner has enabled.
@@ -35,9 +40,7 @@ export async function mountResponder(
   const { baseUrl } = context.config;
   await app.register(async (scope) => {
     parseJsonBodies(scope);
-    const own = new URL(baseUrl).hostname;
-    scope.addHook('onRequest', hostHeaderValidation([own, ...LOOPBACK_NAMES]));
-    scope.addHook('onRequest', originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]));
+    requireOwnNames(scope, baseUrl);
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
     const badKeys = createBadKeyLimiter(context.clock, processes);
     const watch = new ToolListWatch();
@@ -64,6 +67,7 @@ export async function mountResponder(
         if (Array.isArray(request.body) && request.body.length > BATCH_MAX) {
           throw new AppError('invalid_input', `a batch holds at most ${BATCH_MAX} messages; send the others after it`);
         }
+        const { answer, isOfLinkSession, responderServerWith, sessionIdFor, withLinks } = await protocol();
         const caller = await admit(context, known, request);
         const { authorization = '' } = request.headers;
         const origin = { requestId: request.id, address: request.ip };
@@ -100,7 +104,7 @@ async function admit(context: AppContext, caller: Caller, request: FastifyReques
       responder: { agentId, agentName: nameOf(actor) },
     };
   }
-  const tool = request === null ? null : calledWriteTool(request.body);
+  const tool = request === null ? null : (await protocol()).calledWriteTool(request.body);
   if (request !== null && tool !== null) {
     await recordRefusal(context.actions, tool, caller, { requestId: request.id, address: request.ip });
   }

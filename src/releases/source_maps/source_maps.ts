@@ -3,7 +3,7 @@ import zlib from 'node:zlib';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { codeOf, mapEvent, type RunCode } from '#core/source_maps/map_event.ts';
-import { OriginalCode } from '#core/source_maps/original_code.ts';
+import type { OriginalCode } from '#core/source_maps/original_code.ts';
 import type { StoredMap } from '#core/source_maps/source_map.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -171,6 +171,8 @@ export class SourceMaps {
     let code: OriginalCode | null = null;
     let weight = 1;
     if (content !== null) {
+      // Loaded with the first map.
+      const { OriginalCode } = await import('#core/source_maps/original_code.ts');
       const text = (await zstdDecompress(content, { maxOutputLength: STORED_BYTES_MAX })).toString('utf8');
       try {
         const map = runWithTimeLimit(MAP_MS_MAX, () => readStoredMap(text));

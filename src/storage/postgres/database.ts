@@ -87,7 +87,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
   const notices = { onFull, onReadOnly: closerOfStaleConnections(pool) };
   const dialect = new Dialect(pool, notices, options.isPooler ? setLocally(limits) : null);
-  const orm = await MikroORM.init({
+  const settings = {
     dbName: 'tocsin',
     entities: ENTITIES,
     driverOptions: () => dialect,
@@ -106,9 +106,14 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
             emit: 'ts' as const,
           },
         }),
-    ...(options.extensions === undefined ? {} : { extensions: options.extensions as never }),
     schemaGenerator: { ignoreSchema: ['bullmq'] },
-  });
+  };
+  // `init` loads every package of the ORM that is installed, migrations and all; the constructor none.
+  const { extensions } = options;
+  const orm =
+    extensions === undefined
+      ? new MikroORM(settings)
+      : await MikroORM.init({ ...settings, extensions: extensions as never });
   const session = (): Session => sessionOf(orm.em.fork());
   return {
     orm,

@@ -34,7 +34,7 @@ export function browserOf(serving: Serving, request: FastifyRequest, reply: Fast
       cookies.push(cookie.takeAway());
     },
     async getConnectRequest(uid) {
-      const server = context.authorizationServer();
+      const server = await context.authorizationServer();
       return await server.getConnectRequest(uid, request.raw, reply.raw);
     },
     giveCookies: () => {

@@ -38,13 +38,3 @@ export async function sendAsset(
   if (isPacked) void reply.header('content-encoding', 'gzip');
   return reply.send(isPacked ? gzipped : bytes);
 }
-
-/** The work is done when its result is first needed; work that failed is done again. */
-export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
-  let done: Promise<Result> | null = null;
-  return () =>
-    (done ??= work().catch((error: unknown) => {
-      done = null;
-      throw error;
-    }));
-}

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+
+import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
+import { once } from '#kernel/once.ts';
+
+/**
+ * Refuses what a foreign page makes a browser send. A proxy in front may call the product by the names of this machine for
+ * itself, too. The SDK, which knows how to tell, is loaded with the first request.
+ */
+export function requireOwnNames(scope: FastifyInstance, baseUrl: string): void {
+  const own = new URL(baseUrl).hostname;
+  const checks = once(async () => {
+    const { hostHeaderValidation, originValidation } = await import('@modelcontextprotocol/fastify');
+    return [
+      hostHeaderValidation([own, ...LOOPBACK_NAMES]),
+      originValidation(LOOPBACK_NAMES.includes(own) ? [...LOOPBACK_NAMES] : [own]),
+    ];
+  });
+  scope.addHook('onRequest', async (request, reply) => {
+    for (const check of await checks()) {
+      await check(request, reply);
+      if (reply.sent) return reply;
+    }
+    return undefined;
+  });
+}
