@@ -7,6 +7,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
 import { MEMORY } from '#entry/memory.ts';
+import { USE_PACKED } from '#infra/packages/packed.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');
 /** Where `npm start` looks for it. */
@@ -21,9 +22,7 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
     '#entry/program.ts',
     '#workers/registry.ts',
     '#workers/worker_role.ts',
-    '#entry/migrate.ts',
-    '#entry/cli/calendars.ts',
-    '#entry/cli/keys.ts',
+    '#entry/migrate_stores.ts',
     ...migrationsOf('postgres'),
     ...migrationsOf('clickhouse'),
   ],
@@ -55,11 +54,15 @@ if (existsSync(CACHE)) {
 
 function compile(memory: keyof typeof MEMORY, modules: readonly string[]): boolean {
   const program = modules.map((name) => `await import(${JSON.stringify(name)});`).join('\n');
-  const { status } = spawnSync(process.execPath, [...MEMORY[memory], '--input-type=module', '-e', program], {
-    cwd: ROOT,
-    env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
-    stdio: 'ignore',
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    [...MEMORY[memory], ...USE_PACKED, '--input-type=module', '-e', program],
+    {
+      cwd: ROOT,
+      env: { ...process.env, NODE_COMPILE_CACHE: CACHE },
+      stdio: 'ignore',
+    },
+  );
   return status === 0;
 }
 

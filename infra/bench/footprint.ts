@@ -5,9 +5,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { USE_PACKED } from '#infra/packages/packed.ts';
+
 import { duration, megabytes, percent } from './figures.ts';
+import { limitProcessors, type ProcessorLimit } from './half_machine.ts';
 import { type Bench, printInputs, printTable } from './harness.ts';
-import { processorBelow, residentTogether, useBelow } from './paging/processes.ts';
+import { processorBelow, processorUsedBelow, residentTogether, useBelow } from './paging/processes.ts';
 
 const SETTLE_MS = 15_000;
 const IDLE_MS = 30_000;
@@ -22,11 +25,25 @@ export const footprint: Bench = {
     const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-footprint-'));
     // If this runs as root, the database runs as another user, who needs access to the folder.
     chmodSync(dataDir, 0o711);
+    const processors = Number(process.env['BENCH_PROCESSORS'] ?? 0);
+    const limit = processors > 0 ? limitProcessors(processors) : null;
     try {
-      printInputs({ stores: 'embedded', 'idle for': duration(SETTLE_MS), 'processor over': duration(IDLE_MS) });
-      const first = await start(dataDir);
+      printInputs({
+        stores: 'embedded',
+        'processor time a second': limit === null ? 'all of the machine' : duration(processors * 1_000),
+        'idle for': duration(SETTLE_MS),
+        'processor over': duration(IDLE_MS),
+      });
+      const first = await start(dataDir, limit);
       const firstStop = await stop(first.process);
-      const second = await start(dataDir);
+      const second = await start(dataDir, limit);
+      printTable(
+        [...new Set([...first.spentMs.keys(), ...second.spentMs.keys()])].map((name) => ({
+          'processor until healthy': name,
+          'first start': duration(first.spentMs.get(name) ?? 0),
+          'second start': duration(second.spentMs.get(name) ?? 0),
+        })),
+      );
       await delay(SETTLE_MS);
       await printUse(second.process.pid ?? 0);
       const secondStop = await stop(second.process);
@@ -35,15 +52,24 @@ export const footprint: Bench = {
         { start: 'second', 'until healthy': duration(second.tookMs), 'until stopped': duration(secondStop) },
       ]);
     } finally {
+      await limit?.remove();
       rmSync(dataDir, { recursive: true, force: true });
     }
   },
 };
 
+interface Started {
+  readonly process: ChildProcess;
+  readonly tookMs: number;
+  /** Processor time by kind of process. */
+  readonly spentMs: ReadonlyMap<string, number>;
+}
+
 /** What `npm start` runs. */
-async function start(dataDir: string): Promise<{ process: ChildProcess; tookMs: number }> {
+async function start(dataDir: string, limit: ProcessorLimit | null): Promise<Started> {
   const began = performance.now();
-  const child = spawn(process.execPath, ['--max-semi-space-size=1', 'infra/embedded/start.ts'], {
+  const [program = process.execPath, ...before] = [...(limit?.command ?? []), process.execPath];
+  const child = spawn(program, [...before, '--max-semi-space-size=1', ...USE_PACKED, 'infra/embedded/start.ts'], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -63,7 +89,8 @@ async function start(dataDir: string): Promise<{ process: ChildProcess; tookMs: 
     });
     child.once('exit', () => reject(new Error(`it did not start:\n${output}`)));
   });
-  return { process: child, tookMs: performance.now() - began };
+  const tookMs = performance.now() - began;
+  return { process: child, tookMs, spentMs: processorUsedBelow(child.pid ?? 0) };
 }
 
 async function stop(child: ChildProcess): Promise<number> {

@@ -30,7 +30,7 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 export const PROGRAMS: Programs = {
   phone: createRequire(import.meta.url).resolve('@tocsin/phone-simulator/main'),
-  migrate: [path.join(root, 'src/entry/cli.ts'), 'migrate'],
+  migrate: [path.join(root, 'src/entry/migrate_program.ts')],
   api: path.join(root, 'src/entry/api.ts'),
   worker: [path.join(root, 'workers/main.ts'), 'worker'],
   pager: [path.join(root, 'workers/main.ts'), 'pager'],
@@ -229,7 +229,7 @@ export class Installation {
   }
 
   #program([entry, ...args]: EntryWithArguments, variables: Variables): Program {
-    return { entry, args, env: { ...this.#environment, ...variables }, memory: 'ample' };
+    return { entry, args, env: { ...this.#environment, ...variables }, memory: 'ample', usesPacked: true };
   }
 }
 

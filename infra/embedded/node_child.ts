@@ -7,6 +7,8 @@ import { text } from 'node:stream/consumers';
 import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
 import { WAIT_ARGUMENT } from '#entry/program.ts';
 
+import { USE_PACKED } from '#infra/packages/packed.ts';
+
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { describeEnd } from './processes.ts';
 import type { Running } from './supervisor.ts';
@@ -18,6 +20,8 @@ export interface Program {
   readonly env?: NodeJS.ProcessEnv;
   /** How much garbage may accumulate before it is collected. */
   readonly memory?: Memory;
+  /** Whether it loads the packages that `infra/packages` packs. */
+  readonly usesPacked?: boolean;
   /** How much lower its priority is than that of this process: 0, the default, to 19. */
   readonly niceness?: number;
   /** The program loads at once and begins when this resolves. */
@@ -93,9 +97,9 @@ const isTrue = (): true => true;
 const isFalse = (): false => false;
 
 function spawnNode(program: Program, errorOutput: 'captured' | 'inherited' = 'inherited'): ChildProcess {
-  const { entry, env = process.env, memory, niceness, log, after } = program;
+  const { entry, env = process.env, memory, usesPacked = false, niceness, log, after } = program;
   const args = [...(program.args ?? []), ...(after === undefined ? [] : [WAIT_ARGUMENT])];
-  const flags = v8Flags(memory);
+  const flags = [...v8Flags(memory), ...(usesPacked ? USE_PACKED : [])];
   const output = log === undefined ? 'inherit' : openSync(log, 'a', 0o600);
   try {
     const child = spawn(process.execPath, [...flags, entry, ...args], {

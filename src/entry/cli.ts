@@ -6,16 +6,11 @@ import { Command, CommanderError } from 'commander';
 
 import { addCommands } from '#entry/cli/add_commands.ts';
 import { versionText } from '#entry/cli/version.ts';
-import { ensureFirstRun } from '#entry/first_run.ts';
 import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
-import { migrate } from '#entry/migrate.ts';
-import { awaitStores, exitCodeFor, WRONG_CALL } from '#entry/program.ts';
-import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
-import { loadConfig } from '#entry/config.ts';
+import { migrateStores } from '#entry/migrate_stores.ts';
+import { exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { ConfigError, processEnvironment } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
-import { systemClock } from '#kernel/time.ts';
-import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 
@@ -46,24 +41,7 @@ program
   .description('run one pager process on configured stores; without one nobody is paged')
   .action(() => runInstead('workers/main.ts', 'frugal', 'pager'));
 
-program
-  .command('migrate')
-  .description('bring every store to the newest schema')
-  .action(async () => {
-    const config = requireStores(await runningConfig(loadConfig()));
-    await awaitStores(config, { listens: false, migrates: true, needsClickHouse: true });
-    await migrate(config);
-    if (config.firstOwnerEmail !== undefined) await createFirstOwner(config);
-  });
-
-async function createFirstOwner(config: RunningConfig): Promise<void> {
-  const db = await openDatabase({ url: directUrlOf(config), poolMax: 2 });
-  try {
-    await ensureFirstRun({ db, config, clock: systemClock });
-  } finally {
-    await db.close();
-  }
-}
+program.command('migrate').description('bring every store to the newest schema').action(migrateStores);
 
 addCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...process.argv.slice(2)));
 

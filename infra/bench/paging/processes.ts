@@ -61,6 +61,19 @@ export function countProcessorBelow(pid: number): () => ReadonlyMap<string, numb
   };
 }
 
+/** Processor time that each kind of process has used since it began, and programs that have ended. */
+export function processorUsedBelow(pid: number): ReadonlyMap<string, number> {
+  const used = [...pidsBelow(pid)].flatMap((one) => [
+    { name: nameOf(one), ms: cpuMsOf(one) },
+    { name: 'Programs that have ended', ms: endedMsOf(one) },
+  ]);
+  return new Map(
+    [...Map.groupBy(used, ({ name }) => name)].flatMap(([name, group]): [string, number][] =>
+      name === null ? [] : [[name, sum(group.map(({ ms }) => ms))]],
+    ),
+  );
+}
+
 /**
  * What they take together, with programs and memory that several of them map counted once: of each file the part that
  * the process with the largest has in memory.
@@ -91,10 +104,15 @@ function nameOf(pid: number): string | null {
   return NAMES.find(([part]) => command.includes(part))?.[1] ?? 'PostgreSQL';
 }
 
-function cpuMsOf(pid: number): number {
+const cpuMsOf = (pid: number): number => ticksOf(pid, 11, 12) * TICK_MS;
+
+/** Of programs that it has started and that are over. */
+const endedMsOf = (pid: number): number => ticksOf(pid, 13, 14) * TICK_MS;
+
+function ticksOf(pid: number, user: number, system: number): number {
   const stat = text(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * TICK_MS;
+  return Number(fields[user] ?? 0) + Number(fields[system] ?? 0);
 }
 
 interface Mapping {
