@@ -13,14 +13,16 @@ const row = (page: Page, title: string) => rows(page).filter({ hasText: title })
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();
 
 /** Sends an event as a client does. */
-async function send(h: ConsoleWorld, dsn: string, type: string): Promise<void> {
+async function send(h: ConsoleWorld, dsn: string, event: object): Promise<void> {
   const { username, pathname } = new URL(dsn);
   const answer = await fetch(`${h.baseUrl}/api${pathname}/store/?sentry_key=${username}&sentry_version=7`, {
     method: 'POST',
-    body: JSON.stringify({ exception: { values: [{ type, value: 'broken' }] } }),
+    body: JSON.stringify(event),
   });
   expect(answer.status).toBe(200);
 }
+
+const failure = (type: string) => ({ exception: { values: [{ type, value: 'broken' }] } });
 
 /** Sends a file and what a user wrote about the newest event of the group, as clients do. */
 async function sendExtras(h: ConsoleWorld, dsn: string, eventId: string): Promise<void> {
@@ -73,7 +75,7 @@ inBrowser('exceptions', () => {
     const { page } = await h.visitor({ path: '/exceptions', viewport: DESK });
     await page.getByText('No exception yet').waitFor();
     await page.getByRole('region', { name: 'No exception yet' }).getByText('sentry/node').waitFor();
-    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), 'FirstError');
+    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), failure('FirstError'));
     await row(page, 'FirstError').getByText('new', { exact: true }).waitFor();
 
     const groups = await given(h, serviceId, { Quiet: 1, CardDeclined: 4, Middle: 2 });
@@ -201,6 +203,23 @@ inBrowser('exceptions', () => {
     await page.keyboard.press('R');
     await page.getByText('fixed in the next release after shop@1.3.0').waitFor();
     expect(await statusOf(h, groups.get('CardDeclined')!)).toBe('resolved');
+
+    for (const user of ['ann', 'root']) {
+      await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), { message: `login of user ${user} failed` });
+    }
+    const titled = async (title: string) => {
+      const listed = await h.expectOk('list_exception_groups', { serviceId });
+      return listed.groups.find((group: { title: string }) => group.title === title)?.groupId;
+    };
+    await expect.poll(() => titled('login of user <*> failed'), { timeout: 20_000 }).toBeDefined();
+    await page.goto(`${h.baseUrl}/exceptions/${await titled('login of user <*> failed')}`);
+    await heading(page, 'login of user <*> failed');
+    await page.getByRole('button', { name: 'Split off this message' }).click();
+    await heading(page, /^login of user (?:ann|root) failed$/);
+    await page.getByText('no event has come since').waitFor();
+    await page.keyboard.press('u');
+    await page.getByText('Undone: it is part of the exception again.').waitFor();
+    await page.getByText('Part of another exception').waitFor();
   });
 
   test('everything works without a mouse, and undoing a resolution reopens its incidents', async () => {
@@ -212,7 +231,7 @@ inBrowser('exceptions', () => {
       kind: 'exception',
       config: { minSeverity: 'error' },
     });
-    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), 'PagedError');
+    await send(h, dsn.replace('tocsin.test', new URL(h.baseUrl).host), failure('PagedError'));
     const groups = await given(h, serviceId, { Second: 3, Third: 1 });
     const { page } = await h.visitor({ role: 'editor' });
     const keys = async (...pressed: string[]): Promise<void> => {

@@ -153,9 +153,10 @@ function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: Sp
       variant="subtle"
       loading={splitting.isPending}
       onClick={() => splitting.mutate(event)}
+      aria-label="Split off this message"
       title="Messages that say the same as this event become an exception of their own from now on"
     >
-      Split off this message
+      Split off
     </Button>
   );
 }

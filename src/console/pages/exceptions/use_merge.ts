@@ -64,9 +64,7 @@ export function useSplitMessage(groupId: string, onSplit: (newGroupId: string) =
   return useMutation({
     mutationFn: (event: string) => invoke(orgId, 'split_exception_message', { groupId, event }),
     onSuccess({ groupId: splitId }) {
-      showUndoable('From now on, messages that say the same are an exception of their own.', () =>
-        undoing.mutate(splitId),
-      );
+      showUndoable('Split off: an exception of its own from now on.', () => undoing.mutate(splitId));
       onSplit(splitId);
     },
     onError: (error) => showError('Not split off', error),
