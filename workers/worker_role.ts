@@ -125,7 +125,7 @@ const KEPT_MS = 4_000;
  * incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
-  const kept = runDurableJobs(runtime.db);
+  const kept = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
   const grouping = {
     ...runtime,
     onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) =>

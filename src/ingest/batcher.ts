@@ -7,8 +7,8 @@ export interface Weight {
 interface BatcherOptions<Item> {
   /** How long the first item of a batch waits for others when there is little load. */
   readonly lingerMs: number;
-  /** The minimum time between the starts of two commits, unless a batch is full. */
-  readonly everyMs: number;
+  /** The minimum time between the starts of two commits, unless a batch is full; asked for each. */
+  readonly everyMs: number | (() => number);
   /** After a batch with a smaller count, the next commit may follow proportionally sooner, down to `everyMsMin`. */
   readonly busyFrom?: number;
   /** The minimum time between the starts of two commits, however small they are; 0 by default. */
@@ -67,7 +67,8 @@ export class Batcher<Item> {
   }
 
   #setTimer(): void {
-    const { lingerMs, everyMs, everyMsMin = 0, busyFrom = 0 } = this.#options;
+    const { lingerMs, everyMsMin = 0, busyFrom = 0 } = this.#options;
+    const everyMs = typeof this.#options.everyMs === 'number' ? this.#options.everyMs : this.#options.everyMs();
     const apartMs = this.#lastCount < busyFrom ? Math.max(everyMsMin, (everyMs * this.#lastCount) / busyFrom) : everyMs;
     const sinceLastMs = performance.now() - this.#lastCommitAt;
     clearTimeout(this.#timer);

@@ -51,14 +51,21 @@ interface IntakeOptions {
   /** Where events wait while the queue is unavailable or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
+  /** How many processes take data in, this one among them. */
+  readonly processes?: () => number;
   /** Called with the time since which events wait there; null when none do. */
   readonly reportSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
 }
 
 const LINGER_MS = 2;
-/** Clients wait for the answer to an event; senders of points tolerate more. */
+/**
+ * Clients wait for the answer to an event; senders of points tolerate more. Of several processes each gets a part of what
+ * comes, and gathers it for longer, so that they do not make many small jobs of it.
+ */
 const EVENTS_EVERY_MS = 8;
+const EVENTS_EVERY_MS_MAX = 64;
 const POINTS_EVERY_MS = 25;
+const POINTS_EVERY_MS_MAX = 100;
 const COMMITS_MAX = 2;
 /** The events of one job, before they are packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
@@ -75,7 +82,7 @@ const SPOOL_CHECK_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
   const { queue, queueBytesMax = Infinity, disk, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
-  const { reportSpooled = async () => {} } = options;
+  const { reportSpooled = async () => {}, processes = () => 1 } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
@@ -94,7 +101,7 @@ export function openIntake(options: IntakeOptions): Intake {
   const announced = new AnnouncedSeries();
   const points = new Batcher<OwnedSlice>({
     lingerMs: LINGER_MS,
-    everyMs: POINTS_EVERY_MS,
+    everyMs: () => Math.min(POINTS_EVERY_MS * processes(), POINTS_EVERY_MS_MAX),
     itemsMax: Infinity,
     max: { bytes: Infinity, count: JOB_POINTS_MAX },
     commitsMax: COMMITS_MAX,
@@ -114,7 +121,7 @@ export function openIntake(options: IntakeOptions): Intake {
   });
   const events = new Batcher<AcceptedEvent>({
     lingerMs: LINGER_MS,
-    everyMs: EVENTS_EVERY_MS,
+    everyMs: () => Math.min(EVENTS_EVERY_MS * processes(), EVENTS_EVERY_MS_MAX),
     itemsMax: Infinity,
     max: { bytes: JOB_BYTES_MAX, count: JOB_EVENTS_MAX },
     commitsMax: COMMITS_MAX,

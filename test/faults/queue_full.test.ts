@@ -75,7 +75,11 @@ function workersWithout(w: World): { comeBack(): void } {
       onNewOrRegressed: async () => {},
     }),
   ];
-  const workers = startJobWorkers(w.context.connectWorkers, handlers.map(runDurableJobs(db)), w.context.log);
+  const workers = startJobWorkers(
+    w.context.connectWorkers,
+    handlers.map(runDurableJobs(db, w.context.queue.wake)),
+    w.context.log,
+  );
   onTestFinished(() => workers.close());
   return { comeBack: () => void (isAway = false) };
 }

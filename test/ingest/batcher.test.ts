@@ -11,7 +11,9 @@ interface Commit {
 }
 
 /** Items weigh what they are worth. */
-function givenBatcher(options: { busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {}) {
+function givenBatcher(
+  options: { everyMs?: () => number; busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {},
+) {
   const began = performance.now();
   const commits: Commit[] = [];
   const batcher = new Batcher<number>({
@@ -48,6 +50,23 @@ test('commits keep their distance, unless a full one is ready', async () => {
     { at: 5, items: [1] },
     { at: 105, items: [2] },
     { at: 110, items: [1_000] },
+  ]);
+});
+
+test('the distance of commits may change, as with the number of processes that share the items', async () => {
+  let processes = 1;
+  const { add, commits } = givenBatcher({ everyMs: () => 10 * processes });
+  add(1);
+  await vi.advanceTimersByTimeAsync(6);
+  add(2);
+  await vi.advanceTimersByTimeAsync(14);
+  processes = 8;
+  add(3);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(commits).toEqual([
+    { at: 5, items: [1] },
+    { at: 15, items: [2] },
+    { at: 95, items: [3] },
   ]);
 });
 

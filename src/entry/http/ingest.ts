@@ -58,6 +58,7 @@ export async function mountIngest(
       log,
       cipher: createCipher(config.appSecret, 'waiting-events'),
       spoolFolder,
+      processes: limits.processes,
       reportSpooled: reportSpooledIn(context, spoolFolder),
     }),
     unpacking: new KeyedLimit(UNPACKING),

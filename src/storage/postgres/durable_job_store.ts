@@ -2,9 +2,10 @@ import { type Expression, sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Identifies a stored job. */
 export interface DurableJobKey {
@@ -39,7 +40,10 @@ export interface ClaimedJob extends DurableJobKey {
 }
 
 /** The oldest jobs of one service that `listReady` reads, however many it has. */
-const OF_SERVICE_MAX = 50;
+export const READY_OF_SERVICE_MAX = 50;
+
+/** Nobody watches for longer without saying so again: such a time was written by a clock that has been set back since. */
+const WATCH_MS_MAX = 5_000;
 
 /** Rounded as the column `ready_at` is: a job that was put back a microsecond ago is ready. */
 const NOW = sql<Temporal.Instant>`now()::timestamptz(3)`;
@@ -52,13 +56,59 @@ export class DurableJobStore {
     this.#session = session;
   }
 
-  async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<void> {
+  /** Returns for how many milliseconds more some worker looks for jobs of this name by itself; 0 when none does. */
+  async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<number> {
     const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }) => {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       const job = { keptId: jobId, number: 0, orgId, serviceId, items, payload };
       return toColumns(DurableJobEntity, { jobName, keptAt: now, ...job });
     });
-    await this.#session.db.insertInto('kept_jobs').values(rows).execute();
+    const watched = await this.#session.db
+      .with('stored', (db) => db.insertInto('kept_jobs').values(rows).returning('number'))
+      .selectFrom('leases')
+      .select(sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs'))
+      .where('name', '=', watchOf(jobName))
+      .executeTakeFirst();
+    const forMs = watched?.forMs ?? 0;
+    return forMs > WATCH_MS_MAX ? 0 : Math.max(0, forMs);
+  }
+
+  /**
+   * Promises that the watcher looks for jobs of this name by itself, and once more after so long; false when another does.
+   */
+  async watch(jobName: string, watcher: string, forMs: number): Promise<boolean> {
+    const held = await this.#session.db
+      .insertInto('leases')
+      .values({ name: watchOf(jobName), holder: watcher, held_until: inMilliseconds(forMs) })
+      .onConflict((conflict) =>
+        conflict
+          .column('name')
+          .doUpdateSet(({ ref }) => ({ holder: ref('excluded.holder'), held_until: ref('excluded.held_until') }))
+          .where(({ eb, or }) =>
+            or([
+              eb('leases.holder', '=', watcher),
+              eb('leases.held_until', '<=', NOW),
+              eb('leases.held_until', '>', inMilliseconds(WATCH_MS_MAX)),
+            ]),
+          ),
+      )
+      .execute();
+    return rowsChanged(held) > 0;
+  }
+
+  /** The watcher looks no longer. */
+  async endWatch(jobName: string, watcher: string): Promise<void> {
+    await this.#session.db
+      .updateTable('leases')
+      .set({ held_until: NOW })
+      .where('name', '=', watchOf(jobName))
+      .where('holder', '=', watcher)
+      .execute();
+  }
+
+  /** Whether any job may be begun. */
+  async hasReady(jobName: string): Promise<boolean> {
+    return (await FIRST_READY.row(this.#session, { jobName })) !== null;
   }
 
   /** Until the transaction ends nobody else decides what to begin. */
@@ -81,7 +131,7 @@ export class DurableJobStore {
           .where('ready_at', '<=', NOW)
           .orderBy('kept_id')
           .orderBy('number')
-          .limit(OF_SERVICE_MAX)
+          .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
       .select(['k.kept_id as jobId', 'k.number', 'k.items', 'owners.org_id as orgId', 'owners.service_id as serviceId'])
@@ -274,6 +324,15 @@ export class DurableJobStore {
       .whereRef('k.kept_id', '=', 'p.kept_id')
       .whereRef('k.number', '=', 'p.number');
   }
+}
+
+const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
+  db.selectFrom('kept_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
+);
+
+/** The name of the lease of who watches. */
+function watchOf(jobName: string): string {
+  return `watch ${jobName}`;
 }
 
 function asRows(keys: readonly DurableJobKey[]) {

@@ -4,7 +4,14 @@ import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type ClaimedJob, DurableJobStore, type ReadyJob } from '#storage/postgres/durable_job_store.ts';
+import {
+  type ClaimedJob,
+  DurableJobStore,
+  READY_OF_SERVICE_MAX,
+  type ReadyJob,
+} from '#storage/postgres/durable_job_store.ts';
+import { newId } from '#kernel/ids.ts';
+import { JobWatch } from '#storage/queue/job_watch.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
 
 /** What is done for a durable job. It may run twice, and at the same time as others of its kind. */
@@ -25,13 +32,18 @@ const READY_MAX = 500;
 /**
  * Makes handlers of durable jobs: the job in the queue only wakes this process, which then runs jobs in a fair order for as
  * long as any is ready, and deletes each once it has run. Of the wake-ups of one kind of job only the first waits for the
- * end: if jobs come without end, the places of the queue are left to other kinds.
+ * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
+ * ones by itself for a while (`JobWatch`). `wake` wakes a process, which may be another one.
  */
-export function runDurableJobs(db: Database): (handler: DurableJobHandler) => JobHandler {
+export function runDurableJobs(
+  db: Database,
+  wake: (job: DurableJobContract) => void,
+): (handler: DurableJobHandler) => JobHandler {
   return (handler) => {
-    const runner = new DurableJobRunner(db, handler);
+    const runner = new DurableJobRunner(db, handler, () => wake(handler.job));
     return {
       ...handleJob(handler.job, async (_wakeUp, { log }) => await runner.drain(log)),
+      start: (log) => runner.start(log),
       stop: () => runner.stop(),
       giveBack: () => runner.giveBack(),
     };
@@ -44,6 +56,8 @@ class DurableJobRunner {
   readonly #db: Database;
   readonly #handler: DurableJobHandler;
   readonly #store: DurableJobStore;
+  readonly #wake: () => void;
+  readonly #watch: JobWatch;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
   #done: RunningJob[] = [];
@@ -54,10 +68,28 @@ class DurableJobRunner {
   /** Whether `drain` was called while it was looking for jobs. */
   #isRequested = false;
 
-  constructor(db: Database, handler: DurableJobHandler) {
+  constructor(db: Database, handler: DurableJobHandler, wake: () => void) {
     this.#db = db;
     this.#handler = handler;
     this.#store = new DurableJobStore(db.session());
+    this.#wake = wake;
+    const { name } = handler.job;
+    const watcher = newId('job');
+    this.#watch = new JobWatch({
+      promise: (forMs) => this.#store.watch(name, watcher, forMs),
+      release: async () => {
+        await this.#store.endWatch(name, watcher);
+        wake();
+      },
+      hasReady: () => this.#store.hasReady(name),
+      begin: (log) => this.#look(log),
+      isBusy: () => this.#draining !== null,
+    });
+  }
+
+  /** Runs what waits since before this process: who added it may have relied on one that has died. */
+  start(log: Log): void {
+    this.#look(log);
   }
 
   /**
@@ -76,6 +108,7 @@ class DurableJobRunner {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#changed.resolve();
+    await this.#watch.stop();
     await this.#draining?.catch(() => {});
   }
 
@@ -91,10 +124,11 @@ class DurableJobRunner {
     try {
       for (;;) {
         this.#changed = Promise.withResolvers();
+        const isRequested = this.#isRequested;
         this.#isRequested = false;
         await this.#deleteDone(log);
-        const begun = this.#isStopped ? 0 : await this.#begin(log);
-        if (begun > 0 || (this.#isRequested && !this.#isStopped)) continue;
+        const mayBeMore = !this.#isStopped && (await this.#begin(isRequested, log));
+        if (mayBeMore || (this.#isRequested && !this.#isStopped)) continue;
         if (this.#running.size === 0) return;
         await this.#changed.promise;
       }
@@ -103,12 +137,14 @@ class DurableJobRunner {
     }
   }
 
-  /** Begins jobs in a fair order; returns how many. */
-  async #begin(log: Log): Promise<number> {
+  /** Begins jobs in a fair order; whether there may be more to begin at once. Asks first if nobody has said that there are any. */
+  async #begin(isRequested: boolean, log: Log): Promise<boolean> {
     const running = [...this.#running];
     const isFull = takeTurns([SMALLEST], running, this.#handler.capacity).length === 0;
-    if (isFull) return 0;
-    const claimed = await this.#claim(running).catch((error: unknown) => {
+    if (isFull) return false;
+    const claim = async (): Promise<RunningJob[]> =>
+      isRequested || (await this.#store.hasReady(this.#handler.job.name)) ? await this.#claim(running) : [];
+    const claimed = await claim().catch((error: unknown) => {
       if (running.length === 0) throw error;
       log.warn({ err: error }, 'failed to begin more jobs; trying again when one has ended');
       return [];
@@ -117,7 +153,8 @@ class DurableJobRunner {
       this.#running.add(one);
       void this.#run(one, log);
     }
-    return claimed.length;
+    if (claimed.length > 0) this.#watch.noteWork(log);
+    return claimed.length >= READY_OF_SERVICE_MAX;
   }
 
   /** Holds a lock while it chooses, so that no two processes choose the same jobs. */
@@ -128,6 +165,7 @@ class DurableJobRunner {
       await store.holdTurns(job.name);
       const ready = await store.listReady(job.name, READY_MAX);
       const taken = takeTurns(ready, running, capacity);
+      if (taken.length < ready.length) this.#wake();
       if (taken.length === 0) return [];
       const byKey = new Map(taken.map((one) => [keyOf(one), one]));
       return (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
@@ -156,11 +194,12 @@ class DurableJobRunner {
     this.#changed.resolve();
   }
 
+  #look(log: Log): void {
+    this.drain(log).catch((error: unknown) => log.warn({ err: error }, 'failed to look for jobs'));
+  }
+
   #lookAgainIn(waitMs: number, log: Log): void {
-    const look = (): void => {
-      this.drain(log).catch((error: unknown) => log.warn({ err: error }, 'failed to look for jobs'));
-    };
-    if (!this.#isStopped) setTimeout(look, waitMs).unref();
+    if (!this.#isStopped) setTimeout(() => this.#look(log), waitMs).unref();
   }
 
   /** Deletes in one statement all that have ended. A job that cannot be deleted runs again when its lease has ended. */

@@ -22,6 +22,8 @@ export type NewDurableJob = Omit<DurableJob, 'jobId'>;
 export interface DurableQueue extends JobQueue {
   /** Returns once all the bytes are stored, whether or not the queue is there to wake a worker. Throws `unavailable`. */
   addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void>;
+  /** Wakes a worker that looks for jobs of this kind. */
+  wake(job: DurableJobContract): void;
   /** Wakes workers again for durable jobs that nobody has begun for seconds. */
   wakeOverdue(): Promise<void>;
   /** The size of all durable jobs in bytes: never too low, and exact from `bytesOfInterest` on. */
@@ -56,9 +58,12 @@ export function durableQueue(
     ...queue,
     async addDurable(job, jobs) {
       const stored = jobs.map((one) => ({ jobId: newId('job'), ...one }));
-      await store.insert(job.name, stored, clock.now());
-      wakeUps.request(job);
+      const sentAt = performance.now();
+      const watchedForMs = await store.insert(job.name, stored, clock.now());
+      // A worker that looks by itself at least until now sees them.
+      if (sentAt + watchedForMs <= performance.now()) wakeUps.request(job);
     },
+    wake: (job) => wakeUps.request(job),
     async wakeOverdue() {
       const names = JOBS.map(({ name }) => name);
       const jobs = (await store.listOverdue(names, graceMs)).flatMap((name) => findJob(name) ?? []);

@@ -19,6 +19,8 @@ export interface JobRun {
 export interface JobHandler {
   readonly job: JobContract;
   run(payload: unknown, run: JobRun): Promise<void>;
+  /** Called once the process takes jobs. */
+  start?(log: Log): void;
   /** Called when no more jobs may begin; resolves once those that run have ended. */
   stop?(): Promise<void>;
   /** Called when those that run have not ended in time: other workers may run them at once. */
@@ -89,6 +91,7 @@ export function startJobWorkers(
     const own = new Map(group.map((handler) => [handler.job.name, handler]));
     return startWorker(name, own, connection, log.child({ queue: name }), prefix);
   });
+  for (const handler of handlers) handler.start?.(log.child({ job: handler.job.name }));
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     const stopped = handlers.map(async (handler) => await handler.stop?.());

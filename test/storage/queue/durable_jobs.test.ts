@@ -40,7 +40,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
       closeWithinMs = 10_000,
     ) => {
       const handlers = [groupExceptions, storePoints].map((job) =>
-        runDurableJobs(db)({
+        runDurableJobs(
+          db,
+          queue.wake,
+        )({
           job,
           capacity,
           async run(bytes, { attempt }) {
@@ -102,8 +105,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await expect.poll(async () => (await bare.depths()).ingest.ready).toBe(1);
     await wipe();
     expect((await bare.depths()).ingest.ready).toBe(0);
-    consume();
     await queue.wakeOverdue();
+    expect((await bare.depths()).ingest.ready).toBe(1);
+    consume();
     await expect.poll(() => seen.toSorted()).toEqual(['first', 'second']);
     await expect.poll(() => listKept(w)).toEqual([]);
   });
