@@ -6,6 +6,12 @@ import type { ManyScrapes } from './many_scrapes.ts';
 
 const AGAIN_MS = 100;
 
+export const REMOTE_WRITE_HEADERS = {
+  'content-type': 'application/x-protobuf',
+  'content-encoding': 'snappy',
+  'x-prometheus-remote-write-version': '0.1.0',
+} as const;
+
 /** Sends all shards at once, each over its own connection, and returns the time until the last answer. */
 export async function sendScrapes(
   scrapes: ManyScrapes,
@@ -13,12 +19,7 @@ export async function sendScrapes(
   credentials: Readonly<Record<string, string>> = {},
 ): Promise<number> {
   const { hostname: host, port, pathname } = new URL(url);
-  const headers = {
-    'content-type': 'application/x-protobuf',
-    'content-encoding': 'snappy',
-    'x-prometheus-remote-write-version': '0.1.0',
-    ...credentials,
-  };
+  const headers = { ...REMOTE_WRITE_HEADERS, ...credentials };
   const lines = await Promise.all(
     scrapes.lines.map(async (bodies) => ({
       requests: bodies.map((body) => rawRequest(pathname, headers, body)),
