@@ -6,7 +6,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { rawRequest, sendAtRate } from '#infra/bench/exceptions/open_loop.ts';
 import type { realEvents } from '#infra/bench/exceptions/real_events.ts';
 import type { ManyScrapes } from '#infra/bench/metrics/many_scrapes.ts';
-import { sendScrapes } from '#infra/bench/metrics/send_scrapes.ts';
+import { REMOTE_WRITE_HEADERS, sendScrapes } from '#infra/bench/metrics/send_scrapes.ts';
 import { alertOnExceptions, createPagedService, createTeam, type PagedService } from '#infra/bench/paging/fixture.ts';
 import { isAllDone } from '#infra/bench/paging/pages.ts';
 import { countProcessorBelow } from '#infra/bench/paging/processes.ts';
@@ -53,43 +53,63 @@ export async function sendEvents(
   );
   return await spentWhile(async () => {
     const apis = fleet.of('api');
-    const taken = await Promise.all(
-      apis.map(({ url }, index) =>
-        sendAtRate(
-          requests.filter((_, place) => place % apis.length === index),
-          {
-            host: '127.0.0.1',
-            port: Number(new URL(url).port),
-            connections: Math.ceil(CONNECTIONS / apis.length),
-            perSecond: perSecond / apis.length,
-          },
-        ),
-      ),
+    await Promise.all(
+      apis.map(async ({ url }, index) => {
+        const own = requests.filter((_, place) => place % apis.length === index);
+        await sendAllAtRate(url, own, perSecond / apis.length, apis.length);
+      }),
     );
-    const refused = taken.flat().filter(({ status }) => status !== 200);
-    if (refused.length > 0) throw new Error(`${refused.length} events were refused, with ${refused[0]?.status} first`);
     await untilDrained(db);
   });
 }
 
+/** Each instance to one of the processes: so many requests a second in all, or as fast as they are taken. */
 export async function sendPoints(
   fleet: Fleet,
   db: Database,
   scrapes: ManyScrapes | null,
   service: PagedService | undefined,
+  perSecond?: number,
 ): Promise<Spent | null> {
   if (scrapes === null) return null;
   const apis = fleet.of('api');
+  const path = '/api/ingest/prometheus/write';
   const credentials = { authorization: `Bearer ${service?.ingestionKey}` };
+  const linesOf = (api: number) => scrapes.lines.filter((_, line) => line % apis.length === api);
+  const requests = apis.map((_, index) =>
+    perSecond === undefined
+      ? []
+      : inTurn(linesOf(index)).map((body) => rawRequest(path, { ...REMOTE_WRITE_HEADERS, ...credentials }, body)),
+  );
   return await spentWhile(async () => {
     await Promise.all(
-      apis.map(({ url }, index) => {
-        const lines = scrapes.lines.filter((_, place) => place % apis.length === index);
-        return sendScrapes({ ...scrapes, lines }, `${url}/api/ingest/prometheus/write`, credentials);
+      apis.map(async ({ url }, index) => {
+        if (perSecond === undefined)
+          await sendScrapes({ ...scrapes, lines: linesOf(index) }, `${url}${path}`, credentials);
+        else await sendAllAtRate(url, requests[index] ?? [], perSecond / apis.length, apis.length);
       }),
     );
     await untilDrained(db);
   });
+}
+
+/** The first of each, then the second of each. */
+function inTurn(lines: readonly (readonly Buffer[])[]): Buffer[] {
+  const longest = Math.max(0, ...lines.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, place) => lines.flatMap((line) => line[place] ?? [])).flat();
+}
+
+async function sendAllAtRate(
+  url: string,
+  requests: readonly Buffer[],
+  perSecond: number,
+  processes: number,
+): Promise<void> {
+  const { hostname: host, port } = new URL(url);
+  const connections = Math.ceil(CONNECTIONS / processes);
+  const taken = await sendAtRate(requests, { host, port: Number(port), connections, perSecond });
+  const refused = taken.filter(({ status }) => status < 200 || status > 299);
+  if (refused.length > 0) throw new Error(`${refused.length} requests were refused, with ${refused[0]?.status} first`);
 }
 
 export async function sendPages(
