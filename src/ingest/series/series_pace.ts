@@ -7,7 +7,7 @@ const PER_SECOND = 2_000;
 const BYTES_EACH = 300;
 
 /**
- * Limits how fast a service may bring new series: taking in and storing one costs 1.5 µs, as much as reading 75 bytes and
+ * Limits how fast a service may bring new series: taking in and storing one costs 1 µs, as much as reading 50 bytes and
  * more, and in a body that is made for it a series has 25. So as many are taken as the bytes that came pay for, and some
  * besides.
  */
