@@ -17,6 +17,8 @@ interface Watched {
 /** How far ahead is promised, and how long is watched after the last job. */
 const WATCH_MS = 1_000;
 const EXTEND_BELOW_MS = 600;
+/** A process that begins nothing for so long although jobs are ready promises no more: others are woken. */
+const STUCK_MS = 500;
 /** A look takes a tenth of what the queue's own wake-up takes. */
 const LOOK_MS = 40;
 /** While jobs are running, the end of each is a reason to look, too. */
@@ -33,6 +35,8 @@ const ROUNDING_MS = 2;
 export class JobWatch {
   readonly #watched: Watched;
   #workedAt = -Infinity;
+  /** Since when jobs are ready of which none was begun; null when there are none. */
+  #idleSince: number | null = null;
   #watching: Promise<void> | null = null;
   #isStopped = false;
   #endPause = (): void => {};
@@ -44,6 +48,7 @@ export class JobWatch {
   /** To be called when jobs were begun. */
   noteWork(log: Log): void {
     this.#workedAt = performance.now();
+    this.#idleSince = null;
     if (!this.#isStopped) this.#watching ??= this.#watch(log).finally(() => (this.#watching = null));
   }
 
@@ -65,9 +70,9 @@ export class JobWatch {
       const lookedAt = performance.now();
       try {
         if (await this.#watched.hasReady()) {
-          this.#workedAt = lookedAt;
+          this.#idleSince ??= lookedAt;
           this.#watched.begin(log);
-        }
+        } else this.#idleSince = null;
         isAway = false;
       } catch (error) {
         if (!isAway) log.warn({ err: messageOf(error) }, 'failed to look for jobs; trying again');
@@ -81,7 +86,8 @@ export class JobWatch {
 
   #isWorthExtending(endsAt: number): boolean {
     const now = performance.now();
-    return now - this.#workedAt < WATCH_MS && endsAt - now < EXTEND_BELOW_MS;
+    const isStuck = this.#idleSince !== null && now - this.#idleSince > STUCK_MS;
+    return !isStuck && now - this.#workedAt < WATCH_MS && endsAt - now < EXTEND_BELOW_MS;
   }
 
   /** True also when it is unknown whether it was made: then it may have been. */
