@@ -101,12 +101,12 @@ test('a worker without room for all that waits wakes others', async () => {
 test('a worker that begins nothing although jobs are ready promises no longer to look', async () => {
   const { promise: never, resolve: end } = Promise.withResolvers<void>();
   const { keep, wake } = await place({ capacity: { ...ROOMY, jobs: 1 }, run: () => never });
-  onTestFinished(() => end());
   await keep('first');
   void wake();
   let number = 0;
   await expect.poll(() => keep(`more ${(number += 1)}`), { timeout: 15_000 }).toBeGreaterThan(0);
   await expect.poll(() => keep(`more ${(number += 1)}`), { timeout: 15_000 }).toBe(0);
+  end();
 });
 
 test('a worker that stops takes its promise back and leaves what comes to others', async () => {
