@@ -5,7 +5,7 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
 /** Hours and days whose rollups say exactly what their points do: their starts in epoch milliseconds. */
-export interface ValidRollups {
+interface ValidRollups {
   readonly hours: readonly number[];
   readonly days: readonly number[];
 }

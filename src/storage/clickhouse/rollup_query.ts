@@ -3,7 +3,7 @@ import type { RollupPlan } from '#core/metrics/rollup_plan.ts';
 import { growthOver, MARK, NONE, OF_POINTS, type RollupColumn, SAMPLE } from '#storage/clickhouse/rollup_rows.ts';
 
 /** The series whose rows are read. */
-export interface RollupSource {
+interface RollupSource {
   /** Conditions on the service, the metric and its series, for every table that has them. */
   readonly ofSeries: string;
   /** What each series belongs to, as a table of series and part; null where nothing is kept apart. */

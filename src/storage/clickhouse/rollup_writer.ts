@@ -24,7 +24,7 @@ import { OF_POINTS, OF_SHORTER, ROLLUP_COLUMNS } from '#storage/clickhouse/rollu
 import { dayStates, hourStates } from '#storage/clickhouse/rollup_state.ts';
 
 /** How long things take until they have come to rest; shorter in tests. */
-export interface Rests {
+interface Rests {
   /** An hour is rolled up when nothing was inserted for so long: longer than one insert takes from its first row to its last. */
   readonly insertMs: number;
   /** A rollup that is no longer valid is replaced after so long: longer than the query that still reads it. */
