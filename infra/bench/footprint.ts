@@ -68,7 +68,7 @@ interface Started {
 /** What `npm start` runs. */
 async function start(dataDir: string, limit: ProcessorLimit | null): Promise<Started> {
   const began = performance.now();
-  const [program = process.execPath, ...before] = [...(limit?.command ?? []), process.execPath];
+  const [program, ...before] = [...(limit?.command ?? []), process.execPath];
   const child = spawn(program, [...before, '--max-semi-space-size=1', ...USE_PACKED, 'infra/embedded/start.ts'], {
     cwd: ROOT,
     env: {

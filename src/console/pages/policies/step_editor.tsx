@@ -40,11 +40,13 @@ export function StepEditor(props: StepEditorProps) {
   const { step, index, count, names, faults, isOutOfOrder, preview, onChange, onMove, onRemove } = props;
   const name = `Step ${index + 1}`;
   const [typed, setTyped] = useState('');
-  const found = useFoundMembers(typed).filter(({ userId }) => !step.targetUserIds.includes(userId));
+  const members = useFoundMembers(typed);
+  const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
   const options = [
     ...step.targetUserIds.map((userId) => {
-      const known = names.nameOf(userId);
+      // Who was just chosen is named at once.
+      const known = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
       const unknown = names.isLoading ? '…' : 'Somebody who has left';
       return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
     }),
