@@ -92,6 +92,7 @@ import { listMetricNames } from '#actions/metrics/list_metric_names.ts';
 import { queryMetric } from '#actions/metrics/query_metric.ts';
 import { renameOrganization } from '#actions/organization/rename_organization.ts';
 import { queryMetrics } from '#actions/metrics/query_metrics.ts';
+import { setTraceLink } from '#actions/organization/set_trace_link.ts';
 import { setSecondFactorPolicy } from '#actions/organization/set_second_factor_policy.ts';
 import { acceptInvitation } from '#actions/people/accept_invitation.ts';
 import { changeRole } from '#actions/people/change_role.ts';
@@ -271,6 +272,7 @@ const WITHIN_ORGANIZATIONS = [
   confirmPhone,
   setReplyPin,
   setSecondFactorPolicy,
+  setTraceLink,
   renameOrganization,
   countIncidentsByService,
   ...RULE_OPERATIONS,

@@ -5,43 +5,9 @@ import type { Role } from '#kernel/permissions.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
-import { centerOf, touchScreen } from '#test/browser/touch.ts';
+import { enter, go, loaded, reach, thumbOf } from '#test/browser/hands.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
-
-const TABS_MAX = 150;
-
-/** Moves the focus with Tab until this control has it: what cannot be reached so cannot be used without a mouse. */
-async function reach(control: Locator): Promise<void> {
-  const { keyboard } = control.page();
-  await control.waitFor();
-  const focused = control.and(control.page().locator(':focus'));
-  for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
-    if ((await focused.count()) > 0) return;
-    await keyboard.press('Tab');
-  }
-  throw new Error(`Tab does not lead to ${String(control)}`);
-}
-
-async function enter(control: Locator, text?: string): Promise<void> {
-  await reach(control);
-  const { keyboard } = control.page();
-  if (text !== undefined) await keyboard.type(text);
-  await keyboard.press('Enter');
-}
-
-/** By g and the letter of a page. */
-async function go(page: Page, letter: string, title: string): Promise<void> {
-  await page.keyboard.press('g');
-  await page.keyboard.press(letter);
-  await loaded(page, title);
-}
-
-/** What is pressed before the data has come may be replaced by another control at that moment. */
-async function loaded(page: Page, title: string): Promise<void> {
-  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
-  await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-}
 
 inBrowser('everyone', () => {
   test('makes, changes and removes what an organization needs with the keyboard alone', async () => {
@@ -106,12 +72,7 @@ inBrowser('everyone', () => {
     const touch = { viewport: PHONE, isMobile: true, hasTouch: true, serviceWorkers: 'block' } as const;
     const { page, userId } = await h.visitor({ ...touch, path: '/services' });
     await page.getByText('No service yet').waitFor();
-    const finger = await touchScreen(page);
-    const press = async (control: Locator): Promise<void> => {
-      await control.scrollIntoViewIfNeeded();
-      expect((await control.boundingBox())!.height, String(control)).toBeGreaterThanOrEqual(44);
-      await finger.tap(await centerOf(control), 2_000);
-    };
+    const press = await thumbOf(page);
     const tap = (name: string, within: Page | Locator = page) =>
       press(within.getByRole('button', { name, exact: true }).first());
     const more = async (room: string, title: string): Promise<void> => {

@@ -4,6 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { deleteMonitor } from '#actions/monitors/delete_monitor.ts';
 import { listMonitors } from '#actions/monitors/list_monitors.ts';
 import { muteMonitor } from '#actions/monitors/mute_monitor.ts';
+import { resetMonitor } from '#actions/monitors/reset_monitor.ts';
+import { updateMonitor } from '#actions/monitors/update_monitor.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { MONITORS_MAX } from '#core/monitors/check_in.ts';
 import { findOverdue } from '#incidents/monitors/find_overdue.ts';
@@ -185,6 +187,45 @@ test('a muted monitor opens nothing, a rule may leave monitors out, and deleting
     [monitorId],
   );
   expect(audited.map(({ action }) => action)).toEqual(['mute_monitor', 'mute_monitor', 'delete_monitor']);
+});
+
+test('a schedule that a person has said wins over what the job sends, until the job decides again', async () => {
+  const w = await world();
+  w.clock.set('2027-06-01T12:00:10Z');
+  const { serviceId, dsn } = await w.given.service();
+  await givenRule(w, serviceId);
+  const run = async () => {
+    await checkIn(w, dsn, 'backup', 'status=ok', { monitor_config: HOURLY });
+    await look(w);
+    return (await monitorsOf(w, serviceId)).monitors[0];
+  };
+  const { monitorId } = await run();
+  const wanted = { scheduleType: 'interval', every: 1, unit: 'day', timezone: 'Europe/Amsterdam', marginMinutes: 10 };
+  const limits = { runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
+  const edit = (basedOn: string | null, changed: object = {}) =>
+    runOperation(w, updateMonitor, owner(w), { monitorId, basedOn, ...wanted, ...limits, ...changed });
+  const { editedAt } = await edit(null);
+  await expect(edit(null)).rejects.toThrow('somebody has changed this monitor');
+  await expect(edit(editedAt, { scheduleType: 'crontab', crontab: '61 * * * *' })).rejects.toThrow('crontab: ');
+  await expect(edit(editedAt, { timezone: 'Mars' })).rejects.toThrow('timezone: ');
+  expect(await run()).toMatchObject({ schedule: 'every day', marginMinutes: 10, sentSchedule: '0 * * * * (UTC)' });
+  w.clock.set('2027-06-01T14:30:00Z');
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toEqual([]);
+  await runOperation(w, resetMonitor, owner(w), { monitorId, basedOn: editedAt });
+  expect((await monitorsOf(w, serviceId)).monitors[0]).toMatchObject({
+    schedule: '0 * * * * (UTC)',
+    editedAt: null,
+    nextDueAt: '2027-06-01T15:00:00.000Z',
+  });
+  w.clock.set('2027-06-01T15:05:00Z');
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([{ status: 'triggered' }]);
+  const audited = await w.context.db.sql.rows<{ action: string }>(
+    `select action from audit_log where target = $1 and result = 'done' order by at, id`,
+    [monitorId],
+  );
+  expect(audited.map(({ action }) => action)).toEqual(['update_monitor', 'reset_monitor']);
 });
 
 test('a service has so many monitors and no more; its sender is told, and it is counted', async () => {

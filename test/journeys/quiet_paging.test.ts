@@ -130,11 +130,17 @@ describe('an incident that opens with another one of its service', () => {
     expect(s.w.phone.messages).toHaveLength(1);
     expect(await s.timelineOf('latency')).toContainEqual(expect.stringMatching(/^It pages for "Queue/));
     expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/^Opened together with "latency/));
+    const { incidents } = await s.w.expectOk('list_incidents', { status: 'triggered' });
+    const { incidentId } = incidents.find(({ title }: { title: string }) => title.startsWith('Queue'));
+    const waits = { dueAt: null, countsFrom: null, waitsFor: 'incident', isBroughtForward: false };
+    const stepsOf = async () => (await s.w.expectOk('get_incident', { incidentId })).escalation.steps;
+    expect(await stepsOf()).toMatchObject([{ ...waits, state: 'pending' }]);
 
     await s.w.expectOk('resolve_incident', { incidentId: leadId });
     await s.w.advance({ seconds: 1 });
     expect(s.w.phone.messages.filter(({ body }) => body.includes('Queue'))).toHaveLength(1);
     expect(await s.timelineOf('Queue')).toContainEqual(expect.stringMatching(/has ended: it pages by itself now\.$/));
+    expect(await stepsOf()).toMatchObject([{ dueAt: expect.any(String), waitsFor: null, state: 'fired' }]);
   });
 
   test('pages by itself when that one waits for a maintenance, or the rule does not group', async () => {

@@ -188,7 +188,7 @@ async function noisy(agent: Agent, world: JobWorld): Promise<string | null> {
     'list_incidents',
     {},
   );
-  if (last24Hours === undefined) throw new NotPossible('names of rules are shown nowhere');
+  if (last24Hours === undefined) throw new NotPossible('no answer has the names of rules');
   const [noisiest] = last24Hours;
   return noisiest?.ruleName === world.noisyRule ? null : `named ${noisiest?.ruleName ?? 'none'}`;
 }
@@ -204,6 +204,6 @@ async function onCallOf(agent: Agent, teamName: string): Promise<OnCall> {
 async function personId(agent: Agent, name: string): Promise<string> {
   const { people } = await agent.must<Teams>('list_teams', {});
   const person = people?.find((one) => one.name === name);
-  if (person === undefined) throw new NotPossible('ids of people are shown nowhere');
+  if (person === undefined) throw new NotPossible('no answer has the ids of people');
   return person.userId;
 }

@@ -21,6 +21,9 @@ export const SignedInView = Type.Object({
       name: Type.String(),
       role: RoleName,
       secondFactorRequired: Type.Boolean({ description: 'whether owners and admins need a second factor here' }),
+      traceLink: Type.Union([Type.String(), Type.Null()], {
+        description: 'where people look at traces, with {traceId} in it; null where nobody has said',
+      }),
       permissions: Type.Array(Type.Enum([...PERMISSIONS])),
     }),
     { description: 'by name' },

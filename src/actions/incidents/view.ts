@@ -98,14 +98,26 @@ const NotificationView = Type.Object({
 const StepRecordView = Type.Object({
   index: Type.Integer({ description: 'from 0' }),
   afterMinutes: Type.Integer({ description: 'after countsFrom, as the policy said then' }),
-  countsFrom: Type.String({
-    format: 'date-time',
-    description: 'the trigger, or when the incident was reassigned and got this step',
-  }),
+  countsFrom: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'the trigger, when the incident was reassigned and got this step, or the end of the maintenance that it waited for; null while it waits for another incident',
+    }),
+  ),
   channels: Type.Array(Type.Enum([...CHANNELS])),
   targetUserIds: Type.Array(IdText),
   useSchedule: Type.Boolean({ description: 'also the people on call in `teamId` when it fires' }),
-  dueAt: Timestamp,
+  dueAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'when it fires or fired; null when time alone never makes it fire: it waits for another incident, or is too far ahead',
+    }),
+  ),
+  waitsFor: nullable(
+    Type.Enum([...WAITS_FOR], { description: 'what a pending step waits for, as `escalation.waitsFor`; else null' }),
+  ),
   isBroughtForward: Type.Boolean({
     description: 'true when it is due before its time: the step before it reached nobody, or not everybody',
   }),
@@ -217,6 +229,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
         targetUserIds: [],
         useSchedule: true,
         dueAt: '2027-02-03T02:04:15.000Z',
+        waitsFor: null,
         isBroughtForward: false,
         state: 'fired',
         settledAt: '2027-02-03T02:04:15.214Z',
@@ -231,6 +244,7 @@ export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
         targetUserIds: [IDS.otherUserId],
         useSchedule: false,
         dueAt: '2027-02-03T02:14:15.000Z',
+        waitsFor: null,
         isBroughtForward: false,
         state: 'pending',
         settledAt: null,
@@ -311,11 +325,10 @@ export function toEscalationWithStepsView(
 ): Static<typeof IncidentWithLogView>['escalation'] {
   const steps = toStepRecords(incident, timers, pages).map((step) => ({
     ...step,
-    countsFrom: step.countsFrom ?? toTimestamp(incident.triggeredAt),
     channels: [...step.channels],
     targetUserIds: [...step.targetUserIds],
     people: [...step.people],
-    dueAt: toTimestamp(step.dueAt),
+    dueAt: toTimestampOrNull(step.dueAt),
     settledAt: toTimestampOrNull(step.settledAt),
   }));
   return { ...toEscalationView(incident, timers), teamId: incident.teamId, steps };

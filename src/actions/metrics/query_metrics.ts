@@ -132,6 +132,23 @@ async function answer(
   } catch (error) {
     // Without the store there is no answer at all.
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error;
-    return { stepSeconds: 0, isReduced: false, start: 0, series: [], valueCount: 0, nearest: [], fault: error.message };
+    return {
+      stepSeconds: 0,
+      isReduced: false,
+      start: 0,
+      series: [],
+      valueCount: 0,
+      nearest: [],
+      fault: sentenceOf(error),
+    };
   }
+}
+
+/** A chart shows which metric it is of: the name of the field says nothing there. */
+function sentenceOf({ message, faults }: AppError): string {
+  return faults.length === 0
+    ? message
+    : faults
+        .map((fault) => (fault.path === 'metricName' ? fault.message : `${fault.path}: ${fault.message}`))
+        .join('; ');
 }

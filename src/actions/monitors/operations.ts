@@ -1,6 +1,16 @@
 import { deleteMonitor } from '#actions/monitors/delete_monitor.ts';
 import { listMonitors } from '#actions/monitors/list_monitors.ts';
 import { muteMonitor } from '#actions/monitors/mute_monitor.ts';
+import { previewMonitor } from '#actions/monitors/preview_monitor.ts';
+import { resetMonitor } from '#actions/monitors/reset_monitor.ts';
+import { updateMonitor } from '#actions/monitors/update_monitor.ts';
 
 /** What the console shows and does of cron monitors. */
-export const MONITOR_OPERATIONS = [listMonitors, muteMonitor, deleteMonitor] as const;
+export const MONITOR_OPERATIONS = [
+  listMonitors,
+  muteMonitor,
+  updateMonitor,
+  resetMonitor,
+  previewMonitor,
+  deleteMonitor,
+] as const;

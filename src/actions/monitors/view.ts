@@ -2,7 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { RUN_STATUSES } from '#core/monitors/check_in.ts';
-import { scheduleText } from '#core/monitors/schedule.ts';
+import { type MonitorSchedule, scheduleText } from '#core/monitors/schedule.ts';
+import { INTERVAL_UNITS } from '#core/monitors/schedule_limits.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { MonitorRow, MonitorRun } from '#storage/postgres/monitor_store.ts';
 
@@ -21,7 +22,28 @@ export const MonitorView = Type.Object({
   monitorId: IdText,
   slug: Type.String(),
   environment: Type.String(),
-  schedule: nullable(Type.String({ description: 'a crontab with its zone, or an interval; null: none was sent' })),
+  schedule: nullable(
+    Type.String({ description: 'a crontab with its zone, or an interval; null: nobody has said one' }),
+  ),
+  entered: nullable(
+    Type.Object(
+      {
+        scheduleType: Type.Enum(['crontab', 'interval']),
+        crontab: nullable(Type.String()),
+        every: nullable(Type.Integer()),
+        unit: nullable(Type.Enum([...INTERVAL_UNITS])),
+        timezone: Type.String(),
+      },
+      { description: 'the same as the fields of a form' },
+    ),
+  ),
+  editedAt: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'since when it is as a person has said, whatever the job says; null: the job decides',
+    }),
+  ),
+  sentSchedule: nullable(Type.String({ description: 'what the job said last, of one that a person has edited' })),
   marginMinutes: Type.Integer({ description: 'so much later a run may begin' }),
   runtimeMinutes: Type.Integer({ description: 'so long a run may take' }),
   failureThreshold: Type.Integer(),
@@ -33,13 +55,17 @@ export const MonitorView = Type.Object({
 });
 
 export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]): Static<typeof MonitorView> {
-  const { id, schedule, nextDueAt, slug, environment, marginMinutes, runtimeMinutes } = monitor;
+  const { id, schedule, editedConfig, sentConfig, nextDueAt, slug, environment, marginMinutes, runtimeMinutes } =
+    monitor;
   const { failureThreshold, recoveryThreshold, isFailing, isMuted } = monitor;
   return {
     monitorId: id,
     slug,
     environment,
     schedule: schedule && scheduleText(schedule),
+    entered: schedule && toEntered(schedule),
+    editedAt: editedConfig?.at ?? null,
+    sentSchedule: editedConfig === null || sentConfig === null ? null : scheduleText(sentConfig.schedule),
     marginMinutes,
     runtimeMinutes,
     failureThreshold,
@@ -57,7 +83,26 @@ export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]):
   };
 }
 
+function toEntered(schedule: MonitorSchedule): NonNullable<Static<typeof MonitorView>['entered']> {
+  const { timezone } = schedule;
+  return schedule.type === 'crontab'
+    ? { scheduleType: 'crontab', crontab: schedule.crontab, every: null, unit: null, timezone }
+    : { scheduleType: 'interval', crontab: null, every: schedule.value, unit: schedule.unit, timezone };
+}
+
 /** For the audit log. */
-export function toMonitorFields({ slug, environment, schedule, isMuted }: MonitorRow): object {
-  return { slug, environment, schedule: schedule && scheduleText(schedule), isMuted };
+export function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updatedAt'>): object {
+  const { slug, environment, schedule, editedConfig, marginMinutes, runtimeMinutes } = monitor;
+  const { failureThreshold, recoveryThreshold, isMuted } = monitor;
+  return {
+    slug,
+    environment,
+    schedule: schedule && scheduleText(schedule),
+    isEdited: editedConfig !== null,
+    marginMinutes,
+    runtimeMinutes,
+    failureThreshold,
+    recoveryThreshold,
+    isMuted,
+  };
 }

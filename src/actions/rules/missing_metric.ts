@@ -4,18 +4,28 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
-import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#core/metrics/quantile.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
-import { fromEpochMilliseconds } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
+
+const WithoutQuantilesView = nullable(
+  Type.Object(
+    { metricName: Type.String(), kind: Type.Enum([...SINGLE_VALUE_KINDS]) },
+    {
+      description:
+        'the metric has arrived, and is a gauge or a counter: it has no quantiles, so that a rule on one of them cannot fire. null where that is not the reason',
+    },
+  ),
+);
 
 export const MissingMetricView = nullable(
   Type.Object(
     {
       metricName: Type.String(),
       nearestNames: Type.Array(Type.String(), { description: 'metrics that have arrived, the nearest name first' }),
+      noQuantiles: WithoutQuantilesView,
     },
     {
       description:
@@ -51,38 +61,25 @@ export async function findMissingMetrics(
   const quantiles = wanted.filter(
     ({ buckets, name }) => buckets !== null && !arrived.has(buckets) && arrived.has(name),
   );
-  const summaries = await findSummaries(
-    metrics,
-    service,
+  const without = await metrics.catalog.findWithoutQuantiles(
+    service.id,
     quantiles.map(({ name }) => name),
   );
   /** What has to arrive for the rule to measure anything: of a quantile the buckets, unless the metric is a summary. */
   const neededOf = ({ name, buckets }: (typeof wanted)[number]): string =>
-    buckets === null || summaries.has(name) ? name : buckets;
+    buckets === null || (arrived.has(name) && !without.has(name)) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
   return new Map(
     wanted
-      .map((one) => ({ id: one.id, needed: neededOf(one) }))
+      .map((one) => ({ ...one, needed: neededOf(one) }))
       .filter(({ needed }) => !arrived.has(needed))
-      .map(({ id, needed }) => [id, { metricName: needed, nearestNames: nearestTo(needed, shown) }]),
+      .map(({ id, name, buckets, needed }) => {
+        const kind = buckets === null ? undefined : without.get(name);
+        const noQuantiles = kind === undefined ? null : { metricName: name, kind };
+        return [id, { metricName: needed, nearestNames: nearestTo(needed, shown), noQuantiles }];
+      }),
   );
-}
-
-const SUMMARIES_MAX = 50;
-
-/** Those of the metrics that are sent as quantiles. */
-async function findSummaries(
-  { catalog }: ActionContext['metrics'],
-  { id }: Pick<ServiceWithCapabilities, 'id'>,
-  names: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = [...new Set(names)].slice(0, SUMMARIES_MAX).map(async (name) => {
-    const asked = { since: fromEpochMilliseconds(0), label: 'quantile', text: '', valuesMax: 1 };
-    const { labels } = await catalog.describeLabels(id, { selector: { name, matchers: [] }, ...asked });
-    return labels.length > 0 ? [name] : [];
-  });
-  return new Set((await Promise.all(found)).flat());
 }
 
 function nearestTo(name: string, names: readonly string[]): string[] {

@@ -137,7 +137,7 @@ async function readFound(
           why?.kind === 'behind'
             ? { since: toTimestamp(why.since), behindSeconds: Math.round(now.since(why.since).total('seconds')) }
             : null,
-        missingMetric: why?.kind === 'never_arrived' ? { metricName: why.metricName, nearestNames: [] } : null,
+        missingMetric: missingOf(why),
         serviceName: service.name,
         state,
         lastFiredAt: toTimestampOrNull(done?.lastFiredAt ?? null),
@@ -148,6 +148,12 @@ async function readFound(
       },
     ];
   });
+}
+
+function missingOf(why: Waiting | undefined): FoundRule['missingMetric'] {
+  if (why === undefined || why.kind === 'behind') return null;
+  const noQuantiles = why.kind === 'no_quantiles' ? { metricName: why.metricName, kind: why.of } : null;
+  return { metricName: why.metricName, nearestNames: [], noQuantiles };
 }
 
 function cursorOf({ state, name, id }: RulePlace): string {

@@ -1,6 +1,7 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import { metricOf, RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import { isBehind } from '#core/metrics/breach.ts';
+import { quantileQuestionOf, type SingleValueKind } from '#core/metrics/quantile.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -13,7 +14,9 @@ export type Waiting =
   /** Points of its service wait to be stored. */
   | { readonly kind: 'behind'; readonly since: Temporal.Instant }
   /** No point of its metric has ever arrived within the retention. */
-  | { readonly kind: 'never_arrived'; readonly metricName: string };
+  | { readonly kind: 'never_arrived'; readonly metricName: string }
+  /** It asks for a quantile of what is sent as single values. */
+  | { readonly kind: 'no_quantiles'; readonly metricName: string; readonly of: SingleValueKind };
 
 const OF_METRICS: readonly RuleKind[] = RULE_KIND_NAMES.filter((kind) => RULE_KINDS[kind].ingests === 'points');
 
@@ -29,27 +32,63 @@ export async function findWaitingRules({
   const since = await stores.durableJobs.listWaiting(storePoints.name);
   const named = rules.flatMap((rule) => {
     const metric = metricOf(rule);
-    return metric === null ? [] : [{ ...rule, metricName: readSelector(metric).name }];
+    if (metric === null) return [];
+    const selector = readSelector(metric);
+    const buckets = quantileQuestionOf(selector)?.buckets.name ?? null;
+    return [{ rule, serviceId: rule.serviceId, metricName: selector.name, buckets }];
   });
-  const arrived = await metrics.findLastArrivals(named).catch((error: unknown) => {
-    if (isUnavailable(error)) return null;
-    throw error;
-  });
+  const sources = named.flatMap(({ serviceId, metricName, buckets }) =>
+    [metricName, ...(buckets === null ? [] : [buckets])].map((name) => ({ serviceId, metricName: name })),
+  );
+  const found = await Promise.all([metrics.findLastArrivals(sources), withoutQuantiles(metrics, named)]).catch(
+    (error: unknown) => {
+      if (isUnavailable(error)) return null;
+      throw error;
+    },
+  );
   return new Map(
-    named.flatMap(({ metricName, ...rule }): (readonly [Id<'rule'>, Waiting])[] => {
-      const waitingSince = since.get(rule.serviceId) ?? null;
+    named.flatMap(({ rule, serviceId, metricName, buckets }): (readonly [Id<'rule'>, Waiting])[] => {
+      const waitingSince = since.get(serviceId) ?? null;
       if (waitingSince !== null && isRuleBehind(rule, waitingSince, now)) {
         return [[rule.id, { kind: 'behind', since: waitingSince }]];
       }
       // What waits to be stored may be just that metric.
-      if (arrived === null || waitingSince !== null) return [];
+      if (found === null || waitingSince !== null) return [];
+      const [arrived, without] = found;
       const keptMs = now.epochMilliseconds - rule.retentionDays * 86_400_000;
-      const lastMs = arrived.get(`${rule.serviceId} ${metricName}`);
-      if (lastMs !== undefined && lastMs >= keptMs) return [];
+      const isThere = (name: string): boolean => (arrived.get(`${serviceId} ${name}`) ?? 0) >= keptMs;
+      const of = buckets === null ? undefined : without.get(serviceId)?.get(metricName);
+      if (of !== undefined && isThere(metricName)) return [[rule.id, { kind: 'no_quantiles', metricName, of }]];
+      if (isThere(metricName) || (buckets !== null && isThere(buckets))) return [];
       return [[rule.id, { kind: 'never_arrived', metricName }]];
     }),
   );
 }
+
+interface NamedMetric {
+  readonly serviceId: Id<'service'>;
+  readonly metricName: string;
+  readonly buckets: string | null;
+}
+
+/** Of the metrics whose quantiles are asked for, those that have none, by service. */
+async function withoutQuantiles(
+  { catalog }: ActionContext['metrics'],
+  named: readonly NamedMetric[],
+): Promise<ReadonlyMap<Id<'service'>, ReadonlyMap<string, SingleValueKind>>> {
+  const asked = Map.groupBy(
+    named.filter(({ buckets }) => buckets !== null),
+    ({ serviceId }) => serviceId,
+  );
+  const found = [...asked].slice(0, SERVICES_MAX).map(async ([serviceId, metrics]) => {
+    const names = metrics.map(({ metricName }) => metricName);
+    return [serviceId, await catalog.findWithoutQuantiles(serviceId, names)] as const;
+  });
+  return new Map(await Promise.all(found));
+}
+
+/** Of more services it is not looked up. */
+const SERVICES_MAX = 20;
 
 function isRuleBehind({ config }: WatchingRule, waitingSince: Temporal.Instant, now: Temporal.Instant): boolean {
   return 'windowMinutes' in config && isBehind(config.windowMinutes, waitingSince, now);

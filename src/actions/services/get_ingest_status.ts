@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 
-import { defineAction } from '#actions/action_context.ts';
+import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { findMissingMetrics } from '#actions/rules/missing_metric.ts';
 import { METRIC_TYPES, metricTypeOf } from '#core/metrics/metric_type.ts';
+import { SINGLE_VALUE_KINDS } from '#core/metrics/quantile.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import {
@@ -17,6 +19,7 @@ import {
 const COUNT = Type.Integer({ minimum: 0 });
 const SHOW_REFUSALS_HOURS = 24;
 const TYPE_CHANGES_MAX = 20;
+const WITHOUT_QUANTILES_MAX = 20;
 
 const Refused = Type.Object({
   kind: Type.Enum([...INGESTED]),
@@ -44,6 +47,13 @@ const TypeChanged = Type.Object({
   lastAt: Timestamp,
 });
 
+const WithoutQuantiles = Type.Object({
+  ruleId: IdText,
+  name: Type.String({ description: 'of the rule' }),
+  metricName: Type.String(),
+  kind: Type.Enum([...SINGLE_VALUE_KINDS]),
+});
+
 const IngestStatusView = Type.Object({
   metrics: Type.Object({ lastSeenAt: nullable(Timestamp), pointsLastHour: COUNT }),
   exceptions: Type.Object({ lastSeenAt: nullable(Timestamp), eventsLastHour: COUNT }),
@@ -58,6 +68,10 @@ const IngestStatusView = Type.Object({
     {
       description: `metrics of which senders have said another type in the last ${SHOW_REFUSALS_HOURS} hours: nothing was lost, but sums may mean something else`,
     },
+  ),
+  withoutQuantiles: Type.Object(
+    { count: COUNT, rules: Type.Array(WithoutQuantiles, { description: `the first ${WITHOUT_QUANTILES_MAX}` }) },
+    { description: 'rules that ask for a quantile of a gauge or a counter, which have none: they cannot fire' },
   ),
   notKept: Type.Array(
     Type.Object({
@@ -83,7 +97,8 @@ export const getIngestStatus = defineAction({
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: IngestStatusView,
   example: { serviceId: EXAMPLE_IDS.serviceId },
-  async handle({ serviceId }, { caller, stores, now, metrics, exceptions }) {
+  async handle({ serviceId }, context) {
+    const { caller, stores, now, metrics, exceptions } = context;
     const service = await stores.services.get(caller.orgId, serviceId);
     const since = now.subtract({ hours: 1 });
     const shownSince = now.subtract({ hours: SHOW_REFUSALS_HOURS });
@@ -92,6 +107,12 @@ export const getIngestStatus = defineAction({
     const notKept = await stores.sentItems.listSince(service.id, shownSince);
     const setAside = await stores.setAside.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
+    const rules = await stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
+    const missing = await findMissingMetrics(context, service, rules);
+    const withoutQuantiles = rules.flatMap(({ id, name }) => {
+      const found = missing.get(id)?.noQuantiles ?? null;
+      return found === null ? [] : [{ ruleId: id, name, ...found }];
+    });
     return {
       metrics: { lastSeenAt: toTimestampOrNull(points.lastAt), pointsLastHour: points.count },
       exceptions: {
@@ -113,6 +134,10 @@ export const getIngestStatus = defineAction({
           changes,
           lastAt: toTimestamp(changedAt),
         })),
+      },
+      withoutQuantiles: {
+        count: withoutQuantiles.length,
+        rules: withoutQuantiles.slice(0, WITHOUT_QUANTILES_MAX),
       },
       notKept: notKept.map(({ lastAt, ...counted }) => ({ ...counted, lastAt: toTimestamp(lastAt) })),
       setAside: {

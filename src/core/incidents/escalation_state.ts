@@ -37,12 +37,13 @@ export function escalationStateOf(status: IncidentStatus, steps: readonly StepSt
 
 /** What an incident waits for before its first page. */
 export const WAITS_FOR = ['maintenance', 'incident'] as const;
+export type WaitsFor = (typeof WAITS_FOR)[number];
 
 /** What keeps an open incident from paging: a maintenance, or another one that pages for both; null for nothing. */
 export function waitsFor(
   incident: { readonly status: IncidentStatus; readonly quietUntil: Temporal.Instant | null; readonly leadId: unknown },
   steps: readonly StepState[],
-): (typeof WAITS_FOR)[number] | null {
+): WaitsFor | null {
   if (incident.status !== 'triggered' || steps.length === 0 || steps.some(({ state }) => state !== 'pending'))
     return null;
   if (incident.leadId !== null) return 'incident';

@@ -1,8 +1,9 @@
-import type { StepState } from '#core/incidents/escalation_state.ts';
+import { type StepState, waitsFor, type WaitsFor } from '#core/incidents/escalation_state.ts';
+import type { IncidentStatus } from '#core/incidents/incident.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { planSteps, stepAt } from '#core/oncall/escalation.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
 /** The timer of a step, with the time and the reason of its end. */
 export interface StepTimerRow extends StepState {
@@ -25,16 +26,23 @@ interface PagedPerson {
 }
 
 /** A step of the policy as it was at the trigger, and what happened to it. */
-export interface StepRecord extends EscalationStep {
+export interface StepRecord extends Omit<EscalationStep, 'countsFrom'> {
   readonly index: number;
-  /** When it fires or fired: earlier than planned when it was brought forward. */
-  readonly dueAt: Temporal.Instant;
+  /** From when its minutes count; null while nobody knows: another incident pages for this one. */
+  readonly countsFrom: string | null;
+  /** When it fires or fired: earlier than planned when it was brought forward. Null when time alone never makes it fire. */
+  readonly dueAt: Temporal.Instant | null;
+  /** What keeps it from paging, of a step that is pending. */
+  readonly waitsFor: WaitsFor | null;
   readonly isBroughtForward: boolean;
   readonly state: StepState['state'];
   readonly settledAt: Temporal.Instant | null;
   readonly reason: string | null;
   readonly people: readonly PagedPerson[];
 }
+
+/** What steps count from while another incident pages for theirs. */
+const NEVER = toTimestamp(FAR_FUTURE);
 
 /** The outcomes of a page, the best first. */
 const FROM_BEST = ['delivered', 'sent', 'queued', 'failed', 'cancelled', 'skipped'] as const;
@@ -44,19 +52,39 @@ const FROM_BEST = ['delivered', 'sent', 'queued', 'failed', 'cancelled', 'skippe
  * it may have been changed or deleted since.
  */
 export function toStepRecords(
-  incident: { readonly steps: readonly EscalationStep[]; readonly triggeredAt: Temporal.Instant },
+  incident: {
+    readonly status: IncidentStatus;
+    readonly steps: readonly EscalationStep[];
+    readonly triggeredAt: Temporal.Instant;
+    readonly quietUntil: Temporal.Instant | null;
+    readonly leadId: unknown;
+  },
   timers: readonly StepTimerRow[],
   pages: readonly LoggedPage[],
 ): StepRecord[] {
   const planned = planSteps(incident.steps, incident.triggeredAt);
   const byIndex = new Map(timers.map((timer) => [timer.stepIndex, timer]));
   const ofStep = Map.groupBy(pages, ({ stepIndex }) => stepIndex);
+  const waits = waitsFor(incident, timers);
   return planned.flatMap(({ stepIndex: index, dueAt: plannedAt }) => {
     const [step, timer] = [stepAt(incident.steps, index), byIndex.get(index)];
     if (step === undefined || timer === undefined) return [];
     const { dueAt, state, settledAt, reason } = timer;
-    const isBroughtForward = dueAt.epochMilliseconds < plannedAt.epochMilliseconds;
-    return [{ ...step, index, dueAt, isBroughtForward, state, settledAt, reason, people: peopleOf(ofStep.get(index)) }];
+    const { countsFrom = toTimestamp(incident.triggeredAt) } = step;
+    return [
+      {
+        ...step,
+        index,
+        countsFrom: countsFrom === NEVER ? null : countsFrom,
+        dueAt: isAtOrBefore(FAR_FUTURE, dueAt) ? null : dueAt,
+        isBroughtForward: dueAt.epochMilliseconds < plannedAt.epochMilliseconds,
+        waitsFor: state === 'pending' ? waits : null,
+        state,
+        settledAt,
+        reason,
+        people: peopleOf(ofStep.get(index)),
+      },
+    ];
   });
 }
 

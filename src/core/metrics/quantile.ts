@@ -26,6 +26,15 @@ export function quantileQuestionOf({ name, matchers }: MetricSelector): Quantile
   return { quantile, buckets: { name: `${name}${BUCKET_SUFFIX}`, matchers: others } };
 }
 
+/** What a metric is that is sent as single values. */
+export const SINGLE_VALUE_KINDS = ['gauge', 'counter'] as const;
+export type SingleValueKind = (typeof SINGLE_VALUE_KINDS)[number];
+
+/** Why a quantile of such a metric cannot be answered, and what to do. */
+export function noQuantilesText(metricName: string, kind: SingleValueKind): string {
+  return `${metricName} is a ${kind} and has no quantiles: leave the label quantile out, or send it as a histogram`;
+}
+
 /** What the buckets with one bound or range gained, over all series: one of the two texts is empty. */
 interface BucketGrowth {
   /** Up to this bound, in the text of the label `le`: what lower bounds hold is contained. */

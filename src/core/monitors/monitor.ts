@@ -1,13 +1,23 @@
 import type { CheckInStatus, RunStatus } from '#core/monitors/check_in.ts';
-import { CONFIG_DEFAULTS, type MonitorConfig, type MonitorSchedule, nextDue } from '#core/monitors/schedule.ts';
-import { addMinutesSaturating, isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import {
+  CONFIG_DEFAULTS,
+  type EditedConfig,
+  type MonitorConfig,
+  type MonitorSchedule,
+  nextDue,
+} from '#core/monitors/schedule.ts';
+import { addMinutesSaturating, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
 /** What is remembered of a scheduled job in one environment. */
 export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
-  /** Null while no client has said when the job is to run: then no run is missed. */
+  /** Null while nobody has said when the job is to run: then no run is missed. */
   readonly schedule: MonitorSchedule | null;
+  /** What a person has said: it counts whatever the job says, until the person lets the job decide again. */
+  readonly editedConfig: EditedConfig | null;
+  /** What the job said last. */
+  readonly sentConfig: MonitorConfig | null;
   readonly isFailing: boolean;
   /** Runs in a row that went wrong, and that went well. */
   readonly failures: number;
@@ -18,6 +28,8 @@ export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
 
 export const NEW_MONITOR: MonitorState = {
   schedule: null,
+  editedConfig: null,
+  sentConfig: null,
   ...CONFIG_DEFAULTS,
   isFailing: false,
   failures: 0,
@@ -82,7 +94,33 @@ function startOf(at: Instant, durationMs: number | null): Instant {
 }
 
 function withConfig(monitor: MonitorState, config: MonitorConfig | null): MonitorState {
-  return config === null ? monitor : { ...monitor, ...config };
+  const sentConfig = config ?? monitor.sentConfig;
+  const counts = monitor.editedConfig ?? config;
+  return counts === null ? monitor : { ...monitor, ...configOf(counts), sentConfig };
+}
+
+function configOf(config: MonitorConfig): MonitorConfig {
+  const { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold } = config;
+  return { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
+}
+
+/** A person says what is expected of the job. Runs that have begun keep their time; a new schedule begins now. */
+export function editMonitor(before: MonitorState, config: MonitorConfig, now: Instant): MonitorState {
+  const { schedule, editedConfig } = before;
+  const sentConfig =
+    before.sentConfig ?? (schedule === null || editedConfig !== null ? null : configOf({ ...before, schedule }));
+  return dueAnew({ ...before, ...config, sentConfig, editedConfig: { ...config, at: toTimestamp(now) } }, before, now);
+}
+
+/** What the job said last counts again; one that has said nothing yet is expected as before until it does. */
+export function letJobDecide(before: MonitorState, now: Instant): MonitorState {
+  return dueAnew({ ...before, ...before.sentConfig, editedConfig: null }, before, now);
+}
+
+function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): MonitorState {
+  const { schedule } = monitor;
+  if (schedule === null || (before.schedule !== null && isSameSchedule(schedule, before.schedule))) return monitor;
+  return { ...monitor, nextDueAt: nextDue(schedule, now) };
 }
 
 /** A run that begins says when the next one is to; so does the end of one that repeats after a pause. */

@@ -1,9 +1,15 @@
 import { nextRun, parseCrontab } from '#core/monitors/crontab.ts';
+import {
+  CRONTAB_LENGTH_MAX,
+  INTERVAL_MAX,
+  INTERVAL_UNITS,
+  MINUTES_MAX,
+  THRESHOLD_MAX,
+} from '#core/monitors/schedule_limits.ts';
 import { fault, type Parsed, ok, shown } from '#core/oncall/parsed.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-export const INTERVAL_UNITS = ['minute', 'hour', 'day', 'week', 'month', 'year'] as const;
 export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 
 /** When runs of a job are to begin, as it is stored. */
@@ -24,12 +30,12 @@ export interface MonitorConfig {
   readonly recoveryThreshold: number;
 }
 
-export const CONFIG_DEFAULTS = { marginMinutes: 1, runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
+/** What a person has said instead of the job, and when. */
+export interface EditedConfig extends MonitorConfig {
+  readonly at: string;
+}
 
-const INTERVAL_MAX = 1_000;
-/** 28 days. */
-const MINUTES_MAX = 40_320;
-const THRESHOLD_MAX = 720;
+export const CONFIG_DEFAULTS = { marginMinutes: 1, runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
 
 type Sent = Readonly<Record<string, unknown>>;
 
@@ -68,8 +74,32 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
   return ok({ type, value: every, unit: known, timezone });
 }
 
+/** A schedule as a person enters it: of one that is no crontab, the unit and how many. */
+interface EnteredSchedule {
+  readonly scheduleType: MonitorSchedule['type'];
+  readonly crontab?: string | undefined;
+  readonly every?: number | undefined;
+  readonly unit?: IntervalUnit | undefined;
+  readonly timezone: string;
+}
+
+/** Reads it; the faults are those of its fields. */
+export function parseEnteredSchedule(entered: EnteredSchedule): Parsed<MonitorSchedule> {
+  const { scheduleType: type, crontab, every, unit } = entered;
+  const zone = parseTimeZone(entered.timezone, 'timezone');
+  if (zone.kind === 'faults') return zone;
+  const timezone = zone.value;
+  if (type === 'crontab') {
+    const parsed = parseCrontab(crontab ?? '', 'crontab');
+    return parsed.kind === 'faults' ? parsed : ok({ type, crontab: (crontab ?? '').trim(), timezone });
+  }
+  if (every === undefined) return fault('every', 'is required for an interval');
+  if (unit === undefined) return fault('unit', 'is required for an interval');
+  return ok({ type, value: every, unit, timezone });
+}
+
 function textOf(value: unknown): string | null {
-  return typeof value === 'string' && value.length <= 200 ? value : null;
+  return typeof value === 'string' && value.length <= CRONTAB_LENGTH_MAX ? value : null;
 }
 
 /** What is no count, or out of range, is taken as the nearest that is. */
@@ -95,4 +125,11 @@ export function scheduleText(schedule: MonitorSchedule): string {
   if (schedule.type === 'crontab') return `${schedule.crontab} (${schedule.timezone})`;
   const { value, unit } = schedule;
   return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
+}
+
+/** The next runs after an instant, as far as there are so many. */
+export function nextRuns(schedule: MonitorSchedule, after: Temporal.Instant, count: number): Temporal.Instant[] {
+  const runs: Temporal.Instant[] = [];
+  for (let at = nextDue(schedule, after); at !== null && runs.length < count; at = nextDue(schedule, at)) runs.push(at);
+  return runs;
 }

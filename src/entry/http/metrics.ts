@@ -62,6 +62,7 @@ export function mountMetrics(
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(limitLog));
+  registry.registerMetric(refusedQuantilesCounter(context));
   registry.registerMetric(processesGauge(limits));
   registry.registerMetric(refusedGauge(context));
   const render = cacheForASecond(context.clock, async () => `${await registry.metrics()}\n${context.latencies.text()}`);
@@ -113,6 +114,19 @@ function limitCounter(limitLog: LimitLog): Counter {
     collect() {
       this.reset();
       for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
+    },
+  });
+}
+
+function refusedQuantilesCounter({ actions: { metrics } }: AppContext): Counter {
+  return new Counter({
+    name: 'tocsin_quantiles_refused_total',
+    help: 'Questions of charts and callers for a quantile of a gauge or a counter, which have none.',
+    labelNames: ['kind'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [kind, count] of Object.entries(metrics.refusedQuantiles)) this.inc({ kind }, count);
     },
   });
 }

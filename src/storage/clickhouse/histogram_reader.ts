@@ -1,13 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
-import { quantileOf, type QuantileQuestion } from '#core/metrics/quantile.ts';
+import { noQuantilesText, quantileOf, type QuantileQuestion, type SingleValueKind } from '#core/metrics/quantile.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { uuidOf } from '#kernel/ids.ts';
 import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import type { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
 import {
   type ChartQuery,
   growthChartQueryOf,
@@ -33,9 +32,17 @@ const VALUES_OF_COLUMN = 4;
 /** Quantiles of histograms. The caller has checked that the service is the organization's. */
 export class HistogramReader {
   readonly #client: ClickHouseClient;
+  readonly #catalog: MetricCatalog;
+  readonly #refused: Record<SingleValueKind, number> = { gauge: 0, counter: 0 };
 
-  constructor(client: ClickHouseClient) {
+  constructor(client: ClickHouseClient, catalog: MetricCatalog) {
     this.#client = client;
+    this.#catalog = catalog;
+  }
+
+  /** How often a quantile was asked of what has none, by what it is. */
+  get refused(): Readonly<Record<SingleValueKind, number>> {
+    return this.#refused;
   }
 
   /**
@@ -51,7 +58,7 @@ export class HistogramReader {
     const fineMs = columnMs === null ? stepMs : Math.max(1, Math.floor(columnMs / stepMs / VALUES_OF_COLUMN)) * stepMs;
     const asked = { ...query, selector, buckets: { ...buckets, stepMs: fineMs } };
     const rows = await readLong<PartRow>(this.#client, growthChartQueryOf(asked), tooMuch);
-    if (rows.length === 0) await this.#requireQuantiles(query, selector.name);
+    if (rows.length === 0) await this.#requireQuantiles(query);
     const parts = new Map<number, BucketValue[]>();
     for (const [part, start, gains] of rows) {
       const value = quantileOf(quantile, gains.map(toGrowth));
@@ -92,7 +99,7 @@ export class HistogramReader {
       asked,
       tooManyDays,
     );
-    if (rows.length === 0) await this.#requireQuantiles(query, selector.name);
+    if (rows.length === 0) await this.#requireQuantiles(query);
     const byBucket = Map.groupBy(rows, ([text]) => text);
     if (byBucket.size * minutes > HISTORY_VALUES_MAX) throw tooManyDays();
     const buckets = [...byBucket].map(([text, own]) => {
@@ -108,20 +115,14 @@ export class HistogramReader {
     return values;
   }
 
-  async #requireQuantiles({ serviceId, selector }: Pick<MetricQuery, 'serviceId' | 'selector'>, buckets: string) {
-    const rows = await withClickHouseErrors(async () => {
-      const result = await this.#client.query({
-        query: `SELECT countIf(metric = {metric:String} AND tags['quantile'] = ''), countIf(metric = {buckets:String} OR tags['quantile'] != '')
-          FROM metric_series WHERE service_id = {service:UUID} AND metric IN ({metric:String}, {buckets:String})`,
-        query_params: { service: uuidOf(serviceId), metric: selector.name, buckets },
-        format: 'JSONCompactEachRow',
-      });
-      return await result.json<[plain: string, quantiles: string]>();
-    });
-    const [plain = 0, quantiles = 0] = (rows[0] ?? []).map(Number);
-    if (plain === 0 || quantiles > 0) return;
-    const message = `${selector.name} is neither a histogram nor a summary, so it has no quantile: leave the label out`;
-    throw invalidInput([{ path: 'metricName', message }]);
+  async #requireQuantiles({
+    serviceId,
+    selector: { name },
+  }: Pick<MetricQuery, 'serviceId' | 'selector'>): Promise<void> {
+    const kind = (await this.#catalog.findWithoutQuantiles(serviceId, [name])).get(name);
+    if (kind === undefined) return;
+    this.#refused[kind] += 1;
+    throw invalidInput([{ path: 'metricName', message: noQuantilesText(name, kind) }]);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { PointKind } from '#core/metrics/point.ts';
+import type { SingleValueKind } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
@@ -52,6 +53,8 @@ const LABELS_MAX = 100;
 const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names
   WHERE service_id = {service:UUID} AND endsWith(metric, '_bucket') GROUP BY metric`;
 const SECONDS_MAX = 10;
+/** Rules on quantiles of metrics that have none are few; more are not looked up at once. */
+const WITHOUT_QUANTILES_MAX = 200;
 
 /** What metrics a service has, and by which labels their series differ. The caller has checked that it is the organization's. */
 export class MetricCatalog {
@@ -103,6 +106,27 @@ export class MetricCatalog {
       })),
       total: Number(rows[0]?.[4] ?? 0),
     };
+  }
+
+  /** Of these metrics those that have arrived and can answer no quantile: no series with that label, and no buckets. */
+  async findWithoutQuantiles(
+    serviceId: Id<'service'>,
+    asked: readonly string[],
+  ): Promise<ReadonlyMap<string, SingleValueKind>> {
+    const names = [...new Set(asked)].slice(0, WITHOUT_QUANTILES_MAX);
+    if (names.length === 0) return new Map();
+    const rows = await this.#rows<[name: string, newest: string]>(
+      `SELECT metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+       WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)}
+         AND metric NOT IN (SELECT metric FROM metric_series
+           WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND tags['quantile'] != '')
+         AND concat(metric, '_bucket') NOT IN (SELECT metric FROM metric_names
+           WHERE service_id = {service:UUID} AND metric IN {buckets:Array(String)})
+       GROUP BY metric`,
+      { service: uuidOf(serviceId), metrics: names, buckets: names.map((name) => `${name}_bucket`) },
+    );
+    const kinds = await this.#kinds(serviceId, new Map(rows.map(([name, newest]) => [name, Number(newest)])));
+    return new Map(rows.map(([name]) => [name, isCounted(kinds.get(name)) ? 'counter' : 'gauge']));
   }
 
   /** The kind of a metric's newest point, looked up in the hour of that point. */
@@ -174,4 +198,8 @@ export class MetricCatalog {
       return await result.json<Row>();
     });
   }
+}
+
+function isCounted(kind: PointKind | undefined): boolean {
+  return kind === 'counter' || kind === 'delta';
 }

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
 import { isOfWholeHours, readPeriodOf } from '#core/metrics/rollup_plan.ts';
-import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { quantileQuestionOf, type SingleValueKind } from '#core/metrics/quantile.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
@@ -52,10 +52,15 @@ export class MetricReader {
 
   constructor(client: ClickHouseClient) {
     this.#client = client;
-    this.#histograms = new HistogramReader(client);
     this.#rollups = new RollupState(client);
     this.catalog = new MetricCatalog(client);
+    this.#histograms = new HistogramReader(client, this.catalog);
     this.exemplars = new ExemplarStore(client);
+  }
+
+  /** How often this process was asked for a quantile of what has none, by what it is. */
+  get refusedQuantiles(): Readonly<Record<SingleValueKind, number>> {
+    return this.#histograms.refused;
   }
 
   /**

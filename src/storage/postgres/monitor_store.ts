@@ -94,8 +94,9 @@ export class MonitorStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold } = state;
-    const { isFailing, failures, successes, nextDueAt } = state;
-    const config = { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
+    const { isFailing, failures, successes, nextDueAt, editedConfig, sentConfig } = state;
+    const expected = { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
+    const config = { ...expected, editedConfig, sentConfig };
     const values = { ...config, isFailing, failures, successes, nextDueAt, overdueFrom, updatedAt: now };
     await this.#session.db
       .updateTable('monitors')

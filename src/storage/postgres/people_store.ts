@@ -58,6 +58,8 @@ export interface MembershipOfUser {
   readonly role: Role;
   /** Whether the organization asks owners and admins for a second factor. */
   readonly secondFactorRequired: boolean;
+  /** Where its people look at traces; null where nobody has said. */
+  readonly traceLink: string | null;
 }
 
 const OWN_CONTACT = ['phone', 'sms_enabled', 'call_enabled', 'push_enabled', 'email_enabled'] as const;
@@ -161,6 +163,7 @@ export class PeopleStore {
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['o.id as orgId', 'o.name', 'm.role', 'o.second_factor_required as secondFactorRequired'])
+      .select('o.trace_link as traceLink')
       .where('m.user_id', '=', userId)
       .orderBy('o.name')
       .orderBy('o.id')
@@ -202,6 +205,22 @@ export class PeopleStore {
       .set({ second_factor_required: isRequired })
       .where('id', '=', orgId)
       .execute();
+  }
+
+  /** Says where traces are looked at; returns what was said before. */
+  async setTraceLink(orgId: Id<'org'>, traceLink: string | null): Promise<string | null> {
+    const before = await this.#session.db
+      .selectFrom('organizations')
+      .select('trace_link as traceLink')
+      .where('id', '=', orgId)
+      .forUpdate()
+      .executeTakeFirstOrThrow();
+    await this.#session.db
+      .updateTable('organizations')
+      .set({ trace_link: traceLink })
+      .where('id', '=', orgId)
+      .execute();
+    return before.traceLink;
   }
 
   /** Everybody of the organization, by name. */

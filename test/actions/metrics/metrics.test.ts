@@ -269,7 +269,7 @@ test('a quantile of a gauge is 400 and says why', async () => {
   // The series is announced with its points.
   const answer = await w.call('query_metric', { serviceId, metricName: 'memory{quantile="0.5"}' });
   expect(answer).toMatchObject({ status: 400 });
-  expect(JSON.stringify(answer)).toContain('memory is neither a histogram nor a summary');
+  expect(JSON.stringify(answer)).toContain('memory is a gauge and has no quantiles: leave the label quantile out');
 });
 
 test('a counter begins where its sender says: a first sample of 5 is an increase of 5, a restart up to 150 one of 150', async () => {

@@ -40,7 +40,7 @@ test('a metric rule comes back with its defaults filled in, and with its service
     escalationPolicyId: policyId,
     enabled: true,
     status: 'active',
-    missingMetric: { metricName: 'cpu', nearestNames: [] },
+    missingMetric: { metricName: 'cpu', nearestNames: [], noQuantiles: null },
     createdAt: expect.any(String),
     updatedAt: rule.createdAt,
   });
@@ -279,7 +279,7 @@ test('a rule whose metric has never arrived says so, with the nearest names, and
   expect(rule).toMatchObject({ status: 'active', missingMetric });
   const key = await w.given.apiKey({ permissions: ['oncall:edit'] });
   expect(await w.expectOk('update_alert_rule', { ruleId: rule.ruleId }, { key })).toMatchObject({
-    missingMetric: { metricName: 'http_latencey', nearestNames: [] },
+    missingMetric: { metricName: 'http_latencey', nearestNames: [], noQuantiles: null },
   });
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric }]);
   await arrive('http_latencey');

@@ -84,7 +84,13 @@ describe('reassigning to a policy', () => {
           ...plan.timers.map((timer) => ({ ...timer, state: 'pending' as const, settledAt: null, reason: null })),
         ];
         const records = toStepRecords(
-          { steps: [...standing.steps, ...plan.steps], triggeredAt: TRIGGERED },
+          {
+            status: 'triggered',
+            steps: [...standing.steps, ...plan.steps],
+            triggeredAt: TRIGGERED,
+            quietUntil: null,
+            leadId: null,
+          },
           timers,
           [],
         );

@@ -4,9 +4,12 @@ import { expect, test } from 'vitest';
 import { toStepRecords, type StepTimerRow } from '#core/incidents/step_records.ts';
 import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
 import { NOTIFICATION_STATUSES } from '#core/oncall/recipients.ts';
+import { FAR_FUTURE, isAtOrBefore } from '#kernel/time.ts';
 import { at } from '#test/core/oncall/given_rotation.ts';
 
 const TRIGGERED = at('2026-03-29T00:30:00Z');
+
+const OPEN = { status: 'triggered', triggeredAt: TRIGGERED, quietUntil: null, leadId: null } as const;
 
 const stepAfter = (afterMinutes: number): EscalationStep => ({
   afterMinutes,
@@ -31,12 +34,13 @@ test('there is one record for each step of the snapshot, in its order, with the 
         const settledAt = state === 'pending' ? null : TRIGGERED;
         return { stepIndex, dueAt: dueAt.subtract({ milliseconds: earlier }), state, settledAt, reason: null };
       });
-      const records = toStepRecords({ steps, triggeredAt: TRIGGERED }, timers.toReversed(), []);
+      const records = toStepRecords({ ...OPEN, steps }, timers.toReversed(), []);
       expect(records.map(({ index }) => index)).toEqual([...steps.keys()]);
       for (const record of records) {
         const [afterMinutes, { state, earlier }] = given[record.index]!;
         expect(record).toMatchObject({ ...stepAfter(afterMinutes), state, isBroughtForward: earlier > 0, people: [] });
-        expect(record.dueAt).toEqual(timers[record.index]!.dueAt);
+        const { dueAt } = timers[record.index]!;
+        expect(record.dueAt).toEqual(isAtOrBefore(FAR_FUTURE, dueAt) ? null : dueAt);
       }
     }),
   );
@@ -55,7 +59,7 @@ test('each person of a step is there once, with the best that became of any mess
       const timers = planSteps(steps, TRIGGERED).map((timer) => {
         return { ...timer, state: 'fired' as const, settledAt: TRIGGERED, reason: null };
       });
-      for (const { index, people } of toStepRecords({ steps, triggeredAt: TRIGGERED }, timers, pages)) {
+      for (const { index, people } of toStepRecords({ ...OPEN, steps }, timers, pages)) {
         const own = pages.filter(({ stepIndex }) => stepIndex === index);
         expect(people.map(({ userId }) => userId)).toEqual([...new Set(own.map(({ userId }) => userId))]);
         for (const { userId, status } of people) {

@@ -5,6 +5,8 @@ import {
   type CheckIn,
   decideCheckIn,
   decideOverdue,
+  editMonitor,
+  letJobDecide,
   type MonitorChange,
   type MonitorState,
   NEW_MONITOR,
@@ -191,4 +193,37 @@ test('it fails and recovers in turns, as a count by hand does, and says nothing 
       expect(monitor.state.isFailing).toBe(isFailing);
     }),
   );
+});
+
+const DAILY = config({ schedule: { type: 'crontab', value: '0 4 * * *' }, checkin_margin: 20, max_runtime: 90 });
+
+test('what a person has said counts whatever the job says, until the job decides again', () => {
+  const statuses = fc.constantFrom('ok' as const, 'error' as const, 'in_progress' as const);
+  const sent = fc.constantFrom(HOURLY, config({ schedule: { type: 'interval', value: 2, unit: 'hour' } }), null);
+  fc.assert(
+    fc.property(fc.array(fc.tuple(statuses, sent), { maxLength: 8 }), (story) => {
+      const monitor = new Watched();
+      monitor.say('first', 'ok', 0, HOURLY);
+      monitor.state = editMonitor(monitor.state, DAILY, at(10));
+      expect(monitor.state.nextDueAt).toEqual(Temporal.Instant.from('2027-06-02T04:00:00Z'));
+      let last: MonitorConfig = HOURLY;
+      for (const [step, [status, said]] of story.entries()) {
+        monitor.say(`run ${step}`, status, 11 + step, said);
+        last = said ?? last;
+        expect(monitor.state).toMatchObject({ ...DAILY, sentConfig: last });
+      }
+      const handedBack = letJobDecide(monitor.state, at(30));
+      expect(handedBack).toMatchObject({ ...last, editedConfig: null });
+      expect(handedBack.nextDueAt!.epochMilliseconds).toBeGreaterThan(at(30).epochMilliseconds);
+    }),
+  );
+});
+
+test('a schedule of before that was never noted as sent is kept as what the job said, and the same schedule stays due', () => {
+  const old: MonitorState = { ...NEW_MONITOR, ...HOURLY, nextDueAt: at(60) };
+  const edited = editMonitor(old, { ...HOURLY, marginMinutes: 50 }, at(61));
+  expect(edited).toMatchObject({ sentConfig: HOURLY, marginMinutes: 50, nextDueAt: at(60) });
+  expect(editMonitor(edited, DAILY, at(62)).sentConfig).toEqual(HOURLY);
+  expect(editMonitor(NEW_MONITOR, DAILY, at(0)).sentConfig).toBeNull();
+  expect(letJobDecide(editMonitor(NEW_MONITOR, DAILY, at(0)), at(1))).toMatchObject({ ...DAILY, editedConfig: null });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
 import { queryMetrics } from '#actions/metrics/query_metrics.ts';
+import { searchRules } from '#actions/rules/search_rules.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -93,7 +94,7 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     const asked = { queries: queries.map((metricName) => ({ serviceId, metricName })) };
     const { results } = await runOperation(w, queryMetrics, viewer(), asked);
     expect(results).toMatchObject([
-      { fault: expect.stringContaining('queue_depth is neither a histogram nor a summary') },
+      { fault: expect.stringContaining('queue_depth is a gauge and has no quantiles') },
       { fault: null, series: [expect.anything()] },
       { fault: null, series: [expect.anything()] },
     ]);
@@ -105,8 +106,25 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
         config: { metricName, comparator: '>', threshold: 1 },
       });
     expect(await ruleOf('queue_depth{quantile="0.95"}')).toMatchObject({
-      missingMetric: { metricName: 'queue_depth_bucket', nearestNames: expect.arrayContaining(['queue_depth']) },
+      missingMetric: {
+        metricName: 'queue_depth_bucket',
+        nearestNames: expect.arrayContaining(['queue_depth']),
+        noQuantiles: { metricName: 'queue_depth', kind: 'gauge' },
+      },
     });
     expect(await ruleOf('wait{quantile="0.95"}')).toMatchObject({ missingMetric: null });
+    expect(await metricsPage()).toContain('tocsin_quantiles_refused_total{kind="gauge"} 1');
+    const { rules } = await runOperation(w, searchRules, viewer(), { serviceId });
+    expect(rules.toSorted((a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1))).toMatchObject([
+      { missingMetric: { noQuantiles: { metricName: 'queue_depth', kind: 'gauge' } } },
+      { missingMetric: null },
+    ]);
+    const status = await runOperation(w, getIngestStatus, viewer(), { serviceId });
+    expect(status.withoutQuantiles).toEqual({
+      count: 1,
+      rules: [
+        { ruleId: expect.any(String), name: 'queue_depth{quantile="0.95"}', metricName: 'queue_depth', kind: 'gauge' },
+      ],
+    });
   });
 });

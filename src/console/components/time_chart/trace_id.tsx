@@ -1,11 +1,14 @@
 import { Button } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
 
 import classes from '#console/components/time_chart/trace_dots.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { traceUrl } from '#core/metrics/trace_link.ts';
 
-/** The id of a trace, to be looked for where traces are kept. */
+/** The id of a trace, and the way to it where the organization has said where traces are looked at. */
 export function TraceId({ traceId }: { readonly traceId: string }) {
+  const { traceLink } = useOrganization().org;
   const clipboard = useClipboard({ timeout: 2_000 });
   return (
     <span className={classes.trace}>
@@ -18,6 +21,19 @@ export function TraceId({ traceId }: { readonly traceId: string }) {
       >
         {clipboard.copied ? 'Copied' : 'Copy trace id'}
       </Button>
+      {traceLink !== null && (
+        <Button
+          size="compact-xs"
+          variant="default"
+          rightSection={<IconExternalLink size={14} />}
+          component="a"
+          href={traceUrl(traceLink, traceId)}
+          target="_blank"
+          rel="noreferrer"
+        >
+          Open the trace
+        </Button>
+      )}
     </span>
   );
 }

@@ -45,7 +45,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
         action: (
           <Group gap="xs">
             {next !== undefined && <EscalateNow incidentId={incidentId} step={next} team={team} />}
-            {status === 'acknowledged' && <TakeBack incidentId={incidentId} />}
+            {status === 'acknowledged' && <UndoAcknowledgement incidentId={incidentId} />}
             <Button size="xs" variant="default" onClick={() => setIsReassigning(true)}>
               Reassign
             </Button>
@@ -62,7 +62,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
       {escalation.steps.length > 0 && (
         <Steps className={classes.steps}>
           {escalation.steps.map((step, place) => {
-            const before = escalation.steps[place - 1]?.countsFrom ?? triggeredAt;
+            const before = place === 0 ? triggeredAt : (escalation.steps[place - 1]?.countsFrom ?? null);
             const begins = step.countsFrom === before ? null : beginText(incident, step);
             return (
               <StepItem
@@ -82,7 +82,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
 }
 
 /** For an incident that was acknowledged by mistake: its escalation goes on. */
-function TakeBack({ incidentId }: { readonly incidentId: string }) {
+function UndoAcknowledgement({ incidentId }: { readonly incidentId: string }) {
   const undoing = useUndoAnswers();
   return (
     <Button
@@ -114,7 +114,7 @@ function StepItem({ step, isNext, begins, team }: StepItemProps) {
         {begins !== null && (
           <div className={classes.reassigned}>
             {begins}
-            {!isFarAhead(countsFrom) && (
+            {countsFrom !== null && (
               <>
                 {' '}
                 <Timestamp at={countsFrom} format="clock" />
@@ -184,7 +184,7 @@ function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepIt
 
 /** What happened to a step; null while it waits. */
 function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
-  const at = <Timestamp at={settledAt ?? dueAt} format="clock" />;
+  const at = <Timestamp at={settledAt ?? dueAt ?? ''} format="clock" />;
   const early = reason === 'escalated' ? ', by hand' : isBroughtForward ? ', early' : '';
   switch (state) {
     case 'pending':
@@ -215,15 +215,10 @@ function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, inde
   const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
   if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';
   if (index > 0) return 'Reassigned at';
-  if (isFarAhead(countsFrom)) return 'Once the incident that pages for both has ended';
+  if (countsFrom === null) return 'Once the incident that pages for both has ended';
   if (isNow('pages_itself')) return 'The incident that paged for both ended at';
   if (isNow('maintenance_ended')) return 'The maintenance was ended at';
   return escalation.waitsFor === 'maintenance' ? 'The maintenance ends at' : 'The maintenance ended at';
-}
-
-/** A time that never comes, until something else moves it. */
-function isFarAhead(at: string): boolean {
-  return at >= '2200';
 }
 
 function Progress({ incident }: { readonly incident: IncidentWithLog }) {
@@ -251,7 +246,7 @@ function WaitsForLead({ incident: { incidentId } }: { readonly incident: Inciden
         'Another incident'
       ) : (
         <Link to="/incidents/$incidentId" params={{ incidentId: lead.incidentId }}>
-          #{lead.number} <Name>{lead.title}</Name>
+          <Name>{`#${lead.number} ${lead.title}`}</Name>
         </Link>
       )}{' '}
       pages for both. This one pages by itself if that one ends first.

@@ -20,6 +20,7 @@ import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { RuleIncidents } from '#console/pages/rules/rule_incidents.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
 import { RuleReplay } from '#console/pages/rules/rule_replay.tsx';
+import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
 import { stateOf } from '#console/pages/rules/rule_state.ts';
 import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingSentences } from '#console/pages/rules/setting_values.ts';
@@ -184,7 +185,7 @@ function State({ rule }: { readonly rule: Rule }) {
       )}
       {missingMetric !== null && (
         <span className="dimmed">
-          No point of <code>{missingMetric.metricName}</code> has arrived, so the rule cannot fire.
+          <MissingMetric missing={missingMetric} />
         </span>
       )}
     </div>

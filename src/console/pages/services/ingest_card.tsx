@@ -1,14 +1,18 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
 import { notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { noQuantilesText } from '#core/metrics/quantile.ts';
 
 const REFRESH_MS = 15_000;
 /** A service that sent data within this time counts as sending. */
@@ -27,7 +31,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, typeChanges, notKept, setAside } = data;
+  const { metrics, exceptions, refused, typeChanges, withoutQuantiles, notKept, setAside } = data;
   return (
     <Card
       title="Incoming data"
@@ -52,6 +56,12 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {typeChanges.metrics.map((change) => (
             <TypeChange key={change.metricName} change={change} />
           ))}
+          {withoutQuantiles.rules.map((asked) => (
+            <WithoutQuantiles key={asked.ruleId} asked={asked} />
+          ))}
+          {withoutQuantiles.count > withoutQuantiles.rules.length && (
+            <Row title={`and ${withoutQuantiles.count - withoutQuantiles.rules.length} more rules like these`} />
+          )}
           {notKept.map((items) => (
             <NotKept key={`${items.kind} ${items.reason}`} items={items} />
           ))}
@@ -111,6 +121,26 @@ function TypeChange({ change }: { readonly change: IngestStatus['typeChanges']['
       }
     >
       <Status tone="amber">type changed</Status>
+    </Row>
+  );
+}
+
+function WithoutQuantiles({ asked }: { readonly asked: IngestStatus['withoutQuantiles']['rules'][number] }) {
+  const { ruleId, name, metricName, kind } = asked;
+  return (
+    <Row
+      title={
+        <>
+          The rule{' '}
+          <Link to="/rules/$ruleId" params={{ ruleId }}>
+            <Name>{name}</Name>
+          </Link>{' '}
+          cannot fire
+        </>
+      }
+      sub={`${noQuantilesText(isolateBidi(metricName), kind)}.`}
+    >
+      <Status tone="amber">no quantiles</Status>
     </Row>
   );
 }

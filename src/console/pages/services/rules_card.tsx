@@ -5,6 +5,7 @@ import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
+import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
 import { conditionText } from '#core/incidents/rule_kinds.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];
@@ -76,8 +77,7 @@ function Condition({ rule }: { readonly rule: Rule }) {
       )}
       {missingMetric !== null && (
         <div>
-          No point of <code>{missingMetric.metricName}</code> has arrived yet, so the rule cannot fire.
-          {missingMetric.nearestNames.length > 0 && ` Did you mean ${missingMetric.nearestNames.join(' or ')}?`}
+          <MissingMetric missing={missingMetric} />
         </div>
       )}
     </>

@@ -14,6 +14,7 @@ import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { TraceLinkCard } from '#console/pages/settings/trace_link_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
@@ -25,6 +26,7 @@ export function Integrations() {
     <Page title="Integrations" lead="What sends data to this organization, and what may act in it." isNarrow>
       <Senders />
       <Programs />
+      <TraceLinkCard />
     </Page>
   );
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { CheckInStatus, RunStatus } from '#core/monitors/check_in.ts';
-import type { MonitorConfig, MonitorSchedule } from '#core/monitors/schedule.ts';
+import type { EditedConfig, MonitorConfig, MonitorSchedule } from '#core/monitors/schedule.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 /** A scheduled job of a service in one environment. */
@@ -14,12 +14,16 @@ export const MonitorEntity = defineEntity({
     serviceId: id<'service'>(),
     slug: p.text(),
     environment: p.text(),
-    /** Null while no client has sent one. */
+    /** Null while neither a client nor a person has said one. */
     schedule: jsonColumn<MonitorSchedule>().strictNullable(),
     marginMinutes: p.integer(),
     runtimeMinutes: p.integer(),
     failureThreshold: p.integer(),
     recoveryThreshold: p.integer(),
+    /** What a person has said instead of the job; null while the job decides. */
+    editedConfig: jsonColumn<EditedConfig>().strictNullable(),
+    /** What the job said last. */
+    sentConfig: jsonColumn<MonitorConfig>().strictNullable(),
     isFailing: p.boolean().default(false),
     failures: p.integer().default(0),
     successes: p.integer().default(0),

@@ -11,6 +11,8 @@ export const OrganizationEntity = defineEntity({
     name: p.text(),
     createdAt: instant(),
     secondFactorRequired: p.boolean().default(false),
+    /** Where traces are looked at, with `{traceId}` in it; null while nobody has said. */
+    traceLink: p.text().strictNullable(),
   },
 });
 

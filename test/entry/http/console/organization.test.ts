@@ -198,6 +198,7 @@ test('the console shows what a service has sent', async () => {
     refused: [],
     limited: [],
     typeChanges: { count: 0, metrics: [] },
+    withoutQuantiles: { count: 0, rules: [] },
     setAside: { events: 0, since: null, nextTryAt: null },
   });
 });

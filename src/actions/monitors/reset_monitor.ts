@@ -1,0 +1,20 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { BasedOn, EditedMonitorView, saveEdited } from '#actions/monitors/save_edited.ts';
+import { letJobDecide } from '#core/monitors/monitor.ts';
+
+export const resetMonitor = defineAction({
+  name: 'reset_monitor',
+  consoleOnly: true,
+  summary: 'Let the job of a cron monitor say again when its runs are to begin: what it said last counts from now on.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object({ monitorId: IdText, basedOn: BasedOn }, CLOSED),
+  result: EditedMonitorView,
+  conflict: 'somebody has changed the monitor since it was read',
+  example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m', basedOn: '2027-02-01T10:00:00.000Z' },
+  handle: ({ monitorId, basedOn }, context) =>
+    saveEdited(monitorId, basedOn, (monitor) => letJobDecide(monitor, context.now), context),
+});

@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { BasedOn, EditedMonitorView, saveEdited } from '#actions/monitors/save_edited.ts';
+import { EXPECTATION_FIELDS, SCHEDULE_EXAMPLE, SCHEDULE_FIELDS } from '#actions/monitors/schedule_fields.ts';
+import { editMonitor } from '#core/monitors/monitor.ts';
+import { parseEnteredSchedule } from '#core/monitors/schedule.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+
+export const updateMonitor = defineAction({
+  name: 'update_monitor',
+  consoleOnly: true,
+  summary:
+    'Say when the runs of a cron monitor are to begin and how long they may take. It counts from now on, whatever its job says of it, until reset_monitor.',
+  permission: 'exceptions:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      monitorId: IdText,
+      basedOn: BasedOn,
+      ...SCHEDULE_FIELDS,
+      ...EXPECTATION_FIELDS,
+    },
+    CLOSED,
+  ),
+  result: EditedMonitorView,
+  conflict: 'somebody has changed the monitor since it was read',
+  example: {
+    monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m',
+    basedOn: '2027-02-01T10:00:00.000Z',
+    ...SCHEDULE_EXAMPLE,
+    marginMinutes: 5,
+    runtimeMinutes: 30,
+    failureThreshold: 1,
+    recoveryThreshold: 1,
+  },
+  async handle({ monitorId, basedOn, scheduleType, crontab, every, unit, timezone, ...expected }, context) {
+    const schedule = orThrow(parseEnteredSchedule({ scheduleType, crontab, every, unit, timezone }));
+    const config = { schedule, ...expected };
+    return await saveEdited(monitorId, basedOn, (monitor) => editMonitor(monitor, config, context.now), context);
+  },
+});

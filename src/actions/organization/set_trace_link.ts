@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
+import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#core/metrics/trace_link.ts';
+import { orThrow } from '#core/oncall/parsed.ts';
+
+export const setTraceLink = defineAction({
+  name: 'set_trace_link',
+  consoleOnly: true,
+  summary: `Say where the organization looks at traces: an address with ${TRACE_ID} in it. Charts link to it from single observations; null takes the links away.`,
+  permission: 'organization:manage',
+  effect: 'write',
+  input: Type.Object({ traceLink: nullable(Type.String({ maxLength: TRACE_LINK_LENGTH_MAX })) }, CLOSED),
+  result: Type.Object({ traceLink: nullable(Type.String()) }),
+  example: { traceLink: `https://traces.example.com/trace/${TRACE_ID}` },
+  async handle(input, { caller, stores, record }) {
+    const traceLink = input.traceLink === null ? null : orThrow(parseTraceLink(input.traceLink));
+    const before = await stores.people.setTraceLink(caller.orgId, traceLink);
+    record({ target: caller.orgId, before: { traceLink: before }, after: { traceLink } });
+    return { traceLink };
+  },
+});

@@ -1,0 +1,22 @@
+import type { Rule } from '#console/api/actions.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
+import { noQuantilesText } from '#core/metrics/quantile.ts';
+
+interface MissingMetricProps {
+  readonly missing: NonNullable<Rule['missingMetric']>;
+}
+
+/** Why a metric rule cannot fire: its metric has not arrived, or has no quantiles. */
+export function MissingMetric({ missing: { metricName, nearestNames, noQuantiles } }: MissingMetricProps) {
+  if (noQuantiles !== null) {
+    return (
+      <>{noQuantilesText(isolateBidi(noQuantiles.metricName), noQuantiles.kind)}. Until then the rule cannot fire.</>
+    );
+  }
+  return (
+    <>
+      No point of <code>{metricName}</code> has arrived yet, so the rule cannot fire.
+      {nearestNames.length > 0 && ` Did you mean ${nearestNames.join(' or ')}?`}
+    </>
+  );
+}

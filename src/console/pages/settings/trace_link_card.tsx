@@ -1,0 +1,77 @@
+import { Button, Group, Stack, TextInput } from '@mantine/core';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+
+import { invoke } from '#console/api/actions.ts';
+import { sessionQuery } from '#console/api/session.ts';
+import { Card } from '#console/components/card.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { showSuccess } from '#console/components/notice.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#core/metrics/trace_link.ts';
+
+/** Where the organization looks at traces, so that charts can link to them. */
+export function TraceLinkCard() {
+  const { org, isAdmin } = useOrganization();
+  const queryClient = useQueryClient();
+  const { form, draft } = useDraftForm({
+    form: 'set_trace_link',
+    base: { traceLink: org.traceLink ?? '' },
+    validate: { traceLink: faultOf },
+  });
+  const setting = useMutation({
+    mutationFn: ({ traceLink }: typeof form.values) =>
+      invoke(org.orgId, 'set_trace_link', { traceLink: traceLink.trim() === '' ? null : traceLink.trim() }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    async onSuccess({ traceLink }) {
+      showSuccess(traceLink === null ? 'Trace ids are no links any more.' : 'Trace ids are links now.');
+      draft.done();
+      await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
+  });
+  return (
+    <Card title="Traces" about="Dots in charts are single observations. Their trace ids can lead to your tracing tool.">
+      <form onSubmit={form.onSubmit((values) => setting.mutate(values))} noValidate>
+        <Stack gap="sm">
+          <DraftNotice draft={draft} labels={{ traceLink: 'Address of a trace' }} />
+          <Group align="start">
+            <TextInput
+              {...form.getInputProps('traceLink')}
+              label="Address of a trace"
+              description={`${TRACE_ID} stands for the id. Empty: ids are only copied.`}
+              placeholder={`https://traces.example.com/trace/${TRACE_ID}`}
+              inputMode="url"
+              autoCapitalize="none"
+              spellCheck={false}
+              maxLength={TRACE_LINK_LENGTH_MAX}
+              disabled={!isAdmin}
+              flex="1 1 18rem"
+            />
+            {isAdmin && (
+              <Button
+                type="submit"
+                variant="default"
+                mt={46}
+                loading={setting.isPending}
+                disabled={!form.isDirty() || draft.conflicts.length > 0}
+              >
+                Save
+              </Button>
+            )}
+          </Group>
+          {!isAdmin && <p className="dimmed">Only owners and admins change it.</p>}
+          {setting.isError && <ErrorAlert title="The address was not saved" error={setting.error} />}
+        </Stack>
+      </form>
+    </Card>
+  );
+}
+
+function faultOf(text: string): string | null {
+  if (text.trim() === '') return null;
+  const parsed = parseTraceLink(text);
+  const message = parsed.kind === 'faults' ? parsed.faults[0]?.message : undefined;
+  return message === undefined ? null : `${message.charAt(0).toUpperCase()}${message.slice(1)}`;
+}

@@ -1,0 +1,52 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import { centerOf, touchScreen } from '#test/browser/touch.ts';
+
+const TABS_MAX = 150;
+/** What can be pressed with a thumb is at least so high. */
+const THUMB_PX = 44;
+/** Between taps that are meant to be two. */
+const APART_MS = 2_000;
+
+/** Moves the focus with Tab until this control has it: what cannot be reached so cannot be used without a mouse. */
+export async function reach(control: Locator): Promise<void> {
+  const { keyboard } = control.page();
+  await control.waitFor();
+  const focused = control.and(control.page().locator(':focus'));
+  for (let tabs = 0; tabs < TABS_MAX; tabs += 1) {
+    if ((await focused.count()) > 0) return;
+    await keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to ${String(control)}`);
+}
+
+export async function enter(control: Locator, text?: string): Promise<void> {
+  await reach(control);
+  const { keyboard } = control.page();
+  if (text !== undefined) await keyboard.type(text);
+  await keyboard.press('Enter');
+}
+
+/** By g and the letter of a page. */
+export async function go(page: Page, letter: string, title: string): Promise<void> {
+  await page.keyboard.press('g');
+  await page.keyboard.press(letter);
+  await loaded(page, title);
+}
+
+/** What is pressed before the data has come may be replaced by another control at that moment. */
+export async function loaded(page: Page, title: string): Promise<void> {
+  await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+}
+
+/** Presses with a thumb what is as high as one. */
+export async function thumbOf(page: Page): Promise<(control: Locator) => Promise<void>> {
+  const finger = await touchScreen(page);
+  return async (control) => {
+    await control.scrollIntoViewIfNeeded();
+    expect((await control.boundingBox())!.height, String(control)).toBeGreaterThanOrEqual(THUMB_PX);
+    await finger.tap(await centerOf(control), APART_MS);
+  };
+}
