@@ -33,6 +33,7 @@ test('a new team is empty and listed', async () => {
     updatedAt: team.createdAt,
   });
   expect(await w.expectOk('list_teams')).toEqual({
+    total: 1,
     teams: [{ ...team, members: [], schedules: [], escalationPolicies: [], warnings: [] }],
     people: [{ userId: w.owner.userId, name: w.owner.name, email: w.owner.email }],
   });
