@@ -105,7 +105,7 @@ test('a list holds what is in the organization, without layouts', async () => {
   const second = await w.expectOk('create_dashboard', { name: 'a' }, { key });
   const { layout: _, ...summary } = first;
   const { layout: __, ...next } = second;
-  expect(await w.expectOk('list_dashboards', {}, { key })).toEqual({ dashboards: [summary, next] });
+  expect(await w.expectOk('list_dashboards', {}, { key })).toEqual({ dashboards: [summary, next], total: 2 });
   for (const action of ['get_dashboard', 'update_dashboard', 'delete_dashboard']) {
     const foreign = await w.call(action, { dashboardId: first.dashboardId });
     const missing = await w.call(action, { dashboardId: 'dashboard_00000000000000000000000000' });
