@@ -14,6 +14,14 @@ const APART = [
   'test/entry/tracing.test.ts',
 ];
 
+/** They kill processes, start many, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
+const FAULTS = [
+  'test/faults/{fail_over,flood,full_disk,pagers_killed,queue_away,queue_full,queue_wiped,stores_killed}.test.ts',
+  'test/ingest/live/prometheus.test.ts',
+  'test/journeys/many_incidents.test.ts',
+  'test/boot.test.ts',
+];
+
 /** They are members of `npm run check:cluster`. */
 const BY_ITSELF = ['test/cluster/**/*.test.ts'];
 
@@ -118,9 +126,13 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...BY_ITSELF],
+          exclude: [...APART, ...FAULTS, ...BY_ITSELF],
           maxWorkers,
         },
+      },
+      {
+        extends: true,
+        test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },

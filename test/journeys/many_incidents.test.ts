@@ -8,7 +8,7 @@ import { openMany } from '#test/kit/storm.ts';
 const INCIDENTS = 1_000;
 const CHANNELS = ['sms', 'call'] as const;
 /** Processor time: the work that an answer waits for, whatever else the machine does. */
-const RESPONSIVE_MS = 1_000;
+const RESPONSIVE_MS = 5_000;
 
 test(
   'a thousand incidents at once lead to a handful of messages, every log is complete, and the API answers',
