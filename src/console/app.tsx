@@ -1,8 +1,8 @@
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 
+import { Notices } from '#console/components/notices.tsx';
 import { createQueryClient } from '#console/query_client.ts';
 import { createConsoleRouter } from '#console/router.tsx';
 import { cssVariables, theme } from '#console/theme.ts';
@@ -31,7 +31,7 @@ export function App() {
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Notifications position="top-center" limit={3} autoClose={5_000} />
+        <Notices />
       </QueryClientProvider>
     </MantineProvider>
   );

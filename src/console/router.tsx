@@ -31,7 +31,9 @@ import { readAuditFilter } from '#console/pages/settings/audit_filter.ts';
 import { readDashboardListSearch, readDashboardSearch } from '#console/pages/dashboards/dashboard_search.ts';
 import { readExploreSearch } from '#console/pages/explore/explore_search.ts';
 import { readIncidentFilter } from '#console/pages/incidents/incident_filter.ts';
+import { OnCall } from '#console/pages/oncall/on_call.tsx';
 import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
+import { Settings } from '#console/pages/settings/settings.tsx';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
@@ -94,7 +96,7 @@ const inside = createRoute({
 const settings = createRoute({
   getParentRoute: () => inside,
   path: PAGES.settings,
-  component: lazyRouteComponent(() => import('#console/pages/settings/settings.tsx'), 'Settings'),
+  component: Settings,
 });
 
 const settingsRoutes = [
@@ -157,7 +159,7 @@ const settingsRoutes = [
 const onCall = createRoute({
   getParentRoute: () => inside,
   id: 'on-call',
-  component: lazyRouteComponent(() => import('#console/pages/oncall/on_call.tsx'), 'OnCall'),
+  component: OnCall,
 });
 
 const onCallRoutes = [

@@ -12,14 +12,14 @@ const NONCE_PLACEHOLDER = '__NONCE__';
  * the same of these, so that no page loads a package because of something small.
  */
 const PACKAGES = {
-  // Its styles are with those of every page: a file of their own would be one more request.
-  charts: /(?:node_modules\/uplot\/|components\/time_chart\/).*\.(?:m?js|tsx?)$/,
+  charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
   metrics: /src\/core\/(?:metrics\/(?!quantity|comparator|limits)|dashboards\/)/,
-  numbers: /react-number-format|core\/esm\/components\/NumberInput\//,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
-  choices:
-    /core\/esm\/components\/(?:Combobox(?!\/(?:ComboboxChevron|get-parsed-combobox-data|Combobox\.module))|Select|Pill\w*|TagsInput|MultiSelect|Autocomplete)\//,
-  dialogs: /react-remove-scroll|core\/esm\/components\/(?:ScrollArea|FocusTrap|ModalBase|Modal|Overlay)\//,
+  fields:
+    /react-number-format|core\/esm\/components\/(?:NumberInput|Combobox(?!\/(?:ComboboxChevron|get-parsed-combobox-data|Combobox\.module))|Select|PillsInput|TagsInput|MultiSelect|Autocomplete)\//,
+  forms: /@mantine\/form\//,
+  dialogs:
+    /node_modules\/(?:react-remove-scroll|use-sidecar|use-callback-ref|react-style-singleton)|core\/esm\/components\/(?:ScrollArea|FocusTrap|ModalBase|Modal|Overlay)\//,
   floating: /@floating-ui|core\/esm\/(?:components\/(?:Popover|Menu|Floating|Tooltip)|utils\/Floating)\//,
   tables: /@tanstack\/(?:react-)?table/,
   rows: /@tanstack\/(?:react-)?virtual/,
@@ -27,12 +27,21 @@ const PACKAGES = {
 
 const ALONE = { includeDependenciesRecursively: false } as const;
 
+/** The name of a group that takes no file, and records which it could have taken. */
+const recordIn =
+  (found: Set<string>) =>
+  (id: string): null => {
+    found.add(id);
+    return null;
+  };
+
 interface Modules {
   getModuleInfo(id: string): ModuleFacts | null;
 }
 
 interface ModuleFacts {
   readonly importedIds: readonly string[];
+  readonly importers: readonly string[];
   readonly dynamicImporters: readonly string[];
   readonly code: string | null;
 }
@@ -40,8 +49,7 @@ interface ModuleFacts {
 /** The index of a package names all of its files: of those only what is imported by name counts. */
 const INDEX = /@mantine\/core\/esm\/index\.mjs$/;
 const NAMED = {
-  numbers: ['NumberInput'],
-  choices: ['Autocomplete', 'Combobox', 'MultiSelect', 'Pill', 'Select', 'TagsInput'],
+  fields: ['Autocomplete', 'Combobox', 'MultiSelect', 'NumberInput', 'Select', 'TagsInput'],
   dialogs: ['FocusTrap', 'Modal', 'Overlay', 'ScrollArea'],
   floating: ['Menu', 'Popover', 'Tooltip'],
 };
@@ -72,23 +80,55 @@ function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
   return found;
 }
 
-/** Parts of one room are in a file of their own, unless another room needs them, too. */
+/** What the first page needs, whichever it is, and what several files need. Rolldown tells of them by asking for a name. */
+const initial = new Set<string>();
+const shared = new Set<string>();
+
+/** The rooms whose parts are in one file, because most pages that show one show the other, too. */
+const ROOMS: Readonly<Record<string, string>> = { policies: 'rules', oncall_teams: 'oncall' };
+
+/** The file of what several pages need; parts of one room are in a file of their own. */
 function nameOfShared(id: string, modules: Modules): string | null {
   if (id.includes('/console/worker/')) return null;
-  const own = Object.entries(PACKAGES).find(([, test]) => test.test(id));
-  if (own !== undefined) return own[0];
+  if (initial.has(id)) return FIRST;
+  if (!shared.has(id)) return null;
+  // Small, and each file of styles is one more request that drawing waits for.
+  if (id.endsWith('.css')) return FIRST;
+  const [own] = Object.entries(PACKAGES).find(([, test]) => test.test(id)) ?? [];
+  if (own !== undefined) return own;
   // A page keeps a file of its own, although another one shows parts of it.
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
-  // A list of choices needs both.
-  const implied = needed.has('choices') ? ['dialogs', 'floating'] : [];
+  // Lists of choices need both, and charts tell of metrics.
+  const implied = [
+    ...(needed.has('fields') ? ['dialogs', 'floating', 'forms', 'metrics'] : []),
+    ...(needed.has('charts') ? ['metrics'] : []),
+  ];
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.includes(name));
-  const name = names.length === 0 ? 'parts' : names.join('-');
-  const [, room] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
-  // Incidents are opened at night, and home shows them: what their pages share is with what all pages share.
-  const isForAll = room === undefined || (room === 'incidents' && names.length === 0);
-  return isForAll ? name : `${room}-${name}`;
+  const room = roomOf(id);
+  if (names.length > 0) return [...(room === undefined ? [] : [room]), ...names].join('-');
+  // Incidents are opened at night, and home shows them: what their pages share is with what all pages need.
+  const isWithFirst = room === undefined || room === 'incidents' || isSmallForOthers(id, modules);
+  return isWithFirst ? FIRST : `${room}-parts`;
 }
+
+function roomOf(id: string): string | undefined {
+  const [, room = ''] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
+  return room === '' ? undefined : (ROOMS[room] ?? room);
+}
+
+/** Whether several rooms need it, and it is too small, with what it imports of its room, for a request of its own. */
+function isSmallForOthers(id: string, modules: Modules): boolean {
+  const room = roomOf(id);
+  const { importers = [], importedIds = [], code } = modules.getModuleInfo(id) ?? {};
+  const isForOthers = importers.some((importer) => roomOf(importer) !== room);
+  return isForOthers && (code?.length ?? 0) < SMALL && importedIds.every((one) => roomOf(one) === undefined);
+}
+
+/** Letters of the source of what is too small for a request of its own, where several rooms need it. */
+const SMALL = 2_500;
+
+const FIRST = 'app';
 
 /** Every address is relative, so that one build works below any path of BASE_URL. */
 export default defineConfig({
@@ -113,13 +153,14 @@ export default defineConfig({
         // Few files, so that a first visit makes few requests: one with what every page loads, and few with what pages share.
         codeSplitting: {
           groups: [
+            { name: recordIn(initial), tags: ['$initial'], debugName: 'initial', ...ALONE },
+            { name: recordIn(shared), minShareCount: 2, debugName: 'shared', ...ALONE },
             {
-              name: (id) => (id.includes('/console/worker/') ? null : 'app'),
-              tags: ['$initial'],
-              debugName: 'app',
-              priority: 5,
+              name: (id, modules) => (nameOfShared(id, modules) === FIRST ? FIRST : null),
+              debugName: 'first',
+              priority: 1,
             },
-            { name: nameOfShared, debugName: 'shared', minShareCount: 2, ...ALONE, priority: 2 },
+            { name: nameOfShared, debugName: 'files', ...ALONE },
           ],
         },
         // Browsers find a service worker by its address, which must stay the same.

@@ -223,6 +223,7 @@ export async function problemsOf(
         });
       }
       if (opening.length > 1) await opened.last().waitFor();
+      await page.locator('[role=dialog][aria-label=Opening]').waitFor({ state: 'detached' });
       // A dialog is named once its title stands; one that is never named is a finding.
       const nameless = page.locator('[role=dialog]:not([aria-labelledby], [aria-label])').first();
       await nameless.waitFor({ state: 'detached', timeout: NAMED_WITHIN_MS }).catch(() => {});

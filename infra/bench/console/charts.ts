@@ -146,6 +146,7 @@ async function createDashboard({ baseUrl, apiKey }: BenchInstallation, serviceId
     headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ name: 'Queues', layout }),
   });
+  if (!answer.ok) throw new Error(`the dashboard was answered with ${answer.status}: ${await answer.text()}`);
   const { result } = (await answer.json()) as { result: { dashboardId: string } };
   return result.dashboardId;
 }

@@ -29,7 +29,7 @@ export async function measureKeys(browser: Browser, installation: BenchInstallat
   await page.context().close();
 }
 
-/** A tab that stays open while things change: what it keeps of the memory after a collection. */
+/** A tab that stays open for a day of changes, one after the other: what it keeps of the memory after a collection. */
 export async function measureMemory(
   browser: Browser,
   installation: BenchInstallation,
@@ -38,35 +38,53 @@ export async function measureMemory(
   const page = await openAs(browser, installation, 'incidents');
   await page.locator('[data-row]').first().waitFor();
   const session = await page.context().newCDPSession(page);
-  const heap = async (): Promise<number> => {
+  await session.send('Performance.enable');
+  const held = async () => {
     await session.send('HeapProfiler.collectGarbage');
-    return await page.evaluate<number>('performance.memory.usedJSHeapSize');
+    const { usedSize } = await session.send('Runtime.getHeapUsage');
+    const { metrics } = await session.send('Performance.getMetrics');
+    return { bytes: usedSize, nodes: metrics.find(({ name }) => name === 'Nodes')?.value ?? 0 };
   };
   await settled(page);
   const traffic = await watchTraffic(session);
-  const before = await heap();
+  const before = await held();
   for (let index = 0; index < CHANGES; index += 1) {
-    const incidentId = `incident_${String(((index % 900) + 1) * 10).padStart(26, '0')}`;
-    const change =
-      index % 10 === 0
-        ? { action: 'update_service', body: { serviceId, environment: `production ${index}` } }
-        : { action: 'acknowledge_incident', body: { incidentId } };
-    await fetch(`${installation.baseUrl}/api/rest/actions/${change.action}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${installation.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(change.body),
-    });
+    await change(installation, index, serviceId);
+    // Changes of the same moment are shown together.
+    await page.waitForTimeout(APART_MS);
   }
   await settled(page);
   const bytes = traffic.reduce((sum, one) => sum + one.bytes, 0);
+  const after = await held();
   printTable([
     {
       memory: `${count(CHANGES)} changes`,
-      before: megabytes(before),
-      after: megabytes(await heap()),
+      before: megabytes(before.bytes),
+      after: megabytes(after.bytes),
+      'nodes before': count(before.nodes),
+      'nodes after': count(after.nodes),
       fetched: `${count(bytes / 1_000)} kB`,
       'a change': `${count(bytes / CHANGES)} B`,
     },
   ]);
   await page.context().close();
+}
+
+const APART_MS = 110;
+const OPEN = INCIDENTS / 10;
+
+/** Every tenth is of a service; the others answer incidents, and resolve them once all are answered. */
+async function change({ baseUrl, apiKey }: BenchInstallation, index: number, serviceId: string): Promise<void> {
+  const answered = index - Math.ceil(index / 10);
+  const incidentId = `incident_${String(((answered % OPEN) + 1) * 10).padStart(26, '0')}`;
+  const { action, body } =
+    index % 10 === 0
+      ? { action: 'update_service', body: { serviceId, environment: `production ${index}` } }
+      : { action: answered < OPEN ? 'acknowledge_incident' : 'resolve_incident', body: { incidentId } };
+  const answer = await fetch(`${baseUrl}/api/rest/actions/${action}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${action} was answered with ${answer.status}: ${await answer.text()}`);
 }

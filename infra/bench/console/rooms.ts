@@ -30,6 +30,8 @@ export async function measureRooms(
     { name: 'exceptions', path: 'exceptions', shows: 'main h1' },
     { name: 'metrics', path: 'explore', shows: 'main h1' },
     { name: 'dashboards', path: 'dashboards', shows: 'main h1' },
+    { name: 'me', path: 'me', shows: 'main h2' },
+    { name: 'members', path: 'settings/members', shows: 'main h1' },
   ];
   const rows: Record<string, string | number>[] = [];
   for (const room of rooms) {

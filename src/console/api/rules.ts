@@ -2,7 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions
 
 import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { RULE_STATES } from '#core/incidents/rule_state.ts';
 
 /** The filter of a list of rules. */
@@ -94,3 +94,7 @@ function inOrder(a: Rule, b: Rule): number {
   if (first !== second) return first < second ? -1 : 1;
   return a.ruleId < b.ruleId ? -1 : 1;
 }
+
+/** The maintenance of a service or a rule; of all of them without one. */
+export const maintenanceQuery = (orgId: string, of: InputOf<'list_maintenance'> = {}) =>
+  actionQuery(orgId, 'rules', 'list_maintenance', of);

@@ -78,6 +78,10 @@ export const serviceActivityQuery = (orgId: string, serviceId: string) =>
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });
 
+/** Its jobs that run by the clock. */
+export const monitorsQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'list_monitors', { serviceId });
+
 /** What is left out of its exceptions. */
 export const exceptionSettingsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_exception_settings', { serviceId });

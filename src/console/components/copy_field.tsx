@@ -1,9 +1,11 @@
-import { ActionIcon, Tooltip } from '@mantine/core';
 import { useClipboard } from '@mantine/hooks';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useId } from 'react';
 
 import classes from '#console/components/copy_field.module.css';
+import { IconButton } from '#console/components/icon_button.tsx';
+
+const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
 
 interface CopyFieldProps {
   readonly label: string;
@@ -24,7 +26,11 @@ export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
       <div className={classes.field}>
         <span className={`${classes.text} ${isMasked ? '' : classes.isWhole}`}>{value}</span>
         {!isMasked && (
-          <IconButton label={clipboard.copied ? 'Copied' : `Copy ${label}`} onClick={() => clipboard.copy(value)}>
+          <IconButton
+            {...LOOK}
+            label={clipboard.copied ? 'Copied' : `Copy ${label}`}
+            onClick={() => clipboard.copy(value)}
+          >
             {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
           </IconButton>
         )}
@@ -45,25 +51,13 @@ export function CopyId({ of, value }: CopyIdProps) {
   return (
     <span className={classes.id}>
       <code>{value}</code>
-      <IconButton label={clipboard.copied ? 'Copied' : `Copy the id of ${of}`} onClick={() => clipboard.copy(value)}>
+      <IconButton
+        {...LOOK}
+        label={clipboard.copied ? 'Copied' : `Copy the id of ${of}`}
+        onClick={() => clipboard.copy(value)}
+      >
         {clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
       </IconButton>
     </span>
-  );
-}
-
-interface IconButtonProps {
-  readonly label: string;
-  readonly onClick: () => void;
-  readonly children: React.ReactNode;
-}
-
-function IconButton({ label, onClick, children }: IconButtonProps) {
-  return (
-    <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" size={36} onClick={onClick} aria-label={label}>
-        {children}
-      </ActionIcon>
-    </Tooltip>
   );
 }

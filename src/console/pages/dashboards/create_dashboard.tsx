@@ -12,6 +12,7 @@ import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { nameFault } from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { templateOf } from '#core/dashboards/template.ts';
 import { toLayout } from '#core/dashboards/widget.ts';
@@ -24,14 +25,6 @@ interface Created {
   readonly serviceId: string | null;
   readonly isFilled: boolean;
 }
-
-/** What the form begins with. */
-export interface DashboardStart {
-  readonly serviceId: string | null;
-  readonly name: string;
-}
-
-export const EMPTY_START: DashboardStart = { serviceId: null, name: '' };
 
 interface CreateDashboardProps {
   readonly start: DashboardStart;

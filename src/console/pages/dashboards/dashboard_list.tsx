@@ -1,4 +1,4 @@
-import { Button, Group, Menu, ActionIcon, Skeleton } from '@mantine/core';
+import { Button, Group, ActionIcon, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import {
   IconCopy,
@@ -14,15 +14,17 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { dashboardSearchQuery, type FoundDashboard } from '#console/api/dashboards.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { CreateDashboard, type DashboardStart, EMPTY_START } from '#console/pages/dashboards/create_dashboard.tsx';
+import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
 import {
   DeleteDashboard,
   RenameDashboard,
@@ -30,6 +32,10 @@ import {
 } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import { DashboardTemplates } from '#console/pages/dashboards/dashboard_templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const CreateDashboard = lazyDialog(() =>
+  import('#console/pages/dashboards/create_dashboard.tsx').then((m) => m.CreateDashboard),
+);
 
 const route = getRouteApi('/inside/dashboards');
 
@@ -122,28 +128,23 @@ function DashboardRow({ dashboard, mayEdit }: { readonly dashboard: FoundDashboa
     >
       {mayEdit && (
         <Group gap={0}>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <ActionIcon variant="subtle" color="gray" size={44} aria-label={`What to do with ${name}`}>
+          <ActionMenu
+            button={(props) => (
+              <ActionIcon variant="subtle" color="gray" size={44} aria-label={`What to do with ${name}`} {...props}>
                 <IconDots size={18} />
               </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => setOpen('rename')}>
-                Rename
-              </Menu.Item>
-              <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => duplicate.mutate(dashboardId)}>
-                Duplicate
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<IconTrash size={16} />}
-                style={{ color: 'var(--t-red)' }}
-                onClick={() => setOpen('delete')}
-              >
-                Delete
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+            )}
+            entries={[
+              { text: 'Rename', icon: <IconPencil size={16} />, onClick: () => setOpen('rename') },
+              { text: 'Duplicate', icon: <IconCopy size={16} />, onClick: () => duplicate.mutate(dashboardId) },
+              {
+                text: 'Delete',
+                icon: <IconTrash size={16} />,
+                isDangerous: true,
+                onClick: () => setOpen('delete'),
+              },
+            ]}
+          />
         </Group>
       )}
       {open === 'rename' && (

@@ -1,6 +1,8 @@
-import { ActionIcon, Button, Group, Menu, NativeSelect, Tooltip } from '@mantine/core';
+import { ActionIcon, Button, Group, NativeSelect } from '@mantine/core';
 import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react';
 
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { IconButton } from '#console/components/icon_button.tsx';
 import { RangePicker } from '#console/components/range_picker.tsx';
 import type { TimeRange } from '#console/components/time_range.ts';
 import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';
@@ -36,36 +38,28 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
           onRefreshEvery(value === USUAL_REFRESH ? undefined : value);
         }}
       />
-      <Tooltip label="Refresh now">
-        <ActionIcon variant="default" className={classes.icon} aria-label="Refresh now" onClick={onRefresh}>
-          <IconRefresh size={18} />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Full screen">
-        <ActionIcon variant="default" className={classes.icon} aria-label="Full screen" onClick={onFullScreen}>
-          <IconMaximize size={18} />
-        </ActionIcon>
-      </Tooltip>
+      <IconButton label="Refresh now" variant="default" className={classes.icon} onClick={onRefresh}>
+        <IconRefresh size={18} />
+      </IconButton>
+      <IconButton label="Full screen" variant="default" className={classes.icon} onClick={onFullScreen}>
+        <IconMaximize size={18} />
+      </IconButton>
       {onEdit !== null && (
         <>
           <Button leftSection={<IconPencil size={16} />} onClick={onEdit}>
             Edit
           </Button>
-          <Menu position="bottom-end">
-            <Menu.Target>
-              <ActionIcon variant="default" className={classes.icon} aria-label="More">
+          <ActionMenu
+            button={(props) => (
+              <ActionIcon variant="default" className={classes.icon} aria-label="More" {...props}>
                 <IconDots size={18} />
               </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<IconCopy size={16} />} onClick={onDuplicate}>
-                Duplicate
-              </Menu.Item>
-              <Menu.Item leftSection={<IconTrash size={16} />} style={{ color: 'var(--t-red)' }} onClick={onDelete}>
-                Delete
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+            )}
+            entries={[
+              { text: 'Duplicate', icon: <IconCopy size={16} />, onClick: onDuplicate },
+              { text: 'Delete', icon: <IconTrash size={16} />, isDangerous: true, onClick: onDelete },
+            ]}
+          />
         </>
       )}
     </Group>

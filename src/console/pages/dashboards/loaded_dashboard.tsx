@@ -11,12 +11,12 @@ import { type Dashboard, dashboardQuery, newWidgetId } from '#console/api/dashbo
 import { topicKey } from '#console/api/queries.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { timesOf } from '#console/components/range_picker.tsx';
 import { betweenOf, isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
-import { ConflictDialog } from '#console/pages/dashboards/conflict_dialog.tsx';
 import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { readRefresh } from '#console/pages/dashboards/dashboard_search.ts';
@@ -25,7 +25,6 @@ import { BareWidget, DashboardDataContext, DashboardWidget } from '#console/page
 import { FullWidget } from '#console/pages/dashboards/full_widget.tsx';
 import { keyOfQuery, useChartBatch } from '#console/pages/dashboards/use_chart_batch.ts';
 import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashboard_draft.ts';
-import { WidgetEditor } from '#console/pages/dashboards/widget_editor.tsx';
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -40,6 +39,13 @@ import {
   type WidgetFacts,
   writeWidget,
 } from '#core/dashboards/widget.ts';
+
+const ConflictDialog = lazyDialog(() =>
+  import('#console/pages/dashboards/conflict_dialog.tsx').then((m) => m.ConflictDialog),
+);
+const WidgetEditor = lazyDialog(() =>
+  import('#console/pages/dashboards/widget_editor.tsx').then((m) => m.WidgetEditor),
+);
 
 const route = getRouteApi('/inside/dashboards/$dashboardId');
 

@@ -1,8 +1,10 @@
-import { ActionIcon, Menu, Tooltip } from '@mantine/core';
+import { ActionIcon } from '@mantine/core';
 import { IconArrowsMaximize, IconCopy, IconDots, IconGripVertical, IconPencil, IconTrash } from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Name } from '#console/components/name.tsx';
+import { useHint } from '#console/components/use_hint.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
 /** What can be done with a widget. */
@@ -32,6 +34,7 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
 /** A widget with its title, and what can be done with it. */
 export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFrameProps) {
   const { onNudge, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
+  const { target, hint } = useHint('Drag, or use the arrow keys; with Shift they change the size');
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = KEYS[event.key];
     if (by === undefined) return;
@@ -42,43 +45,34 @@ export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetF
     <section className={classes.widget} aria-label={title}>
       <div className={classes.head}>
         {isEditing && (
-          <Tooltip label="Drag, or use the arrow keys; with Shift they change the size">
-            <button
-              type="button"
-              className={classes.grip}
-              aria-label={`Move or resize ${title}: arrow keys move, with Shift they resize`}
-              onKeyDown={onKeyDown}
-            >
-              <IconGripVertical size={16} aria-hidden />
-            </button>
-          </Tooltip>
+          <button
+            type="button"
+            className={classes.grip}
+            aria-label={`Move or resize ${title}: arrow keys move, with Shift they resize`}
+            onKeyDown={onKeyDown}
+            {...target}
+          >
+            <IconGripVertical size={16} aria-hidden />
+          </button>
         )}
+        {isEditing && hint}
         <h2 className={classes.title}>
           <Name>{title}</Name>
         </h2>
         {isEditing ? (
-          <Menu position="bottom-end" withinPortal>
-            <Menu.Target>
-              <ActionIcon variant="subtle" color="gray" size={32} aria-label={`Change ${title}`}>
+          <ActionMenu
+            withinPortal
+            button={(props) => (
+              <ActionIcon variant="subtle" color="gray" size={32} aria-label={`Change ${title}`} {...props}>
                 <IconDots size={18} />
               </ActionIcon>
-            </Menu.Target>
-            <Menu.Dropdown>
-              <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onEdit(id)}>
-                Edit
-              </Menu.Item>
-              <Menu.Item leftSection={<IconCopy size={16} />} onClick={() => onDuplicate(id)}>
-                Duplicate
-              </Menu.Item>
-              <Menu.Item
-                leftSection={<IconTrash size={16} />}
-                style={{ color: 'var(--t-red)' }}
-                onClick={() => onRemove(id)}
-              >
-                Remove
-              </Menu.Item>
-            </Menu.Dropdown>
-          </Menu>
+            )}
+            entries={[
+              { text: 'Edit', icon: <IconPencil size={16} />, onClick: () => onEdit(id) },
+              { text: 'Duplicate', icon: <IconCopy size={16} />, onClick: () => onDuplicate(id) },
+              { text: 'Remove', icon: <IconTrash size={16} />, isDangerous: true, onClick: () => onRemove(id) },
+            ]}
+          />
         ) : (
           <ActionIcon
             variant="subtle"

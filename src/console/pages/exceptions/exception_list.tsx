@@ -113,7 +113,7 @@ export function ExceptionList() {
       }
     >
       <div className={bar.bar}>
-        <nav className={bar.tabs} aria-label="Exceptions by status">
+        <nav className={bar.tabs} aria-label="Exceptions by status" data-loading={list.isLoading || undefined}>
           {GROUP_TABS.map((value) => (
             <Link
               key={value}

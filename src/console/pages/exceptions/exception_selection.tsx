@@ -3,14 +3,18 @@ import { Fragment, useState } from 'react';
 
 import type { ExceptionGroup, GroupStatus } from '#console/api/exceptions.ts';
 import { Confirm } from '#console/components/confirm.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { SelectionBar } from '#console/components/selection_bar.tsx';
 import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/use_set_matching.ts';
-import { MergeSelected } from '#console/pages/exceptions/merge_selected.tsx';
 import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
 import { PAST } from '#console/pages/exceptions/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
+
+const MergeSelected = lazyDialog(() =>
+  import('#console/pages/exceptions/merge_selected.tsx').then((m) => m.MergeSelected),
+);
 
 /** What a person may do with groups of the tab. */
 const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {

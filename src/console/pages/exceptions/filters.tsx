@@ -1,16 +1,16 @@
-import { Button, Group, NativeSelect, Select } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
+import { Button, Group, NativeSelect } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
 import { originsQuery } from '#console/api/exceptions.ts';
-import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SearchField } from '#console/components/search_field.tsx';
 import { ServiceFilter } from '#console/components/service_filter.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import classes from '#console/pages/exceptions/filters.module.css';
+import { ReleaseFilter } from '#console/pages/exceptions/release_filter.tsx';
+import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
@@ -67,7 +67,7 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
         />
       )}
       {((origins?.releasesTotal ?? 0) > 0 || filter.release !== undefined) && (
-        <ReleasePicker
+        <ReleaseFilter
           serviceId={filter.service}
           value={filter.release}
           onChange={(release) => onChange({ release })}
@@ -89,50 +89,5 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
         onChange={(q) => onChange({ q })}
       />
     </Group>
-  );
-}
-
-/** A value in the address that nothing bears any more can still be seen and cleared. */
-function withChosen(values: readonly string[], chosen: string | undefined): readonly string[] {
-  return chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
-}
-
-const DEBOUNCE_MS = 150;
-
-interface ReleasePickerProps {
-  readonly serviceId: string | undefined;
-  readonly value: string | undefined;
-  onChange(release: string | undefined): void;
-}
-
-/** One of any number of releases: the server searches for what is typed. */
-function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
-  const { orgId } = useOrganization().org;
-  const [typed, setTyped] = useState('');
-  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
-  const release = text === value ? '' : text.slice(0, 200);
-  const { data } = useQuery({
-    ...actionQuery(orgId, 'exceptions', 'list_exception_origins', {
-      ...(serviceId !== undefined && { serviceId }),
-      ...(release !== '' && { release }),
-    }),
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
-  });
-  return (
-    <Select
-      aria-label="Release"
-      placeholder="Any release"
-      data={[...withChosen(data?.releases ?? [], value)]}
-      value={value ?? null}
-      onChange={(chosen) => onChange(chosen ?? undefined)}
-      searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options }) => options}
-      nothingFoundMessage="No release has this name"
-      clearable
-      clearButtonProps={{ 'aria-label': 'Any release' }}
-    />
   );
 }

@@ -3,10 +3,12 @@ import { useState } from 'react';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { MergeInto } from '#console/pages/exceptions/merge_into.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 import { useShortcut } from '#console/shell/keyboard.ts';
+
+const MergeInto = lazyDialog(() => import('#console/pages/exceptions/merge_into.tsx').then((m) => m.MergeInto));
 
 interface GroupingCardProps {
   readonly overview: ExceptionOverview;

@@ -2,16 +2,19 @@ import { Button } from '@mantine/core';
 import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { NothingMatches } from '#console/components/nothing_matches.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { ServiceFilter } from '#console/components/service_filter.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
-import { ServiceSnippet } from '#console/pages/services/service_snippet.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const ServiceSnippet = lazy(() =>
+  import('#console/pages/services/service_snippet.tsx').then((m) => ({ default: m.ServiceSnippet })),
+);
 
 interface NoExceptionsProps {
   readonly tab: GroupTab;
@@ -55,7 +58,8 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
   const { org, may } = useOrganization();
   const [chosen, setChosen] = useState<string>();
   const { data } = useInfiniteQuery(serviceSearchQuery(org.orgId, { limit: 1 }));
-  const serviceId = wanted ?? chosen ?? data?.pages[0]?.services[0]?.serviceId;
+  const first = data?.pages[0]?.services[0];
+  const serviceId = wanted ?? chosen ?? first?.serviceId;
   if (data === undefined) return null;
   if (serviceId === undefined) {
     return (
@@ -81,9 +85,11 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
     <Card
       title="No exception yet"
       about="Add the SDK of your language to the service. Its first error shows here within a second."
-      action={wanted === undefined && <ServicePicker value={serviceId} onChange={setChosen} />}
+      action={wanted === undefined && <ServiceFilter value={serviceId} name={first?.name} onChange={setChosen} />}
     >
-      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />
+      <Suspense>
+        <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />
+      </Suspense>
     </Card>
   );
 }

@@ -1,11 +1,16 @@
-import { Button, Menu } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
 import { IconChevronDown } from '@tabler/icons-react';
 import { useState } from 'react';
 
-import { ResolveInRelease } from '#console/pages/exceptions/resolve_in_release.tsx';
+import { ActionMenu } from '#console/components/action_menu.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { useResolveInRelease } from '#console/pages/exceptions/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
+
+const ResolveInRelease = lazyDialog(() =>
+  import('#console/pages/exceptions/resolve_in_release.tsx').then((m) => m.ResolveInRelease),
+);
 
 interface ResolveMenuProps {
   readonly groupIds: readonly string[];
@@ -27,8 +32,9 @@ export function ResolveMenu({ groupIds, serviceId, size = 'sm', onDone }: Resolv
   useShortcut('R', resolveInNext);
   return (
     <>
-      <Menu position={isPhone ? 'top-end' : 'bottom-end'}>
-        <Menu.Target>
+      <ActionMenu
+        position={isPhone ? 'top-end' : 'bottom-end'}
+        button={(props) => (
           <Button
             size={size}
             px="xs"
@@ -36,15 +42,16 @@ export function ResolveMenu({ groupIds, serviceId, size = 'sm', onDone }: Resolv
             style={{ flex: 'none' }}
             loading={resolving.isPending}
             aria-label="Fixed in a release"
+            {...props}
           >
             <IconChevronDown size={18} />
           </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item onClick={resolveInNext}>Fixed in the next release</Menu.Item>
-          <Menu.Item onClick={() => setIsNaming(true)}>Fixed in a release …</Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+        )}
+        entries={[
+          { text: 'Fixed in the next release', onClick: resolveInNext },
+          { text: 'Fixed in a release …', onClick: () => setIsNaming(true) },
+        ]}
+      />
       {isNaming && (
         <ResolveInRelease
           groupIds={groupIds}

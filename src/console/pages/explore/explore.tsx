@@ -10,15 +10,22 @@ import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { loadWhenUsed } from '#console/components/load_when_used.ts';
 import { Page } from '#console/components/page.tsx';
 import { RangePicker } from '#console/components/range_picker.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { ServiceFilter } from '#console/components/service_filter.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
-import { MetricView } from '#console/pages/explore/metric_view.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const loadView = () => import('#console/pages/explore/metric_view.tsx');
+const MetricView = lazy(() => loadView().then((m) => ({ default: m.MetricView })));
+
+/** The list is shown without what charts are made of, which is there before a metric is pressed. */
+loadWhenUsed(loadView);
+if (new URLSearchParams(location.search).has('metric')) void loadView().catch(() => {});
 
 const ServiceSnippet = lazy(() =>
   import('#console/pages/services/service_snippet.tsx').then((m) => ({ default: m.ServiceSnippet })),
@@ -43,6 +50,10 @@ export function Explore() {
   const show = (change: Partial<ExploreSearch>, isStep = false): void => {
     void navigate({ search: (before) => ({ ...before, ...change }), replace: !isStep });
   };
+  const chosen = useInfiniteQuery({
+    ...serviceSearchQuery(org.orgId, { serviceIds: search.service === undefined ? [] : [search.service], limit: 1 }),
+    enabled: search.service !== undefined,
+  }).data?.pages[0]?.services[0];
   const firstId = search.service === undefined ? first?.serviceId : undefined;
   useEffect(() => {
     if (firstId !== undefined) void navigate({ search: (before) => ({ ...before, service: firstId }), replace: true });
@@ -76,8 +87,9 @@ export function Explore() {
         <div className={classes.columns}>
           {(!isNarrow || !isChosen) && (
             <aside className={classes.list} aria-label="Metrics of the service">
-              <ServicePicker
+              <ServiceFilter
                 value={search.service}
+                name={chosen?.name ?? ''}
                 onChange={(service) => {
                   if (service !== undefined) void navigate({ search: { service, ...searchOf(range) } });
                 }}
@@ -113,7 +125,9 @@ export function Explore() {
               {search.service === undefined ? (
                 <Skeleton height={420} />
               ) : isChosen && width > 0 ? (
-                <MetricView search={search} range={range} width={width} onChange={show} onRange={setRange} />
+                <Suspense fallback={<Skeleton height={420} />}>
+                  <MetricView search={search} range={range} width={width} onChange={show} onRange={setRange} />
+                </Suspense>
               ) : (
                 !isNarrow && <NothingChosen serviceId={search.service} order={search.order} />
               )}

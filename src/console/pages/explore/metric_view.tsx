@@ -8,12 +8,11 @@ import { invoke } from '#console/api/actions.ts';
 import { chartMarksQuery, chartsQuery, exemplarsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { betweenOf, type TimeRange } from '#console/components/time_range.ts';
-import { AddToDashboard } from '#console/pages/explore/add_to_dashboard.tsx';
-import { CopyCall } from '#console/pages/explore/copy_call.tsx';
 import classes from '#console/pages/explore/explore.module.css';
 import {
   aggregationOf,
@@ -31,6 +30,11 @@ import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+
+const AddToDashboard = lazyDialog(() =>
+  import('#console/pages/explore/add_to_dashboard.tsx').then((m) => m.AddToDashboard),
+);
+const CopyCall = lazyDialog(() => import('#console/pages/explore/copy_call.tsx').then((m) => m.CopyCall));
 
 interface MetricViewProps {
   readonly search: ExploreSearch;

@@ -71,7 +71,7 @@ export function IncidentList() {
     ...incidentSearchQuery(org.orgId, { ...search, status: tab }),
     placeholderData: keepPreviousData,
   });
-  const { data: counts } = useQuery({
+  const { data: counts, isLoading: isCounting } = useQuery({
     ...incidentCountsQuery(org.orgId, search),
     placeholderData: keepPreviousData,
   });
@@ -155,7 +155,7 @@ export function IncidentList() {
       }
     >
       <div className={bar.bar}>
-        <nav className={bar.tabs} aria-label="Incidents by status">
+        <nav className={bar.tabs} aria-label="Incidents by status" data-loading={isCounting || undefined}>
           {INCIDENT_TABS.map((value) => (
             <Link
               key={value}

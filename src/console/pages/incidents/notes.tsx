@@ -2,6 +2,7 @@ import { Button, Group, Textarea } from '@mantine/core';
 import { useRef, useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -9,7 +10,7 @@ import { Name } from '#console/components/name.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
-import { NoteMenu } from '#console/pages/incidents/note_menu.tsx';
+import { NoteButton } from '#console/pages/incidents/note_button.tsx';
 import classes from '#console/pages/incidents/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
@@ -101,7 +102,15 @@ export function NoteEntry({ incidentId, note }: { readonly incidentId: string; r
             edited <Timestamp at={note.editedAt} />
           </span>
         )}
-        {isOwn && <NoteMenu onEdit={() => setMode('editing')} onDelete={() => setMode('deleting')} />}
+        {isOwn && (
+          <ActionMenu
+            button={(props) => <NoteButton {...props} />}
+            entries={[
+              { text: 'Edit', onClick: () => setMode('editing') },
+              { text: 'Delete', isDangerous: true, onClick: () => setMode('deleting') },
+            ]}
+          />
+        )}
       </div>
       <p className={classes.text} dir="auto">
         {note.text}

@@ -1,5 +1,4 @@
 import { Button, Group, Stack, Text } from '@mantine/core';
-import { IconCalendar } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
@@ -13,21 +12,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const TITLE = 'Your shifts in your calendar';
 
-/** Shows the secret address under which a calendar program reads all shifts of the person. */
-export function OwnCalendarButton() {
-  const [isOpen, setIsOpen] = useState(false);
-  return (
-    <>
-      <Button variant="default" leftSection={<IconCalendar size={16} />} onClick={() => setIsOpen(true)}>
-        Your calendar
-      </Button>
-      {isOpen && <OwnCalendar onClose={() => setIsOpen(false)} />}
-    </>
-  );
-}
-
 /** Each call that shows the address is recorded in the audit log: only on a click. */
-function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
+export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   /** undefined: not asked for yet; null: there is none. */
   const [url, setUrl] = useState<string | null | undefined>(undefined);

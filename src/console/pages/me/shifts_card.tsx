@@ -6,7 +6,7 @@ import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
-import { OwnCalendarButton } from '#console/pages/me/own_calendar.tsx';
+import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 
 /** When the person is on call, and their shifts in a calendar program. */
 export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {

@@ -3,20 +3,20 @@ import { useMediaQuery } from '@mantine/hooks';
 import { IconCalendarUser, IconChevronLeft, IconChevronRight, IconPlus } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 
 import { teamWarningsQuery } from '#console/api/home.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/team_picker.tsx';
-import { OwnCalendarButton } from '#console/pages/me/own_calendar.tsx';
+import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
 import classes from '#console/pages/oncall/on_call_now.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
-import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import { TeamWarnings } from '#console/pages/oncall/team_warnings.tsx';
 import { Timeline } from '#console/pages/oncall/timeline.tsx';
@@ -33,9 +33,8 @@ import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const CreateTeam = lazy(() =>
-  import('#console/pages/oncall_teams/create_team.tsx').then((m) => ({ default: m.CreateTeam })),
-);
+const CreateTeam = lazyDialog(() => import('#console/pages/oncall_teams/create_team.tsx').then((m) => m.CreateTeam));
+const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
 const route = getRouteApi('/inside/on-call/oncall');
 
@@ -149,7 +148,7 @@ function NoSchedule({ hasTeam, create }: NoScheduleProps) {
       {!hasTeam && 'A team has the people who are on call together, and how each is reached. '}A schedule says whose
       turn it is to be paged, and when turns change hands.
       {create === false && ' Your role may not create one: ask an editor.'}
-      <Suspense>{isCreating && <CreateTeam onClose={() => setIsCreating(false)} />}</Suspense>
+      {isCreating && <CreateTeam onClose={() => setIsCreating(false)} />}
     </EmptyState>
   );
 }

@@ -9,6 +9,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyId } from '#console/components/copy_field.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useNow } from '#console/components/use_now.ts';
@@ -19,13 +20,14 @@ import { draftOf, lengthText } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
-import { ShiftDialog } from '#console/pages/oncall/shift_dialog.tsx';
 import { isOtherTime, momentText } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineDays } from '#console/pages/oncall/timeline_days.tsx';
 import { TimelineRow } from '#console/pages/oncall/timeline_row.tsx';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.tsx').then((m) => m.ShiftDialog));
 
 const route = getRouteApi('/inside/oncall/schedules/$scheduleId');
 

@@ -1,4 +1,4 @@
-import { ActionIcon, List, Menu } from '@mantine/core';
+import { ActionIcon, List } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconDotsVertical, IconPencil, IconUserMinus } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamDetails, TeamMember } from '#console/api/team_pages.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { Name, named } from '#console/components/name.tsx';
@@ -93,31 +94,33 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
   const mayEdit = may('oncall:edit');
   if (!mayEdit && userId !== session.user.userId) return null;
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size={44} aria-label={`Change ${name}`}>
+    <ActionMenu
+      button={(props) => (
+        <ActionIcon variant="subtle" color="gray" size={44} aria-label={`Change ${name}`} {...props}>
           <IconDotsVertical size={18} />
         </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconPencil size={16} />} onClick={onEdit}>
-          Edit contact
-        </Menu.Item>
-        {mayEdit && (
-          <>
-            <Menu.Item leftSection={<IconArrowUp size={16} />} disabled={isFirst} onClick={() => onMove('up')}>
-              Move up
-            </Menu.Item>
-            <Menu.Item leftSection={<IconArrowDown size={16} />} disabled={isLast} onClick={() => onMove('down')}>
-              Move down
-            </Menu.Item>
-            <Menu.Item style={{ color: 'var(--t-red)' }} leftSection={<IconUserMinus size={16} />} onClick={onRemove}>
-              Remove from the team
-            </Menu.Item>
-          </>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      entries={[
+        { text: 'Edit contact', icon: <IconPencil size={16} />, onClick: onEdit },
+        ...(mayEdit
+          ? [
+              { text: 'Move up', icon: <IconArrowUp size={16} />, isDisabled: isFirst, onClick: () => onMove('up') },
+              {
+                text: 'Move down',
+                icon: <IconArrowDown size={16} />,
+                isDisabled: isLast,
+                onClick: () => onMove('down'),
+              },
+              {
+                text: 'Remove from the team',
+                icon: <IconUserMinus size={16} />,
+                isDangerous: true,
+                onClick: onRemove,
+              },
+            ]
+          : []),
+      ]}
+    />
   );
 }
 

@@ -12,15 +12,17 @@ import { CopyId } from '#console/components/copy_field.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
-import { AddMember } from '#console/pages/oncall_teams/add_member.tsx';
 import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
-import { RenameTeam } from '#console/pages/oncall_teams/rename_team.tsx';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const AddMember = lazyDialog(() => import('#console/pages/oncall_teams/add_member.tsx').then((m) => m.AddMember));
+const RenameTeam = lazyDialog(() => import('#console/pages/oncall_teams/rename_team.tsx').then((m) => m.RenameTeam));
 
 const route = getRouteApi('/inside/oncall/teams/$teamId');
 

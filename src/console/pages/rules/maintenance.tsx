@@ -4,7 +4,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { maintenanceQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -48,7 +49,7 @@ function Windows({ onEdit }: { readonly onEdit: (window: MaintenanceWindow | 'ne
   const { org, may } = useOrganization();
   const { orgId } = org;
   const queryClient = useQueryClient();
-  const { data, error, refetch } = useQuery(actionQuery(orgId, 'rules', 'list_maintenance', {}));
+  const { data, error, refetch } = useQuery(maintenanceQuery(orgId));
   const ending = useMutation({
     mutationFn: (maintenanceId: string) => invoke(orgId, 'delete_maintenance', { maintenanceId }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }),

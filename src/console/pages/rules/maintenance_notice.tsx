@@ -1,25 +1,24 @@
 import { Button } from '@mantine/core';
 import { IconTool } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
-import { actionQuery } from '#console/api/queries.ts';
+import { maintenanceQuery } from '#console/api/rules.ts';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/rules/maintenance_notice.module.css';
 import type { MaintenanceWindow } from '#console/pages/rules/maintenance_values.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const Maintenance = lazy(() =>
-  import('#console/pages/rules/maintenance.tsx').then((m) => ({ default: m.Maintenance })),
-);
+const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 
 type Of = { readonly serviceId: string } | { readonly ruleId: string };
 
 /** Says on the page of a service or a rule that a maintenance is on; nothing while none is. */
 export function MaintenanceNotice({ of }: { readonly of: Of }) {
   const { orgId } = useOrganization().org;
-  const { data } = useQuery({ ...actionQuery(orgId, 'rules', 'list_maintenance', of), refetchInterval: 60_000 });
+  const { data } = useQuery({ ...maintenanceQuery(orgId, of), refetchInterval: 60_000 });
   const active = data?.windows.filter(({ isActive }) => isActive) ?? [];
   return <ActiveMaintenance windows={active.map((window) => ({ ...window, text: textOf(window, of) }))} />;
 }
@@ -51,7 +50,7 @@ export function ActiveMaintenance({ windows }: ActiveMaintenanceProps) {
       <Button size="xs" variant="default" onClick={() => setIsOpen(true)}>
         Maintenance
       </Button>
-      <Suspense>{isOpen && <Maintenance onClose={() => setIsOpen(false)} />}</Suspense>
+      {isOpen && <Maintenance onClose={() => setIsOpen(false)} />}
     </section>
   );
 }

@@ -8,6 +8,7 @@ import { useState } from 'react';
 import type { Rule } from '#console/api/actions.ts';
 import { ruleSearchQuery } from '#console/api/rules.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
@@ -15,7 +16,6 @@ import { ServiceFilter } from '#console/components/service_filter.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
-import { Maintenance } from '#console/pages/rules/maintenance.tsx';
 import { NoRules } from '#console/pages/rules/no_rules.tsx';
 import type { RuleFilter } from '#console/pages/rules/rule_filter.ts';
 import { RuleRows } from '#console/pages/rules/rule_rows.tsx';
@@ -25,6 +25,8 @@ import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATES } from '#core/incidents/rule_state.ts';
+
+const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 
 const route = getRouteApi('/inside/rules');
 
@@ -86,7 +88,7 @@ export function RuleList() {
     >
       {!isNew && (
         <div className={bar.bar}>
-          <nav className={bar.tabs} aria-label="Rules by state">
+          <nav className={bar.tabs} aria-label="Rules by state" data-loading={list.isLoading || undefined}>
             {[undefined, ...RULE_STATES].map((state) => (
               <Link
                 key={state ?? 'all'}

@@ -1,8 +1,9 @@
-import { ActionIcon, Menu, Switch } from '@mantine/core';
+import { ActionIcon, Switch } from '@mantine/core';
 import { IconCopy, IconDots, IconPencil, IconTrash } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 import type { Rule } from '#console/api/actions.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -65,30 +66,32 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
               aria-label={`${isolateBidi(name)} enabled`}
               className={classes.switch}
             />
-            <Menu position="bottom-end">
-              <Menu.Target>
-                <ActionIcon variant="subtle" color="gray" size={36} aria-label={`More for ${isolateBidi(name)}`}>
+            <ActionMenu
+              button={(props) => (
+                <ActionIcon
+                  variant="subtle"
+                  color="gray"
+                  size={36}
+                  aria-label={`More for ${isolateBidi(name)}`}
+                  {...props}
+                >
                   <IconDots size={18} />
                 </ActionIcon>
-              </Menu.Target>
-              <Menu.Dropdown>
-                <Menu.Item
-                  leftSection={<IconPencil size={16} />}
-                  renderRoot={(props) => <Link to="/rules/$ruleId/edit" params={{ ruleId }} {...props} />}
-                >
-                  Edit
-                </Menu.Item>
-                <Menu.Item
-                  leftSection={<IconCopy size={16} />}
-                  renderRoot={(props) => <Link to="/rules/new" search={{ copy: ruleId }} {...props} />}
-                >
-                  Duplicate
-                </Menu.Item>
-                <Menu.Item leftSection={<IconTrash size={16} />} style={{ color: 'var(--t-red)' }} onClick={onDelete}>
-                  Delete
-                </Menu.Item>
-              </Menu.Dropdown>
-            </Menu>
+              )}
+              entries={[
+                {
+                  text: 'Edit',
+                  icon: <IconPencil size={16} />,
+                  renderRoot: (props) => <Link to="/rules/$ruleId/edit" params={{ ruleId }} {...props} />,
+                },
+                {
+                  text: 'Duplicate',
+                  icon: <IconCopy size={16} />,
+                  renderRoot: (props) => <Link to="/rules/new" search={{ copy: ruleId }} {...props} />,
+                },
+                { text: 'Delete', icon: <IconTrash size={16} />, isDangerous: true, onClick: onDelete },
+              ]}
+            />
           </>
         )}
       </div>

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
-import { actionQuery } from '#console/api/queries.ts';
+import { monitorsQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -34,7 +34,7 @@ const RUN_NAMES: Readonly<Record<RunStatus, string>> = {
 export function MonitorsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({
-    ...actionQuery(org.orgId, 'services', 'list_monitors', { serviceId }),
+    ...monitorsQuery(org.orgId, serviceId),
     enabled: capabilities.includes('exceptions'),
     refetchInterval: REFRESH_MS,
   });

@@ -8,14 +8,18 @@ import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { RELEASES_PAGE as PAGE, releasesQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Name } from '#console/components/name.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
-import { CompareReleases } from '#console/pages/services/compare_releases.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
-import { RecordDeploy } from '#console/pages/services/record_deploy.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const CompareReleases = lazyDialog(() =>
+  import('#console/pages/services/compare_releases.tsx').then((m) => m.CompareReleases),
+);
+const RecordDeploy = lazyDialog(() => import('#console/pages/services/record_deploy.tsx').then((m) => m.RecordDeploy));
 
 const route = getRouteApi('/inside/services/$serviceId');
 

@@ -7,13 +7,17 @@ import { useState } from 'react';
 import { euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
-import { CreateService } from '#console/pages/services/create_service.tsx';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
 import classes from '#console/pages/services/service_list.module.css';
 import { ServiceRows } from '#console/pages/services/service_rows.tsx';
 import { useServices } from '#console/pages/services/use_services.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const CreateService = lazyDialog(() =>
+  import('#console/pages/services/create_service.tsx').then((m) => m.CreateService),
+);
 
 const route = getRouteApi('/inside/services');
 

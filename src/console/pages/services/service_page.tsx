@@ -1,21 +1,29 @@
 import { Button, Skeleton, Stack } from '@mantine/core';
 import { IconPencil, IconServerOff } from '@tabler/icons-react';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery, useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
+import { openByServiceQuery } from '#console/api/incidents.ts';
 import { ingestStatusQuery } from '#console/api/organization.ts';
 import { serviceQuery } from '#console/api/queries.ts';
-import { exceptionSettingsQuery, releaseHealthQuery, releasesQuery } from '#console/api/services.ts';
+import { maintenanceQuery } from '#console/api/rules.ts';
+import {
+  exceptionSettingsQuery,
+  monitorsQuery,
+  releaseHealthQuery,
+  releasesQuery,
+  serviceActivityQuery,
+} from '#console/api/services.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
 import { CapabilitiesCard } from '#console/pages/services/capabilities_card.tsx';
 import { DangerCard } from '#console/pages/services/danger_card.tsx';
-import { EditService } from '#console/pages/services/edit_service.tsx';
 import { ExceptionSettingsCard } from '#console/pages/services/exception_settings_card.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
 import { HealthCard } from '#console/pages/services/health_card.tsx';
@@ -26,6 +34,8 @@ import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const EditService = lazyDialog(() => import('#console/pages/services/edit_service.tsx').then((m) => m.EditService));
 
 const route = getRouteApi('/inside/services/$serviceId');
 
@@ -60,9 +70,13 @@ export function ServicePage() {
  */
 function useArePartsLoading(serviceId: string): boolean {
   const { orgId } = useOrganization().org;
+  usePrefetchQuery(serviceActivityQuery(orgId, serviceId));
   const parts = useQueries({
     queries: [
+      maintenanceQuery(orgId, { serviceId }),
+      openByServiceQuery(orgId),
       ingestStatusQuery(orgId, serviceId),
+      monitorsQuery(orgId, serviceId),
       releaseHealthQuery(orgId, serviceId),
       exceptionSettingsQuery(orgId, serviceId),
       releasesQuery(orgId, serviceId),

@@ -12,13 +12,15 @@ import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import type { Column } from '#console/components/data_table.tsx';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { CreateApiKey } from '#console/pages/settings/create_api_key.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+
+const CreateApiKey = lazyDialog(() => import('#console/pages/settings/create_api_key.tsx').then((m) => m.CreateApiKey));
 
 const route = getRouteApi('/inside/settings/api-keys');
 

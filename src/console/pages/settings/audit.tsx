@@ -1,4 +1,4 @@
-import { Button, Menu, NativeSelect, Skeleton, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { IconDownload, IconHistoryOff } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { invoke } from '#console/api/actions.ts';
 import { addressOf } from '#console/api/http.ts';
 import type { AuditEntry } from '#console/api/organization.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { ActionMenu } from '#console/components/action_menu.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { type Column, DataTable } from '#console/components/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -49,21 +50,17 @@ function Export() {
     return addressOf(`${API_PATHS.console}/organizations/${orgId}/actions/export_audit_log?${parameters}`);
   };
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <Button variant="default" leftSection={<IconDownload size={16} />}>
+    <ActionMenu
+      button={(props) => (
+        <Button variant="default" leftSection={<IconDownload size={16} />} {...props}>
           Export
         </Button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item component="a" href={addressFor('csv')} download>
-          As CSV
-        </Menu.Item>
-        <Menu.Item component="a" href={addressFor('jsonl')} download>
-          As JSON Lines
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+      )}
+      entries={[
+        { text: 'As CSV', renderRoot: (props) => <a {...props} href={addressFor('csv')} download /> },
+        { text: 'As JSON Lines', renderRoot: (props) => <a {...props} href={addressFor('jsonl')} download /> },
+      ]}
+    />
   );
 }
 

@@ -13,6 +13,7 @@ import { Confirm } from '#console/components/confirm.tsx';
 import { CopyId } from '#console/components/copy_field.tsx';
 import type { Column } from '#console/components/data_table.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -25,9 +26,10 @@ import { readMemberSearch } from '#console/pages/settings/member_search.ts';
 import { OrganizationCard } from '#console/pages/settings/organization_card.tsx';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { SecondFactorPolicy } from '#console/pages/settings/second_factor_policy.tsx';
-import { InviteMember } from '#console/pages/settings/invite_member.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { ROLES } from '#kernel/permissions.ts';
+
+const InviteMember = lazyDialog(() => import('#console/pages/settings/invite_member.tsx').then((m) => m.InviteMember));
 
 const route = getRouteApi('/inside/settings/members');
 

@@ -1,0 +1,20 @@
+import { Tooltip } from '@mantine/core';
+import { type RefObject, useEffect, useState } from 'react';
+
+/** How long the pointer rests before the hint is shown. */
+const REST_MS = 300;
+
+interface HintProps {
+  readonly target: RefObject<HTMLElement | null>;
+  readonly text: string;
+}
+
+/** What `useHint` shows, in a file that is loaded when the first pointer comes near. */
+export function Hint({ target, text }: HintProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setIsOpen(true), REST_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return <Tooltip target={target} label={text} opened={isOpen} />;
+}

@@ -1,0 +1,23 @@
+const SIGNS_OF_LIFE = ['pointermove', 'pointerdown', 'keydown'] as const;
+
+const waiting = new Set<() => void>();
+let isUsed = false;
+
+for (const sign of SIGNS_OF_LIFE) {
+  window.addEventListener(
+    sign,
+    () => {
+      isUsed = true;
+      for (const start of waiting) start();
+      waiting.clear();
+    },
+    { once: true, passive: true },
+  );
+}
+
+/** Loads a file once somebody does something on the page: after the page is shown, and before the file is needed. */
+export function loadWhenUsed(load: () => Promise<unknown>): void {
+  const start = (): void => void load().catch(() => {});
+  if (isUsed) start();
+  else waiting.add(start);
+}

@@ -1,0 +1,143 @@
+import { Checkbox, NativeSelect, NumberInput, Stack, Textarea } from '@mantine/core';
+
+import type { ResultOf } from '#console/api/actions.ts';
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import { FILTER_NAMES } from '#console/pages/services/filter_names.ts';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+import { INBOUND_FILTERS } from '#core/exceptions/inbound_filters.ts';
+
+type SpikeChoice = 'off' | 'learnt' | 'fixed';
+
+const SPIKE_NAMES: Readonly<Record<SpikeChoice, string>> = {
+  off: 'Off',
+  learnt: 'Five times what is usual',
+  fixed: 'A limit of your own',
+};
+
+interface EditExceptionSettingsProps {
+  readonly serviceId: string;
+  readonly settings: ResultOf<'get_exception_settings'>;
+  readonly onClose: () => void;
+}
+
+interface SettingValues {
+  filters: string[];
+  /** One a line, as the next. */
+  patterns: string;
+  secretNames: string;
+  /** Empty for no limit. */
+  eventsPerHour: string;
+  spikes: SpikeChoice;
+}
+
+const LABELS: Readonly<Record<keyof SettingValues, string>> = {
+  filters: 'Leave out exceptions of',
+  patterns: 'Own patterns',
+  secretNames: 'Secret fields',
+  eventsPerHour: 'Events an hour',
+  spikes: 'Spike protection',
+};
+
+/** Changes what is left out of the service's exceptions. */
+export function EditExceptionSettings({ serviceId, settings, onClose }: EditExceptionSettingsProps) {
+  const { form, draft } = useDraftForm<SettingValues>({
+    form: `set_exception_settings ${serviceId}`,
+    base: {
+      filters: [...settings.filters],
+      patterns: settings.patterns.join('\n'),
+      secretNames: settings.secretNames.join('\n'),
+      eventsPerHour: String(settings.eventsPerHour ?? ''),
+      spikes: settings.learnsSpikes ? 'learnt' : settings.eventsPerHour === null ? 'off' : 'fixed',
+    },
+  });
+  const saving = useServiceChange('set_exception_settings', () => {
+    draft.done();
+    onClose();
+  });
+  const save = form.onSubmit((values) =>
+    saving.mutate(
+      {
+        serviceId,
+        filters: INBOUND_FILTERS.filter((name) => values.filters.includes(name)),
+        patterns: linesOf(values.patterns),
+        secretNames: linesOf(values.secretNames),
+        eventsPerHour: values.spikes === 'fixed' && values.eventsPerHour !== '' ? Number(values.eventsPerHour) : null,
+        learnsSpikes: values.spikes === 'learnt',
+      },
+      { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
+    ),
+  );
+  return (
+    <Dialog title="Noise and secrets" onClose={onClose}>
+      <form onSubmit={save} noValidate>
+        <Stack>
+          <DraftNotice draft={draft} labels={LABELS} />
+          <Checkbox.Group {...form.getInputProps('filters')} label={LABELS.filters}>
+            <Stack gap="xs" mt="xs">
+              {INBOUND_FILTERS.map((name) => (
+                <Checkbox key={name} value={name} label={FILTER_NAMES[name]} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          <Textarea
+            {...form.getInputProps('patterns')}
+            label={LABELS.patterns}
+            description="One a line. An exception whose message, or Type: value, is like it is left out; * stands for anything."
+            placeholder="*ResizeObserver loop*"
+            autosize
+            minRows={2}
+            maxRows={8}
+          />
+          <NativeSelect
+            {...form.getInputProps('spikes')}
+            label={LABELS.spikes}
+            description="Beyond the limit only exceptions that are new or have come back are kept; what is left out is counted."
+            data={Object.entries(SPIKE_NAMES).map(([value, label]) => ({ value, label }))}
+          />
+          {form.values.spikes === 'fixed' && (
+            <NumberInput
+              {...form.getInputProps('eventsPerHour')}
+              onChange={(value) => form.setFieldValue('eventsPerHour', String(value))}
+              label={LABELS.eventsPerHour}
+              min={1}
+              max={1_000_000_000}
+              allowDecimal={false}
+              thousandSeparator=","
+            />
+          )}
+          <Textarea
+            {...form.getInputProps('secretNames')}
+            label={LABELS.secretNames}
+            description="One name a line. Their values are left out wherever they stand, besides passwords, tokens and the like."
+            placeholder="iban"
+            autosize
+            minRows={2}
+            maxRows={8}
+          />
+          {saving.error !== null && <ErrorAlert error={saving.error} />}
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
+        </Stack>
+      </form>
+    </Dialog>
+  );
+}
+
+function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+import { beforeAll, expect, test } from 'vitest';
+
+import { CONSOLE_FOLDER, PAGE_FILES } from '#entry/http/console_build.ts';
+import { isConsoleFresh } from '#infra/console/freshness.ts';
+
+/** With the page itself, a font, its data and the stream of changes that makes fewer than 15 requests. */
+const FILES_MAX = 9;
+/** What is left of 250 kB is for data and headers. */
+const BYTES_MAX = 240_000;
+
+/** Editors, which are opened at a desk; the rest of what they need is named nowhere else. */
+const HEAVY: ReadonlySet<string> = new Set(['/rules/new', '/rules/:id/edit', '/dashboards/:id']);
+
+beforeAll(async () => {
+  if (!isConsoleFresh()) await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
+}, 180_000);
+
+const compressedBytes = (file: string): number => {
+  const whole = path.join(CONSOLE_FOLDER, file);
+  return statSync(existsSync(`${whole}.br`) ? `${whole}.br` : whole).size;
+};
+
+test('the files of each page are few and light enough for a first visit by phone', () => {
+  const files = JSON.parse(readFileSync(path.join(CONSOLE_FOLDER, PAGE_FILES), 'utf8')) as Record<string, string[]>;
+  const page = readFileSync(path.join(CONSOLE_FOLDER, 'index.html'), 'utf8');
+  const first = [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  const weighed = Object.entries(files)
+    .filter(([route]) => !HEAVY.has(route))
+    .map(([route, own]) => {
+      const all = [...new Set([...first, ...own])];
+      return { route, files: all.length, bytes: all.reduce((sum, file) => sum + compressedBytes(file), 0) };
+    });
+  expect(weighed.filter((one) => one.files > FILES_MAX || one.bytes > BYTES_MAX)).toEqual([]);
+});
