@@ -1,8 +1,37 @@
 import { Menu } from '@mantine/core';
-import { Fragment } from 'react';
+import { Fragment, type ReactElement, type ReactNode, type Ref } from 'react';
 
-import type { ActionMenuProps } from '#console/components/action_menu.tsx';
 import { useOpenedMenu } from '#console/shell/opened_menu.ts';
+
+/** What a menu offers: something to do, or a link. */
+interface MenuEntry {
+  readonly text: string;
+  readonly icon?: ReactNode;
+  /** At its end, such as a tick at what is chosen. */
+  readonly mark?: ReactNode;
+  readonly isDangerous?: boolean;
+  readonly isDisabled?: boolean;
+  /** Below a line that separates it from those before. */
+  readonly isApart?: boolean;
+  readonly onClick?: () => void;
+  readonly renderRoot?: (props: object) => ReactElement;
+}
+
+interface MenuButtonProps {
+  readonly ref?: Ref<HTMLButtonElement>;
+  readonly 'aria-haspopup'?: 'menu';
+  readonly 'aria-expanded'?: boolean;
+  readonly onPointerEnter?: () => void;
+  readonly onFocus?: () => void;
+  readonly onClick?: () => void;
+}
+
+export interface ActionMenuProps {
+  readonly entries: readonly MenuEntry[];
+  readonly button: (props: MenuButtonProps) => ReactElement;
+  readonly position?: 'bottom-end' | 'top-end';
+  readonly withinPortal?: boolean;
+}
 
 /** The menu with its button, once somebody has pressed it. */
 export function ActionMenuPanel({ entries, button, position = 'bottom-end', withinPortal = false }: ActionMenuProps) {

@@ -13,8 +13,20 @@ const FILES_MAX = 9;
 /** What is left of 250 kB is for data and headers. */
 const BYTES_MAX = 245_000;
 
-/** Editors, which are opened at a desk; the rest of what they need is named nowhere else. */
-const HEAVY: ReadonlySet<string> = new Set(['/rules/new', '/rules/:id/edit', '/dashboards/:id']);
+/** What is opened at a desk, for which more is loaded. */
+const HEAVY: ReadonlySet<string> = new Set([
+  '/dashboards/:id',
+  '/oncall/policies/new',
+  '/oncall/policies/:id/edit',
+  '/oncall/schedules/new',
+  '/oncall/schedules/:id/edit',
+  '/oncall/simulator',
+  '/rules/new',
+  '/rules/:id',
+  '/rules/:id/edit',
+  '/settings/agents',
+  '/settings/audit',
+]);
 
 beforeAll(async () => {
   if (!isConsoleFresh()) await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
