@@ -47,7 +47,7 @@ export function ActionMenuPanel({ entries, button, position = 'bottom-end', with
               leftSection={icon}
               rightSection={mark}
               disabled={isDisabled}
-              {...(isDangerous && { color: 'red' })}
+              {...(isDangerous && { style: { color: 'var(--t-red)' } })}
               {...does}
             >
               {text}
