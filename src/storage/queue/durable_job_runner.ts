@@ -141,7 +141,10 @@ class DurableJobRunner {
   async #begin(isRequested: boolean, log: Log): Promise<boolean> {
     const running = [...this.#running];
     const isFull = takeTurns([SMALLEST], running, this.#handler.capacity).length === 0;
-    if (isFull) return false;
+    if (isFull) {
+      if (isRequested) this.#wake();
+      return false;
+    }
     const claim = async (): Promise<RunningJob[]> =>
       isRequested || (await this.#store.hasReady(this.#handler.job.name)) ? await this.#claim(running) : [];
     const claimed = await claim().catch((error: unknown) => {

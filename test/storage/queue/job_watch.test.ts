@@ -98,6 +98,25 @@ test('a worker without room for all that waits wakes others', async () => {
   expect(seen).toEqual(['first', 'second']);
 });
 
+test('a worker that is full wakes others for what comes later', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+  const run = async (): Promise<void> => {
+    begin();
+    await gate;
+  };
+  const { keep, wake, wakeUps } = await place({ capacity: { ...ROOMY, jobs: 1 }, run });
+  await keep('first');
+  const ended = wake();
+  await begun;
+  expect(wakeUps).toEqual([]);
+  await keep('second');
+  void wake();
+  await expect.poll(() => wakeUps).toContain(name);
+  open();
+  await ended;
+});
+
 test('a worker that begins nothing although jobs are ready promises no longer to look', async () => {
   const { promise: never, resolve: end } = Promise.withResolvers<void>();
   const { keep, wake } = await place({ capacity: { ...ROOMY, jobs: 1 }, run: () => never });
