@@ -4,6 +4,8 @@ import { type ReactNode, useId } from 'react';
 import classes from '#console/components/card.module.css';
 
 interface CardProps {
+  /** For addresses that lead to it. */
+  readonly anchor?: string;
   readonly title?: ReactNode;
   readonly about?: ReactNode;
   readonly action?: ReactNode;
@@ -14,10 +16,10 @@ interface CardProps {
 }
 
 /** One section of a page. */
-export function Card({ title, about, action, children, rows }: CardProps) {
+export function Card({ anchor, title, about, action, children, rows }: CardProps) {
   const id = useId();
   return (
-    <section className={classes.card} aria-labelledby={title === undefined ? undefined : id}>
+    <section id={anchor} className={classes.card} aria-labelledby={title === undefined ? undefined : id}>
       {title !== undefined && (
         <div className={classes.head}>
           <div className={classes.grow}>

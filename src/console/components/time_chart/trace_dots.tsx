@@ -48,12 +48,13 @@ export function TraceDots({ dots, area, from, to, isAtValue, valueText }: TraceD
                 type="button"
                 tabIndex={-1}
                 className={classes.dot}
+                data-beyond={isAtValue && (share < 0 || share > 1) ? '' : undefined}
                 style={{ left, top: area.top + (1 - height) * area.height }}
                 onPointerDown={(event) => event.stopPropagation()}
                 onClick={() => setOpen(open === key ? null : key)}
               />
             </Popover.Target>
-            <Popover.Dropdown>
+            <Popover.Dropdown className={classes.popover}>
               <p className={classes.about}>
                 <b>{valueText(dot.value)}</b>, {dateTimeText(dot.at)}
               </p>

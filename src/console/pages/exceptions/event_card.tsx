@@ -15,6 +15,7 @@ import classes from '#console/pages/exceptions/event_card.module.css';
 import { EventExtras } from '#console/pages/exceptions/event_extras.tsx';
 import { EventData } from '#console/pages/exceptions/event_data.tsx';
 import type { EventAddress } from '#console/pages/exceptions/exception_filter.ts';
+import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { Stack } from '#console/pages/exceptions/stack.tsx';
 import { useSplitMessage } from '#console/pages/exceptions/use_merge.ts';
 import { Threads } from '#console/pages/exceptions/threads.tsx';
@@ -30,7 +31,7 @@ interface EventCardProps {
 
 /** One event of the group; j and k, or the buttons, lead to the ones before and after it. */
 export function EventCard({ overview, address, onAddress, onDay }: EventCardProps) {
-  const { groupId, lastSeenAt } = overview;
+  const { groupId, serviceId, lastSeenAt } = overview;
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
   const { event: cursor, day } = address;
@@ -112,7 +113,7 @@ export function EventCard({ overview, address, onAddress, onDay }: EventCardProp
           </Button>
         </div>
       </div>
-      <Origin event={event} />
+      <Origin event={event} serviceId={serviceId} />
       {event.trimmed.length > 0 && (
         <p className={classes.trimmed}>The event was larger than 1 MiB: its {listText(event.trimmed)} were left out.</p>
       )}
@@ -168,7 +169,7 @@ function listText(parts: readonly string[]): string {
 }
 
 /** Where the event came from, in one line. */
-function Origin({ event }: { readonly event: ExceptionEvent }) {
+function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly serviceId: string }) {
   const { environment, release, serverName, transaction, user, isHandled, eventId } = event;
   const who = user === null ? null : (user.email ?? user.username ?? user.id ?? user.ip);
   const facts: readonly (readonly [string, string | null])[] = [
@@ -187,9 +188,7 @@ function Origin({ event }: { readonly event: ExceptionEvent }) {
         value === null ? null : (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>
-              <Name>{value}</Name>
-            </dd>
+            <dd>{name === 'release' ? <ReleaseLink serviceId={serviceId} release={value} /> : <Name>{value}</Name>}</dd>
           </div>
         ),
       )}

@@ -20,6 +20,7 @@ import {
   toMatching,
   totalOf,
 } from '#console/pages/exceptions/exception_filter.ts';
+import rows from '#console/pages/exceptions/exception_rows.module.css';
 import { ExceptionRows } from '#console/pages/exceptions/exception_rows.tsx';
 import { ExceptionSelection } from '#console/pages/exceptions/exception_selection.tsx';
 import { Filters } from '#console/pages/exceptions/filters.tsx';
@@ -48,7 +49,10 @@ export function ExceptionList() {
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [areAllSelected, setAreAllSelected] = useState(false);
+  /** On a phone: taps select rows. */
+  const [isSelecting, setIsSelecting] = useState(false);
   const clear = (): void => {
+    setIsSelecting(false);
     setSelected(new Set());
     setAreAllSelected(false);
   };
@@ -106,9 +110,20 @@ export function ExceptionList() {
         mayTriage &&
         total > 1 &&
         !areAllSelected && (
-          <Button variant="subtle" color="gray" onClick={selectAll}>
-            Select all
-          </Button>
+          <>
+            <Button
+              variant="subtle"
+              color="gray"
+              className={rows.onPhone}
+              onClick={() => (isSelecting ? clear() : setIsSelecting(true))}
+              aria-pressed={isSelecting}
+            >
+              {isSelecting ? 'Done' : 'Select'}
+            </Button>
+            <Button variant="subtle" color="gray" onClick={selectAll}>
+              Select all
+            </Button>
+          </>
         )
       }
     >
@@ -152,6 +167,7 @@ export function ExceptionList() {
           onSort={(next) => show({ sort: next })}
           selected={areAllSelected ? new Set(shown.map(({ groupId }) => groupId)) : selected}
           onSelect={mayTriage ? select : undefined}
+          isSelecting={isSelecting || areAllSelected}
           deploys={data?.pages.flatMap((page) => page.deploys) ?? []}
           days={data?.pages[0]?.days ?? []}
           showsStatus={tab === 'all'}

@@ -20,6 +20,7 @@ import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import { GroupingCard } from '#console/pages/exceptions/grouping_card.tsx';
 import { MergedCard, PartNotice } from '#console/pages/exceptions/merged_card.tsx';
 import { IncidentsCard, OriginsCard, SimilarCard } from '#console/pages/exceptions/overview_cards.tsx';
+import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
 import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
@@ -113,7 +114,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
       {regressedAt !== null && <Status tone="amber">back again</Status>}
       {regressedInRelease !== null && (
         <span>
-          in release <Name>{regressedInRelease}</Name>
+          in release <ReleaseLink serviceId={serviceId} release={regressedInRelease} />
         </span>
       )}
       {isNew && regressedAt === null && <Status tone="blue">new</Status>}
@@ -139,7 +140,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
 }
 
 /** In which release it was resolved, or is to be fixed. */
-function FixText({ overview: { fix, resolvedInRelease } }: { readonly overview: ExceptionOverview }) {
+function FixText({ overview: { serviceId, fix, resolvedInRelease } }: { readonly overview: ExceptionOverview }) {
   const release = fix?.release ?? resolvedInRelease;
   if (release === null) return null;
   const where =
@@ -151,7 +152,7 @@ function FixText({ overview: { fix, resolvedInRelease } }: { readonly overview: 
   return (
     <>
       {where}
-      <Name>{release}</Name>
+      <ReleaseLink serviceId={serviceId} release={release} />
     </>
   );
 }

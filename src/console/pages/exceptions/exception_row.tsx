@@ -24,6 +24,8 @@ interface ExceptionRowProps {
   readonly isSelected: boolean;
   /** Without it, the row cannot be selected. */
   readonly onSelect?: ((isSelected: boolean) => void) | undefined;
+  /** On a phone a tap on the row selects it, and does not open it. */
+  readonly isSelecting: boolean;
   readonly position: number;
   readonly total: number;
   readonly style: CSSProperties;
@@ -32,7 +34,7 @@ interface ExceptionRowProps {
 const NEW_MS = 24 * 3_600_000;
 
 export function ExceptionRow(props: ExceptionRowProps) {
-  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, position, total, style } = props;
+  const { group, sort, days, deploys, showsStatus, isSelected, onSelect, isSelecting, position, total, style } = props;
   const { groupId, title, culprit, severity, serviceName, eventCount, userCount, dailyCounts } = group;
   const { newestRelease, releaseCount, firstSeenAt, lastSeenAt } = group;
   return (
@@ -40,19 +42,22 @@ export function ExceptionRow(props: ExceptionRowProps) {
       className={classes.row}
       data-row={groupId}
       data-level={severity}
+      data-selecting={isSelecting ? '' : undefined}
       style={style}
       aria-posinset={position}
       aria-setsize={total}
     >
-      <div className={classes.check}>
-        {onSelect !== undefined && (
+      {onSelect === undefined ? (
+        <div className={classes.check} />
+      ) : (
+        <label className={classes.check}>
           <Checkbox
             checked={isSelected}
             onChange={(event) => onSelect(event.currentTarget.checked)}
             aria-label={`Select ${title}`}
           />
-        )}
-      </div>
+        </label>
+      )}
       <div className={classes.what}>
         <div className={classes.head}>
           <Link to="/exceptions/$groupId" params={{ groupId }} className={classes.title} data-row-link title={title}>

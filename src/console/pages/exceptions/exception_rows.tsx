@@ -19,6 +19,8 @@ interface ExceptionRowsProps {
   readonly selected: ReadonlySet<string>;
   /** Without it, nothing can be selected. */
   readonly onSelect?: ((groupIds: readonly string[], isSelected: boolean) => void) | undefined;
+  /** On a phone, where rows have no room for boxes otherwise. */
+  readonly isSelecting: boolean;
   /** The days of the bars, and the deploys on them. */
   readonly days: readonly string[];
   readonly deploys: readonly DeployDay[];
@@ -35,7 +37,8 @@ const OVERSCAN = 12;
 
 /** A list of any length: only the rows on the screen are in the document. */
 export function ExceptionRows(props: ExceptionRowsProps) {
-  const { label, groups, total, sort, onSort, selected, onSelect, days, deploys, showsStatus, isOld } = props;
+  const { label, groups, total, sort, onSort, selected, onSelect, isSelecting } = props;
+  const { days, deploys, showsStatus, isOld } = props;
   // Pages of the list repeat those of services that are on several.
   const distinct = new Map(deploys.map((deploy) => [`${deploy.serviceId} ${deploy.date}`, deploy]));
   const deploysOf = Map.groupBy(distinct.values(), ({ serviceId }) => serviceId);
@@ -101,6 +104,7 @@ export function ExceptionRows(props: ExceptionRowsProps) {
               showsStatus={showsStatus}
               isSelected={selected.has(group.groupId)}
               onSelect={onSelect && ((isSelected) => onSelect([group.groupId], isSelected))}
+              isSelecting={isSelecting}
               position={index + 1}
               total={total}
               style={{ transform: `translateY(${start - offset}px)` }}

@@ -8,6 +8,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
+import { ReleaseLink } from '#console/pages/exceptions/release_link.tsx';
 import { Shares } from '#console/pages/exceptions/shares.tsx';
 
 interface CardProps {
@@ -44,11 +45,12 @@ const RELEASES_SHOWN = 8;
 
 /** Where its events come from. */
 export function OriginsCard({ overview }: CardProps) {
-  const { environments, releases, releasesTotal, eventCount } = overview;
+  const { serviceId, environments, releases, releasesTotal, eventCount } = overview;
   if (environments.length === 0 && releases.length === 0) return null;
   const shares = releases.map(({ release, events, users, firstSeenAt, lastSeenAt }) => ({
     value: release,
     count: events,
+    shown: <ReleaseLink serviceId={serviceId} release={release} />,
     sub: (
       <>
         {countText(users, 'user')}, first <Timestamp at={firstSeenAt} />, last <Timestamp at={lastSeenAt} />

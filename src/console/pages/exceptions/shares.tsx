@@ -8,6 +8,8 @@ interface Share {
   readonly value: string;
   readonly count: number;
   readonly sub?: ReactNode;
+  /** What is shown in place of the value. */
+  readonly shown?: ReactNode;
 }
 
 interface SharesProps {
@@ -20,11 +22,11 @@ interface SharesProps {
 export function Shares({ label, values, whole }: SharesProps) {
   return (
     <ul className={classes.shares} aria-label={label}>
-      {values.map(({ value, count, sub }) => (
+      {values.map(({ value, count, sub, shown }) => (
         <li key={value} title={countText(count, 'event')}>
           <span className={classes.bar} style={{ width: `${whole === 0 ? 0 : (100 * count) / whole}%` }} aria-hidden />
           <span className={classes.value}>
-            <Name>{value}</Name>
+            {shown ?? <Name>{value}</Name>}
             {sub !== undefined && <span className={classes.sub}>{sub}</span>}
           </span>
           <span className={classes.share}>{shareText(count, whole)}</span>

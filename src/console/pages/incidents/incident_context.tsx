@@ -94,15 +94,16 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
       key: groupId,
       row: (
         <>
-          New exception in <Name>{serviceName}</Name>:{' '}
-          <Link to="/exceptions/$groupId" params={{ groupId }}>
-            <Name>{title}</Name>
-          </Link>
+          New exception in <Name>{serviceName}</Name>
           {release !== null && (
             <>
               , release <Name>{release}</Name>
             </>
           )}
+          :{' '}
+          <Link to="/exceptions/$groupId" params={{ groupId }}>
+            <Name>{title}</Name>
+          </Link>
         </>
       ),
     })),

@@ -1,4 +1,4 @@
-import { Button, Group, Kbd, NativeSelect, Select, Stack, TextInput } from '@mantine/core';
+import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
@@ -6,6 +6,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { useNamesOf } from '#console/components/use_names_of.ts';
+import { ZoneSelect } from '#console/components/zone_select.tsx';
 import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
 import { draftFaults, lengthText, placeOfHandOver, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
@@ -29,7 +30,6 @@ interface ScheduleFormProps {
 }
 
 const LENGTHS = [12, 24, 168, 336] as const;
-const ZONES = Intl.supportedValuesOf('timeZone');
 
 /** The fields of a schedule beside a preview of what saving them would change. */
 export function ScheduleForm(props: ScheduleFormProps) {
@@ -98,18 +98,11 @@ export function ScheduleForm(props: ScheduleFormProps) {
               }))}
             />
           )}
-          <Select
-            label="Time zone"
+          <ZoneSelect
             description="Turns change hands at this zone's local time, also when clocks change."
-            searchable
-            selectFirstOptionOnChange
-            data={ZONES.includes(draft.timezone) ? ZONES : [draft.timezone, ...ZONES]}
             value={draft.timezone}
-            onChange={(zone) => zone !== null && set({ timezone: zone })}
-            allowDeselect={false}
-            limit={30}
+            onChange={(timezone) => set({ timezone })}
             error={shown['timezone']}
-            nothingFoundMessage="No zone has this name"
           />
           {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
           <Group justify="flex-end">

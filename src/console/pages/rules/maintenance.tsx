@@ -12,8 +12,9 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { DAYS, MaintenanceForm } from '#console/pages/rules/maintenance_form.tsx';
+import { MaintenanceForm } from '#console/pages/rules/maintenance_form.tsx';
 import {
+  DAYS,
   type MaintenanceValues,
   type MaintenanceWindow,
   newMaintenance,
@@ -28,15 +29,20 @@ interface MaintenanceProps {
 
 /** Times in which incidents page nobody: those that are there, and a form for one of them or for another. */
 export function Maintenance({ onClose, target }: MaintenanceProps) {
+  const { orgId } = useOrganization().org;
+  const { data, error, refetch } = useQuery(actionQuery(orgId, 'rules', 'list_maintenance', {}));
   const [edited, setEdited] = useState<MaintenanceWindow | 'new' | null>(null);
   const title = edited === null ? 'Maintenance' : edited === 'new' ? 'New maintenance' : 'Change the maintenance';
+  /** As it is now: somebody else may have changed it since it was opened. */
+  const current = (opened: MaintenanceWindow): MaintenanceWindow =>
+    data?.windows.find(({ maintenanceId }) => maintenanceId === opened.maintenanceId) ?? opened;
   return (
     <Dialog title={title} isWide onClose={onClose}>
       {edited === null ? (
-        <Windows onEdit={setEdited} />
+        <Windows windows={data?.windows} error={error} onRetry={() => void refetch()} onEdit={setEdited} />
       ) : (
         <MaintenanceForm
-          edited={edited === 'new' ? null : edited}
+          edited={edited === 'new' ? null : current(edited)}
           initial={newMaintenance(target)}
           onDone={() => setEdited(null)}
         />
@@ -45,11 +51,17 @@ export function Maintenance({ onClose, target }: MaintenanceProps) {
   );
 }
 
-function Windows({ onEdit }: { readonly onEdit: (window: MaintenanceWindow | 'new') => void }) {
+interface WindowsProps {
+  readonly windows: readonly MaintenanceWindow[] | undefined;
+  readonly error: Error | null;
+  readonly onRetry: () => void;
+  readonly onEdit: (window: MaintenanceWindow | 'new') => void;
+}
+
+function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
   const { org, may } = useOrganization();
   const { orgId } = org;
   const queryClient = useQueryClient();
-  const { data, error, refetch } = useQuery(maintenanceQuery(orgId));
   const ending = useMutation({
     mutationFn: (maintenanceId: string) => invoke(orgId, 'delete_maintenance', { maintenanceId }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }),
@@ -75,14 +87,14 @@ function Windows({ onEdit }: { readonly onEdit: (window: MaintenanceWindow | 'ne
       )}
     </Row>
   );
-  const present = data?.windows.filter(({ next }) => next !== null) ?? [];
-  const over = data?.windows.filter(({ next }) => next === null) ?? [];
+  const present = windows?.filter(({ next }) => next !== null) ?? [];
+  const over = windows?.filter(({ next }) => next === null) ?? [];
   return (
     <Stack>
       <p>Incidents open all the same. One that is still open when the maintenance ends pages then.</p>
-      {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
+      {error !== null && <ErrorAlert error={error} onRetry={onRetry} />}
       {ending.error !== null && <ErrorAlert error={ending.error} title="It was not ended" />}
-      {data !== undefined && present.length === 0 && <p className="dimmed">Nothing is in maintenance or planned.</p>}
+      {windows !== undefined && present.length === 0 && <p className="dimmed">Nothing is in maintenance or planned.</p>}
       {present.length > 0 && <Card rows={present.map(rowOf)} />}
       {mayEdit && (
         <Group justify="flex-end">

@@ -1,39 +1,32 @@
-import {
-  Button,
-  Checkbox,
-  Group,
-  NativeSelect,
-  NumberInput,
-  SegmentedControl,
-  Select,
-  Stack,
-  TextInput,
-} from '@mantine/core';
+import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
+import { ZoneSelect } from '#console/components/zone_select.tsx';
 import classes from '#console/pages/rules/maintenance_form.module.css';
 import { MaintenancePreview } from '#console/pages/rules/maintenance_preview.tsx';
 import {
+  DAYS,
   inputOfMaintenance,
+  MAINTENANCE_LABELS,
   type MaintenanceValues,
   type MaintenanceWindow,
+  shownValue,
+  TARGETS,
   toZonedField,
   valuesOfMaintenance,
-  ZONES,
 } from '#console/pages/rules/maintenance_values.ts';
 import { RuleSelect } from '#console/pages/rules/rule_select.tsx';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-
-export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
 
 const LENGTHS = [30, 60, 120, 480] as const;
 const SETTLED_MS = 300;
@@ -49,8 +42,14 @@ interface MaintenanceFormProps {
 export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
-  const [values, setValues] = useState(edited === null ? initial : valuesOfMaintenance(edited));
-  const set = (change: Partial<MaintenanceValues>): void => setValues((before) => ({ ...before, ...change }));
+  const [values, setValues, draft] = useDraftState<MaintenanceValues>({
+    form:
+      edited === null
+        ? `create_maintenance ${initial.ruleId ?? initial.serviceId ?? ''}`
+        : `update_maintenance ${edited.maintenanceId}`,
+    base: edited === null ? initial : valuesOfMaintenance(edited),
+  });
+  const set = (change: Partial<MaintenanceValues>): void => setValues({ ...values, ...change });
   const input = inputOfMaintenance(values, edited);
   const [settled] = useDebouncedValue(input, SETTLED_MS);
   const preview = useQuery({
@@ -69,10 +68,14 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
       return invoke(orgId, 'update_maintenance', { maintenanceId, basedOn, ...wanted });
     },
     onSuccess: async () => {
+      draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') });
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
       onDone();
     },
+    // What the other person has saved is shown beside what was entered here.
+    onError: (error) =>
+      isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }) : undefined,
   });
   const faults = { ...(settled !== null && serverFaults(preview.error)), ...serverFaults(saving.error) };
   const isShownAtField = Object.keys(serverFaults(saving.error)).length > 0;
@@ -81,10 +84,15 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (input !== null && !saving.isPending) saving.mutate(input);
+        if (input !== null && draft.conflicts.length === 0 && !saving.isPending) saving.mutate(input);
       }}
     >
       <Stack gap="sm">
+        <DraftNotice
+          draft={draft}
+          labels={MAINTENANCE_LABELS}
+          show={(field, value) => shownValue(field, value, edited)}
+        />
         <TextInput
           label="What for"
           placeholder="Database upgrade"
@@ -108,17 +116,10 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
         ) : (
           <Once values={values} set={set} faults={faults} />
         )}
-        <Select
-          label="Time zone"
-          description="Times are those of this zone, also when its clocks change."
-          searchable
-          selectFirstOptionOnChange
-          data={ZONES.includes(values.timezone) ? ZONES : [values.timezone, ...ZONES]}
+        <ZoneSelect
           value={values.timezone}
-          onChange={(timezone) => timezone !== null && set({ timezone })}
-          allowDeselect={false}
-          limit={30}
-          nothingFoundMessage="No zone has this name"
+          onChange={(timezone) => set({ timezone })}
+          description="Times are those of this zone, also when its clocks change."
           error={faults['timezone']}
         />
         {settled !== null && preview.data !== undefined && preview.error === null && (
@@ -137,8 +138,11 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
         <SubmitButtons
           label={edited === null ? 'Create' : 'Save'}
           isPending={saving.isPending}
-          isDisabled={input === null}
-          onCancel={onDone}
+          isDisabled={input === null || draft.conflicts.length > 0}
+          onCancel={() => {
+            draft.startOver();
+            onDone();
+          }}
         />
       </Stack>
     </form>
@@ -161,11 +165,7 @@ function Target({ values, set, faults }: PartProps) {
       <NativeSelect
         label="Keeps quiet"
         value={target}
-        data={[
-          { value: 'service', label: 'A service' },
-          { value: 'rule', label: 'A rule' },
-          { value: 'label', label: 'Rules that select a label' },
-        ]}
+        data={Object.entries(TARGETS).map(([kind, label]) => ({ value: kind, label }))}
         onChange={(event) => {
           const chosen = event.currentTarget.value;
           set({ target: chosen === 'rule' || chosen === 'label' ? chosen : 'service' });

@@ -1,4 +1,5 @@
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
+import { isolateBidi } from '#console/components/bidi.ts';
 
 export type MaintenanceWindow = ResultOf<'list_maintenance'>['windows'][number];
 
@@ -19,7 +20,48 @@ export interface MaintenanceValues {
   readonly minutes: number | string;
 }
 
-export const ZONES = Intl.supportedValuesOf('timeZone');
+export const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+export const TARGETS: Readonly<Record<MaintenanceValues['target'], string>> = {
+  service: 'A service',
+  rule: 'A rule',
+  label: 'Rules that select a label',
+};
+
+export const MAINTENANCE_LABELS: Readonly<Record<keyof MaintenanceValues, string>> = {
+  name: 'What for',
+  target: 'Keeps quiet',
+  serviceId: 'Service',
+  ruleId: 'Rule',
+  labelName: 'Label',
+  labelValue: 'Value',
+  timezone: 'Time zone',
+  repeats: 'How often',
+  startsAt: 'From',
+  endsAt: 'Until',
+  weekdays: 'On',
+  startTime: 'At',
+  minutes: 'For',
+};
+
+/** A value of the form as people read it. */
+export function shownValue(field: string, value: unknown, stored: MaintenanceWindow | null): string {
+  if (field === 'repeats') return value === true ? 'every week' : 'once';
+  if (field === 'target') return Object.entries(TARGETS).find(([kind]) => kind === value)?.[1] ?? '';
+  if (field === 'minutes') return `${String(value)} min`;
+  if (field === 'weekdays' && Array.isArray(value))
+    return value.map((day) => DAYS[Number(day) - 1]).join(', ') || 'none';
+  if (field === 'serviceId' || field === 'ruleId') {
+    const isStored = value === (field === 'serviceId' ? stored?.serviceId : stored?.ruleId);
+    return value === undefined || value === null
+      ? 'none'
+      : isStored
+        ? (stored?.targetName ?? 'that was deleted')
+        : 'the one you chose';
+  }
+  const text = typeof value === 'string' ? isolateBidi(value).replace('T', field.endsWith('sAt') ? ' ' : 'T') : '';
+  return text === '' ? 'empty' : text;
+}
 
 export function newMaintenance(target: Partial<MaintenanceValues> = {}): MaintenanceValues {
   return {

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 
+import { isApiError } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { durationText } from '#console/components/time_text.ts';
@@ -86,7 +87,12 @@ export function RuleReplay(props: RuleReplayProps) {
       </div>
       <div className={classes.chart} aria-busy={isStale && data !== undefined}>
         {error !== null && data === undefined && (
-          <ErrorAlert error={error} title="The chart could not be loaded" onRetry={() => void refetch()} />
+          <ErrorAlert
+            error={error}
+            title="The chart could not be shown"
+            // What is wrong with the question is wrong with the same one again.
+            {...(!isApiError(error, 400) && { onRetry: () => void refetch() })}
+          />
         )}
         {data === undefined && error === null && <Skeleton height="100%" radius="md" />}
         {history !== undefined && (

@@ -1,4 +1,4 @@
-import { Group, Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -33,7 +33,7 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
   return (
     <Dialog onClose={onClose} title="Compare two releases">
       <Stack>
-        <Group grow align="start">
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
           <ReleaseSelect
             label="Before"
             serviceId={serviceId}
@@ -46,7 +46,7 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
             value={after}
             onChange={(release) => setChosen([release, before])}
           />
-        </Group>
+        </SimpleGrid>
         {error !== null && <ErrorAlert error={error} />}
         {data !== undefined && groupsTotal === 0 && <Text size="sm">Neither release has events that are kept.</Text>}
         {data !== undefined && before !== null && after !== null && (

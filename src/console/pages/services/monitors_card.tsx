@@ -1,7 +1,7 @@
 import { Alert, Button, Group, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { monitorsQuery } from '#console/api/services.ts';
@@ -17,6 +17,10 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { RunStatus } from '#core/monitors/check_in.ts';
 
+const EditMonitor = lazy(() =>
+  import('#console/pages/services/edit_monitor.tsx').then((m) => ({ default: m.EditMonitor })),
+);
+
 type Monitor = ResultOf<'list_monitors'>['monitors'][number];
 type Run = Monitor['runs'][number];
 
@@ -28,6 +32,15 @@ const RUN_NAMES: Readonly<Record<RunStatus, string>> = {
   error: 'failed',
   missed: 'did not begin',
   timeout: 'took too long',
+};
+
+/** Before the time at which it began, or was to begin. */
+const LAST_RUN: Readonly<Record<RunStatus, string>> = {
+  in_progress: 'A run began',
+  ok: 'Last run ok,',
+  error: 'Last run failed,',
+  missed: 'Last run did not begin,',
+  timeout: 'Last run took too long,',
 };
 
 /** The scheduled jobs that check in; nothing where none does. */
@@ -69,8 +82,9 @@ export function MonitorsCard({ service: { serviceId, capabilities } }: { readonl
 
 function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
   const { may } = useOrganization();
+  const [isEditing, setIsEditing] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
-  const { monitorId, slug, environment, schedule, nextDueAt, isMuted, runs } = monitor;
+  const { monitorId, slug, environment, schedule, editedAt, nextDueAt, isMuted, runs } = monitor;
   const muting = useServiceChange('mute_monitor');
   const deleting = useServiceChange('delete_monitor', () => setIsDeleting(false));
   const [newest] = runs;
@@ -84,17 +98,18 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
       sub={
         <>
           <div>
-            {environment}, {schedule ?? 'no schedule was sent: missed runs are not noticed'}
+            {environment}, {schedule ?? 'no schedule: missed runs are not noticed'}
+            {editedAt !== null && ', edited here'}
           </div>
           <div>
             {newest !== undefined && (
               <>
-                Last run {RUN_NAMES[newest.status]} <Timestamp at={newest.startedAt} />
+                {LAST_RUN[newest.status]} <Timestamp at={newest.startedAt} />
               </>
             )}
             {nextDueAt !== null && (
               <>
-                {newest === undefined ? 'Next' : ', next'} expected <Timestamp at={nextDueAt} format="date_time" />
+                {newest === undefined ? 'Next' : '; next'} expected <Timestamp at={nextDueAt} format="date_time" />
               </>
             )}
           </div>
@@ -113,11 +128,15 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
           >
             {isMuted ? 'Unmute' : 'Mute'}
           </Button>
+          <Button variant="default" onClick={() => setIsEditing(true)} aria-label={`Edit ${slug}`}>
+            Edit
+          </Button>
           <Button variant="default" onClick={() => setIsDeleting(true)} aria-label={`Delete ${slug}`}>
             Delete
           </Button>
         </Group>
       )}
+      <Suspense>{isEditing && <EditMonitor monitor={monitor} onClose={() => setIsEditing(false)} />}</Suspense>
       {isDeleting && (
         <Confirm
           title="Delete the cron monitor?"

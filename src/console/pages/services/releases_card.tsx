@@ -1,8 +1,8 @@
 import { Button, Group, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { RELEASES_PAGE as PAGE, releasesQuery } from '#console/api/services.ts';
@@ -13,6 +13,7 @@ import { Name } from '#console/components/name.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
+import { RELEASES } from '#console/pages/exceptions/release_link.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -41,8 +42,14 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
     placeholderData: keepPreviousData,
   });
   const { releases = [], total = 0 } = data ?? {};
+  // The address leads here, and what is above has its height only now.
+  const isMeant = useLocation().hash === RELEASES && data !== undefined;
+  useEffect(() => {
+    if (isMeant) document.getElementById(RELEASES)?.scrollIntoView({ block: 'start' });
+  }, [isMeant]);
   return (
     <Card
+      anchor={RELEASES}
       title="Releases"
       about="What each release brought, and what builds report with sentry-cli."
       action={
@@ -136,14 +143,13 @@ function ReleaseRow({ serviceId, release: row }: { readonly serviceId: string; r
               Deployed to <Name>{deploy.environment}</Name> <Timestamp at={deploy.at} />
             </div>
           )}
+          {firstSeenAt !== null && (
+            <div>
+              First seen <Timestamp at={firstSeenAt} />
+            </div>
+          )}
         </>
       }
-    >
-      {firstSeenAt !== null && (
-        <span>
-          first seen <Timestamp at={firstSeenAt} />
-        </span>
-      )}
-    </Row>
+    />
   );
 }

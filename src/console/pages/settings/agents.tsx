@@ -12,13 +12,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke, type ResultOf } from '#console/api/actions.ts';
-import { addressOf } from '#console/api/http.ts';
+import { addressOf, isApiError } from '#console/api/http.ts';
 import { agentSearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { CopyField } from '#console/components/copy_field.tsx';
 import type { Column } from '#console/components/data_table.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
@@ -26,6 +27,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#core/responder/agent_settings.ts';
@@ -62,7 +64,7 @@ export function Agents() {
       {settings !== undefined && (
         <>
           <StopSwitch settings={settings} />
-          <Limits key={JSON.stringify(settings)} settings={settings} />
+          <Limits settings={settings} />
           <Responders query={query} text={q} />
         </>
       )}
@@ -121,19 +123,32 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
   );
 }
 
-function Limits({ settings }: { readonly settings: Settings }) {
+interface LimitValues {
+  readonly writesAnHour: number | null;
+  readonly holdMinutes: number | null;
+}
+
+const LIMIT_LABELS: Readonly<Record<keyof LimitValues, string>> = {
+  writesAnHour: 'Changes of one agent within an hour',
+  holdMinutes: 'Minutes that a lease may hold the first step',
+};
+
+function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings: Settings }) {
   const { org } = useOrganization();
   const refresh = useRefresh();
-  const [writes, setWrites] = useState<number | string>(settings.writesAnHour ?? '');
-  const [hold, setHold] = useState<number | string>(settings.holdMinutes);
-  const wanted = { writesAnHour: writes === '' ? null : Number(writes), holdMinutes: Number(hold || 0) };
-  const isDirty = wanted.writesAnHour !== settings.writesAnHour || wanted.holdMinutes !== settings.holdMinutes;
+  const stored: LimitValues = { writesAnHour, holdMinutes };
+  const [values, setValues, draft] = useDraftState<LimitValues>({ form: 'set_agent_limits', base: stored });
+  const wanted = { writesAnHour: values.writesAnHour, holdMinutes: values.holdMinutes ?? 0 };
+  const isDirty = wanted.writesAnHour !== writesAnHour || wanted.holdMinutes !== holdMinutes;
   const saving = useMutation({
-    mutationFn: () => invoke(org.orgId, 'set_agent_limits', wanted),
+    mutationFn: () => invoke(org.orgId, 'set_agent_limits', { ...wanted, basedOn: { writesAnHour, holdMinutes } }),
     async onSuccess() {
       showSuccess('The limits are saved.');
+      draft.done();
       await refresh();
     },
+    // What the other person has saved is shown beside what was entered here.
+    onError: (error) => (isApiError(error, 409) ? refresh() : undefined),
   });
   const isOwner = org.role === 'owner';
   return (
@@ -141,15 +156,16 @@ function Limits({ settings }: { readonly settings: Settings }) {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isDirty) saving.mutate();
+          if (isDirty && draft.conflicts.length === 0) saving.mutate();
         }}
       >
         <Stack gap="sm">
+          <DraftNotice draft={draft} labels={LIMIT_LABELS} show={(_, value) => String(value ?? 'no cap')} />
           <NumberInput
-            label="Changes of one agent within an hour"
+            label={LIMIT_LABELS.writesAnHour}
             description="Empty: no cap, but 60 for agents that respond to incidents"
-            value={writes}
-            onChange={setWrites}
+            value={values.writesAnHour ?? ''}
+            onChange={(writes) => setValues({ ...values, writesAnHour: writes === '' ? null : Number(writes) })}
             min={1}
             max={WRITES_AN_HOUR_MAX}
             allowDecimal={false}
@@ -157,20 +173,32 @@ function Limits({ settings }: { readonly settings: Settings }) {
             maw={360}
           />
           <NumberInput
-            label="Minutes that a lease may hold the first step"
+            label={LIMIT_LABELS.holdMinutes}
             description="0: paging never waits for an agent. At most 10; it never holds any later step"
-            value={hold}
-            onChange={setHold}
+            value={values.holdMinutes ?? ''}
+            onChange={(hold) => setValues({ ...values, holdMinutes: hold === '' ? null : Number(hold) })}
             min={0}
             max={HOLD_MINUTES_MAX}
             allowDecimal={false}
             disabled={!isOwner}
             maw={360}
           />
-          {saving.isError && <ErrorAlert title="The limits were not saved" error={saving.error} />}
+          {saving.isError && (
+            <ErrorAlert
+              title={
+                isApiError(saving.error, 409) ? 'Somebody has changed them meanwhile' : 'The limits were not saved'
+              }
+              error={saving.error}
+            />
+          )}
           {isOwner && (
             <Group>
-              <Button type="submit" variant="default" disabled={!isDirty} loading={saving.isPending}>
+              <Button
+                type="submit"
+                variant="default"
+                disabled={!isDirty || draft.conflicts.length > 0}
+                loading={saving.isPending}
+              >
                 Save limits
               </Button>
             </Group>

@@ -104,12 +104,8 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
         />
         <Radio.Group label="What it may do" value={access} onChange={(value) => setAccess(value)} size="md">
           <Stack gap="xs" mt={6}>
-            <AccessChoice
-              value="read_only"
-              title="Read only"
-              text="It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses. Ingestion keys and DSNs are masked, and so are phone numbers but your own. It cannot change anything. Only if an owner turns it on under Settings, Agents, it also writes notes on incidents and proposes changes, which happen when a person approves them."
-            />
-            {canChange && <AccessChoice value="changes" title="Also make changes" text={changesOf(permissions)} />}
+            <AccessChoice value="read_only" title="Read only" sentences={READ_ONLY} />
+            {canChange && <AccessChoice value="changes" title="Also make changes" sentences={changesOf(permissions)} />}
           </Stack>
         </Radio.Group>
         <Group grow mt="xs">
@@ -133,30 +129,44 @@ const CHANGES: Readonly<Partial<Record<Organization['permissions'][number], stri
   'oncall:edit': 'answers incidents and edits alert rules, teams, schedules and escalation policies',
 };
 
+const READ_ONLY = [
+  'It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses.',
+  'Ingestion keys and DSNs are masked, and so are phone numbers but your own.',
+  'It cannot change anything.',
+  'Only if an owner turns it on under Settings, Agents, it also writes notes on incidents and proposes changes, which happen when a person approves them.',
+];
+
 /** What a connection can change, for somebody with these permissions. */
-function changesOf(permissions: Organization['permissions']): string {
+function changesOf(permissions: Organization['permissions']): readonly string[] {
   const changes = permissions.flatMap((permission) => CHANGES[permission] ?? []);
-  if (changes.length === 0)
-    return 'Your role cannot change anything in this organization, so this is the same as read only.';
-  return `Also ${new Intl.ListFormat('en').format(changes)}. It can see ingestion keys and DSNs: anyone who has them can send data that pages people.${permissions.includes('oncall:edit') ? ' It can see phone numbers.' : ''}`;
+  if (changes.length === 0) {
+    return ['Your role cannot change anything in this organization, so this is the same as read only.'];
+  }
+  return [
+    `Also ${new Intl.ListFormat('en').format(changes)}.`,
+    'It can see ingestion keys and DSNs: anyone who has them can send data that pages people.',
+    ...(permissions.includes('oncall:edit') ? ['It can see phone numbers.'] : []),
+  ];
 }
 
-function AccessChoice({
-  value,
-  title,
-  text,
-}: {
+interface AccessChoiceProps {
   readonly value: Access;
   readonly title: string;
-  readonly text: string;
-}) {
+  readonly sentences: readonly string[];
+}
+
+function AccessChoice({ value, title, sentences }: AccessChoiceProps) {
   return (
     <Radio.Card value={value} className={classes.choice}>
       <div className={classes.choiceTop}>
         <Radio.Indicator mt={2} />
         <div>
           <Text fw={560}>{title}</Text>
-          <div className={classes.choiceText}>{text}</div>
+          {sentences.map((sentence) => (
+            <div key={sentence} className={classes.choiceText}>
+              {sentence}
+            </div>
+          ))}
         </div>
       </div>
     </Radio.Card>
