@@ -100,11 +100,11 @@ function nameOfShared(id: string, modules: Modules): string | null {
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
   // Lists of choices need both, and charts tell of metrics.
-  const implied = [
+  const implied = new Set([
     ...(needed.has('fields') ? ['dialogs', 'floating', 'forms', 'metrics'] : []),
     ...(needed.has('charts') ? ['metrics'] : []),
-  ];
-  const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.includes(name));
+  ]);
+  const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.has(name));
   const room = roomOf(id);
   if (names.length > 0) return [...(room === undefined ? [] : [room]), ...names].join('-');
   // Incidents are opened at night, and home shows them: what their pages share is with what all pages need.

@@ -28,9 +28,10 @@ test(
 
     expect([w.phone.messages.length, w.phone.calls.length]).toEqual([4, 4]);
     expect(w.phone.messages[3]?.body).toContain('997 more incidents');
+    // Calls ring by the real clock: on a busy machine some have ended by now, and nobody has answered.
     const unlogged = await w.context.db.sql.rows(
       `select id from incidents where (select count(*) from notifications n where n.incident_id = incidents.id
-       and n.channel = any($1) and n.status in ('sent', 'delivered') and n.provider_id is not null) <> $2`,
+       and n.channel = any($1) and n.status <> 'queued' and n.provider_id is not null) <> $2`,
       [[...CHANNELS], CHANNELS.length],
     );
     expect(unlogged).toEqual([]);

@@ -30,7 +30,7 @@ interface MaintenanceProps {
 /** Times in which incidents page nobody: those that are there, and a form for one of them or for another. */
 export function Maintenance({ onClose, target }: MaintenanceProps) {
   const { orgId } = useOrganization().org;
-  const { data, error, refetch } = useQuery(actionQuery(orgId, 'rules', 'list_maintenance', {}));
+  const { data, error, refetch } = useQuery(maintenanceQuery(orgId));
   const [edited, setEdited] = useState<MaintenanceWindow | 'new' | null>(null);
   const title = edited === null ? 'Maintenance' : edited === 'new' ? 'New maintenance' : 'Change the maintenance';
   /** As it is now: somebody else may have changed it since it was opened. */

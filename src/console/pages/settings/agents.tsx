@@ -160,7 +160,11 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
         }}
       >
         <Stack gap="sm">
-          <DraftNotice draft={draft} labels={LIMIT_LABELS} show={(_, value) => String(value ?? 'no cap')} />
+          <DraftNotice
+            draft={draft}
+            labels={LIMIT_LABELS}
+            show={(_, value) => (typeof value === 'number' ? String(value) : 'no cap')}
+          />
           <NumberInput
             label={LIMIT_LABELS.writesAnHour}
             description="Empty: no cap, but 60 for agents that respond to incidents"
