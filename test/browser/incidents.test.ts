@@ -271,6 +271,8 @@ inBrowser('incidents', () => {
     await page.getByRole('option', { name: 'checkout' }).waitFor();
     await keys('ArrowDown', 'Enter', 'Tab', 'Tab');
     await page.keyboard.type('Wake');
+    await page.getByRole('option', { name: 'Wake me' }).waitFor();
+    await keys('ArrowDown', 'Enter');
     await dialog.getByRole('button', { name: 'Declare and page' }).waitFor();
     await dialog.getByRole('button', { name: 'Declare and page' }).focus();
     await keys('Enter');
