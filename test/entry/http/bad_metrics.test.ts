@@ -113,7 +113,8 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
       },
     });
     expect(await ruleOf('wait{quantile="0.95"}')).toMatchObject({ missingMetric: null });
-    expect(await metricsPage()).toContain('tocsin_quantiles_refused_total{kind="gauge"} 1');
+    // The page is kept for a second.
+    await expect.poll(metricsPage).toContain('tocsin_quantiles_refused_total{kind="gauge"} 1');
     const { rules } = await runOperation(w, searchRules, viewer(), { serviceId });
     expect(rules.toSorted((a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1))).toMatchObject([
       { missingMetric: { noQuantiles: { metricName: 'queue_depth', kind: 'gauge' } } },
