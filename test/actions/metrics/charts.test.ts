@@ -157,7 +157,7 @@ describe('a chart', () => {
     expect(results[0].fault).toMatch(/at character/);
     expect(results[1]).toMatchObject({ fault: null, series: [], nearest: ['queue_depth'] });
     expect(results[2]).toMatchObject({ fault: null, series: [], nearest: [] });
-    expect(results[3].fault).toMatch(/no service with this serviceId/);
+    expect(results[3].fault).toContain('names no service of your organization');
     expect(results[4].series).toHaveLength(1);
     // Nobody else sees it, not even that it is there.
     const foreign = await run(queryMetrics, { queries: [own] }, other.orgId);

@@ -313,7 +313,6 @@ test('a deleted team takes its schedules and policies along, and leaves its rule
   });
   w.clock.advance({ minutes: 1 });
   expect(await w.expectOk('delete_team', { teamId })).toEqual({ deleted: true, teamId });
-
   expect((await w.expectOk('list_teams')).teams).toEqual([]);
   const left: [string, object][] = [
     ['update_team_member', { memberId: member.memberId }],
