@@ -129,6 +129,6 @@ test('the reference finds its files also behind a proxy that keeps the path of t
   const headers = { authorization: `Bearer ${w.orgKey}`, 'content-type': 'application/json' };
   const url = '/alerts/api/rest/actions/list_teams';
   expect((await w.app.inject({ method: 'POST', url, headers, payload: '{}' })).json()).toEqual({
-    result: { teams: [], people: [expect.objectContaining({ userId: w.owner.userId })] },
+    result: { total: 0, teams: [], people: [expect.objectContaining({ userId: w.owner.userId })] },
   });
 });
