@@ -272,7 +272,14 @@ inBrowser('incidents', () => {
     await keys('ArrowDown', 'Enter', 'Tab', 'Tab');
     await page.keyboard.type('Wake');
     await page.getByRole('option', { name: 'Wake me' }).waitFor();
-    await keys('ArrowDown', 'Enter');
+    // "Nobody" stands before it until the server has answered for what was typed.
+    const wakeMe = page.locator('[role=option][data-combobox-selected]').filter({ hasText: 'Wake me' });
+    const isAtWakeMe = async () => {
+      await keys('ArrowDown');
+      return await wakeMe.count();
+    };
+    await expect.poll(isAtWakeMe).toBe(1);
+    await keys('Enter');
     await dialog.getByRole('button', { name: 'Declare and page' }).waitFor();
     await dialog.getByRole('button', { name: 'Declare and page' }).focus();
     await keys('Enter');
