@@ -77,10 +77,25 @@ async function serve({ context, firstRun }: BenchStores) {
     dsnKey,
     ingestionKey,
     apiKey: firstRun.apiKey,
+    sessionCookie: await signIn(baseUrl, firstRun),
     statsdPort: unlimited.statsdPort,
     grpcPort: unlimited.otlpGrpcPort,
   };
   return { app, target };
+}
+
+/** The cookie of the owner's session. */
+async function signIn(baseUrl: string, { email, password }: BenchStores['firstRun']): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/console/session`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: baseUrl },
+    body: JSON.stringify({ email, password }),
+  });
+  if (!answer.ok) throw new Error(`signing in was answered ${answer.status}`);
+  return answer.headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0])
+    .join('; ');
 }
 
 async function measureKinds(target: HostileTarget): Promise<void> {

@@ -17,6 +17,8 @@ export interface HostileTarget {
   readonly dsnKey: string;
   readonly ingestionKey: string;
   readonly apiKey: string;
+  /** Of a person who is signed in to the console. */
+  readonly sessionCookie: string;
   readonly statsdPort: number;
   readonly grpcPort: number;
 }
@@ -262,6 +264,12 @@ export function hostileRequests(target: HostileTarget): readonly HostileRequest[
       '/api/mcp',
       { ...api, accept: 'application/json, text/event-stream' },
       `[${listOf(5_000, (i) => `{"jsonrpc":"2.0","id":${i},"method":"x"}`)}]`,
+    ),
+    make(
+      'MCP: batch of 20 large answers',
+      '/api/mcp',
+      { ...api, accept: 'application/json, text/event-stream' },
+      `[${listOf(20, (i) => `{"jsonrpc":"2.0","id":${i},"method":"tools/list"}`)}]`,
     ),
   ];
 }

@@ -4,6 +4,7 @@ import { count } from '#infra/bench/figures.ts';
 import { realEvents } from '#infra/bench/exceptions/real_events.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { hostileRequests, type HostileTarget } from './bodies.ts';
+import { sideRequests } from './side_bodies.ts';
 
 const BYTES_MAX = 64 * 1024;
 const AT_ONCE = 32;
@@ -77,7 +78,7 @@ function seedsFor(target: HostileTarget): readonly Input[] {
     headers: { authorization: `Bearer ${target.ingestionKey}`, 'content-type': type },
     body: Buffer.from(body),
   }));
-  const made = hostileRequests(target).map(({ path, headers, body }) => ({
+  const made = [...hostileRequests(target), ...sideRequests(target)].map(({ path, headers, body }) => ({
     kind: 'made to be expensive',
     url: path,
     headers,

@@ -78,6 +78,7 @@ export function hostilePorts({ statsdPort, grpcPort, ingestionKey }: HostileTarg
     ),
     calls('no key, 8 MiB', () => ({})),
     calls('a bad key, 8 MiB', () => ({ authorization: `Bearer ${badKey()}` })),
+    calls('a good key, 8 MiB of zeros', () => ({ authorization: `Bearer ${ingestionKey}` })),
     calls('60 kB of headers', () => ({ authorization: `Bearer ${badKey()}`, 'x-much': 'x'.repeat(60_000) })),
     { kind: 'gRPC: idle connections', bytes: 0, send: () => connectOnce(grpcPort), atOnce: 1_000 },
   ];

@@ -3,7 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
+import { hostileConnections } from './http_connections.ts';
 import { type HostilePort, hostilePorts } from './ports.ts';
+import { sideRequests } from './side_bodies.ts';
 
 /** The result of one round of a kind; times in milliseconds. */
 export interface Round {
@@ -91,8 +93,14 @@ function toPort({ kind, bytes, send: sendOnce, atOnce }: HostilePort): Promise<R
 }
 
 const rounds = [
-  ...hostileRequests(target).map((kind) => ({ kind: kind.kind, run: () => overHttp(kind) })),
-  ...hostilePorts(target).map((kind) => ({ kind: kind.kind, run: () => toPort(kind) })),
+  ...[...hostileRequests(target), ...sideRequests(target)].map((kind) => ({
+    kind: kind.kind,
+    run: () => overHttp(kind),
+  })),
+  ...[...hostileConnections(target), ...hostilePorts(target)].map((kind) => ({
+    kind: kind.kind,
+    run: () => toPort(kind),
+  })),
 ];
 for (const { kind, run } of rounds.filter((round) => round.kind.includes(only))) {
   parentPort?.postMessage({ begins: kind }, []);
