@@ -23,6 +23,7 @@ const REFUSED: readonly (readonly [set: readonly string[], sentence: RegExp])[] 
   [['podDisruptionBudget.maxUnavailable=0'], /can be drained/],
   [['image.tag=v1', `image.digest=sha256:${'0'.repeat(64)}`], /remove one of them/],
   [['settings.APP_SECRET=x'], /settings\.APP_SECRET is a secret/],
+  [['settings.OTEL_EXPORTER_OTLP_HEADERS=x'], /settings\.OTEL_EXPORTER_OTLP_HEADERS is a secret/],
   [['settings.PORT=80'], /settings\.PORT is set by the chart/],
   [['settings.TRUSTED_PROXY=10.0.0.1'], /TRUSTED_PROXY is no setting of this release/],
   [
@@ -46,6 +47,7 @@ export async function checkChart(report: Report): Promise<void> {
     faults.push(...(await findObjectFaults(tools, objects)).map((fault) => `${name}: ${fault}`));
     report.figure(`chart, ${name} values`, `${objects.length} objects: ${kindsOf(objects)}`);
   }
+  faults.push(...(await findClosedPorts(tools)));
   faults.push(...(await findBlindSpots(tools)));
   faults.push(...(await findAccepted(tools)));
   if (faults.length > 0) throw new Error(`the chart has faults:\n  ${faults.join('\n  ')}`);
@@ -59,6 +61,25 @@ export async function checkChart(report: Report): Promise<void> {
 async function render(tools: Tools, name: (typeof VALUES)[number]): Promise<KubernetesObject[]> {
   const args = ['template', 'release', CHART, '--namespace', 'tocsin', '-f', valuesFile(name)];
   return await parseObjects(tools, await execute(tools.helm, args));
+}
+
+/** Every further port that is set has to be open in the pods of the API, the Service and the NetworkPolicy; no other is. */
+async function findClosedPorts(tools: Tools): Promise<string[]> {
+  const open = async (name: (typeof VALUES)[number], port: number): Promise<string> => {
+    const objects = await render(tools, name);
+    return objects
+      .filter((object) => new RegExp(`"(?:containerPort|port)":${port}\\b`).test(JSON.stringify(object)))
+      .map(({ kind }) => kind)
+      .join(', ');
+  };
+  const faults: string[] = [];
+  for (const port of [4317, 8125]) {
+    const found = { full: await open('full', port), default: await open('default', port) };
+    const isRight = ['StatefulSet', 'Service', 'NetworkPolicy'].every((kind) => found.full.includes(kind));
+    if (!isRight) faults.push(`port ${port} is open in these only: ${found.full}`);
+    if (found.default !== '') faults.push(`port ${port} is open although it is not set: ${found.default}`);
+  }
+  return faults;
 }
 
 /** A validation that finds nothing proves nothing: it must find these. */

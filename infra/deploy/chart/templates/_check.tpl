@@ -17,20 +17,21 @@
 {{- end -}}
 
 {{- $declared := .Files.Get "settings.json" | fromJson -}}
+{{- $ofTraces := list "OTEL_EXPORTER_OTLP_HEADERS" "OTEL_EXPORTER_OTLP_TRACES_HEADERS" -}}
 {{- $ofChart := list "BASE_URL" "PORT" "HOST" "DATA_DIR" "METRICS_PORT" "METRICS_HOST" -}}
 {{- range $name, $value := $values.settings -}}
 {{- if has $name $ofChart -}}
 {{- $faults = append $faults (printf "settings.%s is set by the chart: remove it" $name) -}}
-{{- else if has $name $declared.secrets -}}
+{{- else if or (has $name $declared.secrets) (has $name $ofTraces) -}}
 {{- $faults = append $faults (printf "settings.%s is a secret: name the Secret that holds it under secrets.%s" $name $name) -}}
-{{- else if not (has $name $declared.settings) -}}
+{{- else if not (or (has $name $declared.settings) (hasPrefix "OTEL_" $name)) -}}
 {{- $faults = append $faults (printf "settings.%s is no setting of this release: correct the name, or remove it" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $_ := $values.secrets -}}
 {{- if has $name $declared.settings -}}
 {{- $faults = append $faults (printf "secrets.%s is no secret: move it to settings.%s" $name $name) -}}
-{{- else if not (has $name $declared.secrets) -}}
+{{- else if not (or (has $name $declared.secrets) (has $name $ofTraces)) -}}
 {{- $faults = append $faults (printf "secrets.%s is no setting of this release: correct the name, or remove it" $name) -}}
 {{- end -}}
 {{- end -}}

@@ -22,6 +22,15 @@ app.kubernetes.io/component: {{ . }}
 {{- end }}
 {{- end -}}
 
+{{/* Further ports of the API, as they are set: one line of "name port protocol" each. */}}
+{{- define "tocsin.furtherPorts" -}}
+{{- range $variable, $as := dict "OTLP_GRPC_PORT" "otlp-grpc TCP" "STATSD_PORT" "statsd UDP" -}}
+{{- with int (get $.Values.settings $variable) }}
+{{ first (splitList " " $as) }} {{ . }} {{ last (splitList " " $as) }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "tocsin.image" -}}
 {{- with .Values.image -}}
 {{- if .digest -}}

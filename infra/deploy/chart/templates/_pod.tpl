@@ -162,6 +162,10 @@ spec:
       ports:
         {{- if eq .component "api" }}
         - { name: http, containerPort: 3000, protocol: TCP }
+        {{- range include "tocsin.furtherPorts" $root | trim | splitList "\n" | compact }}
+        {{- $port := splitList " " . }}
+        - { name: {{ index $port 0 }}, containerPort: {{ index $port 1 }}, protocol: {{ index $port 2 }} }
+        {{- end }}
         {{- end }}
         - { name: metrics, containerPort: 9090, protocol: TCP }
       # Stores that are away at the start are waited for, for 300 s.
