@@ -131,6 +131,7 @@ async function* readEvents(
     const { stream } = await clickhouse.exec({
       query: `SELECT ${columns} FROM ${table} FINAL WHERE service_id = {service:UUID} FORMAT ${format}`,
       query_params: { service: uuidOf(service) },
+      clickhouse_settings: { output_format_json_quote_denormals: 1 },
     });
     yield* linesOf(stream);
   }

@@ -1,8 +1,5 @@
-import { createReadStream } from 'node:fs';
-import path from 'node:path';
-
 import { insertPart } from '#entry/backup/clickhouse_rows.ts';
-import { linesOf } from '#entry/transfer/json_lines.ts';
+import { linesOfFile } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable } from '#entry/transfer/organization_tables.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -35,7 +32,7 @@ export async function importEvents(clickhouse: ClickHouseClient, folder: string,
       bytes = 0;
     };
     let isHead = format === 'CSV';
-    for await (const line of linesOf(createReadStream(path.join(folder, file)))) {
+    for await (const line of linesOfFile(folder, file)) {
       if (isHead) {
         isHead = false;
         continue;
@@ -52,7 +49,7 @@ export async function importEvents(clickhouse: ClickHouseClient, folder: string,
 }
 
 /** Deletes what an import that failed has stored; nobody else has these services. */
-export async function forgetEvents(clickhouse: ClickHouseClient, services: readonly Id<'service'>[]): Promise<void> {
+export async function deleteEvents(clickhouse: ClickHouseClient, services: readonly Id<'service'>[]): Promise<void> {
   const writers = [new MetricWriter(clickhouse), new ExceptionWriter(clickhouse)];
   for (const service of services) {
     for (const writer of writers) await writer.deleteService(service).catch(() => {});

@@ -1,10 +1,10 @@
-import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
-import { linesOf, parseLine } from '#entry/transfer/json_lines.ts';
-import { importEvents, forgetEvents } from '#entry/transfer/import_events.ts';
+import { linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
+import { importEvents, deleteEvents } from '#entry/transfer/import_events.ts';
 import { importRows } from '#entry/transfer/import_rows.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
 import {
@@ -20,6 +20,8 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
+import type { PeopleStore } from '#storage/postgres/people_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
@@ -64,7 +66,7 @@ export async function importOrganization(
       await importEvents(clickhouse, folder, { ids, services });
       await commitRows(db, config, { folder, manifest, ids, services: made });
     } catch (error) {
-      await forgetEvents(clickhouse, made);
+      await deleteEvents(clickhouse, made);
       throw error;
     }
     const movedIds = [...ids.own].filter((id) => ids.to(id) !== id).length;
@@ -127,7 +129,7 @@ function readManifest(folder: string): ExportManifest {
 /** Everything in the export that has an id. */
 async function noteIds(folder: string, ids: MovedIds): Promise<void> {
   for (const { table } of ORGANIZATION_TABLES) {
-    for await (const line of linesOf(createReadStream(path.join(folder, `${table}.jsonl`)))) {
+    for await (const line of linesOfFile(folder, `${table}.jsonl`)) {
       const { id } = parseLine(table, line);
       if (typeof id === 'string') ids.own.add(id);
     }
@@ -135,32 +137,34 @@ async function noteIds(folder: string, ids: MovedIds): Promise<void> {
 }
 
 async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promise<void> {
-  for await (const line of linesOf(createReadStream(path.join(folder, 'users.jsonl')))) {
+  const { people } = storesOf(db.session());
+  for await (const line of linesOfFile(folder, 'users.jsonl')) {
     const { id, email } = parseLine('users', line);
-    const known = await db.sql.row<{ id: string }>('select id from users where lower(email) = lower($1)', [email]);
+    const known = await people.findUserByEmail(String(email));
     if (known !== null && typeof id === 'string' && known.id !== id) ids.move(id, known.id);
   }
-  for (const { table } of ORGANIZATION_TABLES) {
-    const own = [...ids.own].filter((id) => TABLE_OF_KIND.get(id.slice(0, id.lastIndexOf('_'))) === table);
+  for (const [kind, table] of TABLES_OF_KINDS) {
+    const own = [...ids.own].filter((id) => id.slice(0, id.lastIndexOf('_')) === kind);
     for (let at = 0; at < own.length; at += LOOKED_UP) {
       const wanted = own.slice(at, at + LOOKED_UP).filter((id) => ids.to(id) === id);
       const taken = await db.sql.rows<{ id: string }>(`select id from ${table} where id = any ($1)`, [wanted]);
-      for (const { id } of taken) if (table !== 'users' || !(await isSamePerson(db, folder, id))) ids.move(id);
+      for (const { id } of taken) if (table !== 'users' || !(await isSamePerson(people, folder, id))) ids.move(id);
     }
   }
 }
 
 /** The account of before, for an import into the installation that the export is from. */
-async function isSamePerson(db: Database, folder: string, id: string): Promise<boolean> {
-  const here = await db.sql.row<{ email: string }>('select lower(email) as email from users where id = $1', [id]);
-  for await (const line of linesOf(createReadStream(path.join(folder, 'users.jsonl')))) {
+async function isSamePerson(people: PeopleStore, folder: string, id: string): Promise<boolean> {
+  const here = await people.findUser(asId('user', id));
+  for await (const line of linesOfFile(folder, 'users.jsonl')) {
     const { id: own, email } = parseLine('users', line);
-    if (own === id) return typeof email === 'string' && email.toLowerCase() === here?.email;
+    if (own === id) return typeof email === 'string' && email.toLowerCase() === here?.email.toLowerCase();
   }
   return false;
 }
 
-const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
+/** Where things with an id are, in the order in which they are imported. */
+const TABLES_OF_KINDS = [
   ['org', 'organizations'],
   ['user', 'users'],
   ['team', 'teams'],
@@ -171,6 +175,9 @@ const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
   ['service', 'services'],
   ['period', 'billing_periods'],
   ['rule', 'alert_rules'],
+  ['maintenance', 'maintenance_windows'],
+  ['monitor', 'monitors'],
+  ['deploy', 'deploys'],
   ['dashboard', 'dashboards'],
   ['group', 'exception_groups'],
   ['incident', 'incidents'],
@@ -178,4 +185,4 @@ const TABLE_OF_KIND: ReadonlyMap<string, string> = new Map([
   ['proposal', 'proposals'],
   ['notification', 'notifications'],
   ['audit', 'audit_log'],
-]);
+] as const;

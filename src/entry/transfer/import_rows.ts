@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
-import path from 'node:path';
+import { randomUUID } from 'node:crypto';
 
-import { linesOf, parseLine } from '#entry/transfer/json_lines.ts';
+import { linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { ORGANIZATION_TABLES, type OrganizationTable } from '#entry/transfer/organization_tables.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -29,7 +28,7 @@ export async function importRows({ sql }: Pick<Session, 'sql'>, arriving: Arrivi
       if (batch.length > 0) await insert(sql, table.table, columns, batch);
       batch = [];
     };
-    for await (const line of linesOf(createReadStream(path.join(arriving.folder, `${table.table}.jsonl`)))) {
+    for await (const line of linesOfFile(arriving.folder, `${table.table}.jsonl`)) {
       const sent = parseLine(table.table, line);
       requireOwn(table, sent, arriving);
       const row = adapted(table.table, parseLine(table.table, arriving.ids.apply(line)), arriving);
@@ -72,6 +71,8 @@ function adapted(table: string, row: Row, { ids, now }: Arriving): Row | null {
       return ['queued', 'sending'].includes(String(row['status']))
         ? { ...row, status: 'cancelled', reason: ENDED, due_at: null, lease_until: null }
         : row;
+    case 'event_feedback':
+      return { ...row, id: randomUUID() };
     default:
       return row;
   }

@@ -1,3 +1,6 @@
+import { createReadStream, existsSync } from 'node:fs';
+import path from 'node:path';
+
 import { AppError } from '#kernel/errors.ts';
 
 /** The lines of a stream, without their ends. */
@@ -10,6 +13,12 @@ export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGen
     yield* lines;
   }
   if (rest !== '') yield rest;
+}
+
+/** The lines of a file of an export; none of one that an earlier release did not write. */
+export async function* linesOfFile(folder: string, file: string): AsyncGenerator<string> {
+  const whole = path.join(folder, file);
+  if (existsSync(whole)) yield* linesOf(createReadStream(whole));
 }
 
 /** A line of the file of a table. */

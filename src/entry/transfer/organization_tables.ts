@@ -1,6 +1,8 @@
+import type { Tables } from '#storage/postgres/tables.ts';
+
 /** Rows of one organization that are exported, each as JSON. */
 export interface OrganizationTable {
-  readonly table: string;
+  readonly table: keyof Tables;
   /** Which rows; `$1` is the organization. */
   readonly where: string;
   readonly orderBy: string;
@@ -14,7 +16,7 @@ const OWN = 'org_id = $1';
 const OF_SERVICES = 'service_id in (select id from services where org_id = $1)';
 const OF_INCIDENTS = 'incident_id in (select id from incidents where org_id = $1)';
 
-const own = (table: string, refersTo: readonly string[] = [], orderBy = 'id'): OrganizationTable => {
+const own = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'id'): OrganizationTable => {
   return { table, where: OWN, orderBy, refersTo };
 };
 
@@ -159,6 +161,10 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
 export const EVENT_FILES = {
   metric_series: { file: 'metric_series.jsonl', columns: 'service_id, metric, series, last_at, tags' },
   metric_points: { file: 'metric_points.csv', columns: 'service_id, metric, series, ts, value, kind' },
+  metric_exemplars: {
+    file: 'metric_exemplars.jsonl',
+    columns: 'service_id, metric, at, trace_id, span_id, value, tags',
+  },
   exception_events: {
     file: 'exception_events.jsonl',
     columns:

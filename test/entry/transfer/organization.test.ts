@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect, test } from 'vitest';
@@ -6,7 +7,8 @@ import { expect, test } from 'vitest';
 import { exportOrganization } from '#entry/transfer/export_organization.ts';
 import { importOrganization } from '#entry/transfer/import_organization.ts';
 import { LEFT_OUT, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
@@ -45,7 +47,50 @@ async function fill(w: StaffedWorld): Promise<{ serviceId: string; incidentIds: 
   const sent = await w.app.inject({ method: 'POST', url: '/api/ingest/metrics', headers, payload: { points } });
   expect(sent.statusCode).toBe(202);
   await w.settle();
+  await addWhatHasIds(w, asId('service', serviceId));
   return { serviceId, incidentIds };
+}
+
+/** One of each of what else has an id of its own. */
+async function addWhatHasIds(w: StaffedWorld, serviceId: Id<'service'>): Promise<void> {
+  const { sql } = w.context.db;
+  const insert = (into: string, values: string) =>
+    sql.run(`insert into ${into} values (${values})`, [w.orgId, serviceId]);
+  await insert(
+    'maintenance_windows (id, org_id, service_id, name, starts_at, timezone, created_at)',
+    `'${newId('maintenance')}', $1, $2, 'move', now(), 'UTC', now()`,
+  );
+  const monitorId = newId('monitor');
+  const limits = 'margin_minutes, runtime_minutes, failure_threshold, recovery_threshold';
+  await insert(
+    `monitors (id, org_id, service_id, slug, environment, ${limits}, created_at, updated_at)`,
+    `'${monitorId}', $1, $2, 'nightly', 'production', 1, 30, 1, 1, now(), now()`,
+  );
+  await sql.run(`insert into monitor_runs (monitor_id, run_id, status, started_at) values ($1, 'one', 'ok', now())`, [
+    monitorId,
+  ]);
+  await insert(
+    'deploys (id, org_id, service_id, release, environment, finished_at, created_at)',
+    `'${newId('deploy')}', $1, $2, 'v1', 'production', now(), now()`,
+  );
+  await sql.run(
+    `insert into event_feedback (id, service_id, event_id, comments, created_at) values ($1, $2, 'none', 'it broke', now())`,
+    [randomUUID(), serviceId],
+  );
+  const exemplar = { name: 'cpu', labels: ['core', '1'], at: w.clock.now().epochMilliseconds, value: Infinity };
+  const traced = { ...exemplar, traceId: 'a'.repeat(32), spanId: '' };
+  await new ExemplarStore(w.context.clickhouse).insert([{ serviceId, exemplar: traced }], 'moved');
+}
+
+const IDENTIFIED = ['maintenance_windows', 'monitors', 'monitor_runs', 'deploys', 'event_feedback'];
+
+async function countIdentified(w: World): Promise<number[]> {
+  return await Promise.all(
+    IDENTIFIED.map(async (table) => {
+      const [row] = await w.context.db.sql.rows<{ count: number }>(`select count(*)::int as count from ${table}`);
+      return row?.count ?? 0;
+    }),
+  );
 }
 
 async function answersOf(w: World, key: string, { serviceId, incidentIds }: Awaited<ReturnType<typeof fill>>) {
@@ -76,6 +121,7 @@ test('an organization gives the same answers in another installation, whose own 
   const folder = path.join(makeFolder(), 'export');
   const { files } = await exportOrganization(from.context.config, from.orgId, folder);
   expect(files).toMatchObject({ 'incidents.jsonl': 3, 'exception_events.jsonl': 3, 'metric_points.csv': 4 });
+  expect(readFileSync(path.join(folder, 'metric_exemplars.jsonl'), 'utf8')).toMatch(/"metric":"cpu".*"value":"inf"/);
   const texts = Object.keys(files).map((file) => readFileSync(path.join(folder, file), 'utf8'));
   expect(texts.join('')).not.toMatch(/tocsin_(key|ing)_|password_hash|key_hash/);
 
@@ -109,6 +155,19 @@ test('an organization gives the same answers in another installation, whose own 
   const inShort = (list: { number: number; title: string; status: string }[]) =>
     list.map(({ number, title, status }) => [number, title, status]);
   expect(inShort(incidents)).toEqual(inShort(originals));
+  expect(await countIdentified(to)).toEqual(IDENTIFIED.map(() => 2));
+});
+
+test('an export of a release that had fewer tables is imported', async () => {
+  const from = await staffedWorld();
+  const folder = path.join(makeFolder(), 'export');
+  const manifest = await exportOrganization(from.context.config, from.orgId, folder);
+  const later = ['monitors.jsonl', 'monitor_runs.jsonl', 'metric_exemplars.jsonl'];
+  for (const file of later) rmSync(path.join(folder, file));
+  const files = Object.fromEntries(Object.entries(manifest.files).filter(([file]) => !later.includes(file)));
+  writeFileSync(path.join(folder, 'organization.json'), JSON.stringify({ ...manifest, files }));
+  const to = await world({ settings: SECRET });
+  expect(await importOrganization(to.context.config, folder, { asCopy: false })).toMatchObject({ movedIds: 0 });
 });
 
 test('a row that reaches into another organization imports nothing', async () => {
