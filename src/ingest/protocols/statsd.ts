@@ -9,7 +9,7 @@ import type { OpenPort, PortOptions, PortProtocol } from '#ingest/port_protocol.
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
-import { GatheredLines, GatheringBudget, type ReadyPoint } from '#ingest/protocols/statsd/gathered_lines.ts';
+import { LineAggregator, AggregationBudget, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { keyOf, readLine } from '#ingest/protocols/statsd/line.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -20,8 +20,8 @@ const VALUES_PER_SECOND_MAX = 100_000;
 /** Lines a second whose keys are not known to be good: they take nothing from the others. */
 const STRANGER_LINES_PER_SECOND_MAX = 5_000;
 /** What all good keys may gather between two flushes, and what one may of which nothing is known yet. */
-const GATHERING = { seriesMax: 50_000, bytesMax: 64 * 1024 * 1024 };
-const GATHERING_OF_STRANGER = { seriesMax: 500, bytesMax: 256 * 1024 };
+const AGGREGATED_MAX = { seriesMax: 50_000, bytesMax: 64 * 1024 * 1024 };
+const AGGREGATED_OF_STRANGER_MAX = { seriesMax: 500, bytesMax: 256 * 1024 };
 /** Keys that are known to be good, those that are being looked up, and those that are known to be bad. */
 const KEYS_MAX = 2_000;
 const STRANGERS_MAX = 100;
@@ -66,7 +66,7 @@ function* decodePoints(
 /** What came with one key. */
 interface Sending {
   readonly address: string;
-  readonly lines: GatheredLines;
+  readonly lines: LineAggregator;
   /** Whether the key is good; null until that is known. */
   isGood: boolean | null;
   /** Null while nobody asks whether it is. */
@@ -83,7 +83,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   /** By key. */
   const sendings = new Map<string, Sending>();
   const badKeys = new Set<string>();
-  const budget = new GatheringBudget(GATHERING);
+  const budget = new AggregationBudget(AGGREGATED_MAX);
   let strangers = 0;
   let lost = 0;
   let valuesLeft = VALUES_PER_SECOND_MAX;
@@ -124,7 +124,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     if (key !== own && (strangers >= STRANGERS_MAX || sendings.size >= KEYS_MAX)) return null;
     const sending: Sending = {
       address,
-      lines: new GatheredLines(new GatheringBudget(GATHERING_OF_STRANGER)),
+      lines: new LineAggregator(new AggregationBudget(AGGREGATED_OF_STRANGER_MAX)),
       isGood: null,
       looking: null,
       waiting: [],

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { finish } from '#ingest/protocols/body/steps.ts';
 import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
-import { GatheredLines, GatheringBudget } from '#ingest/protocols/statsd/gathered_lines.ts';
+import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { readLine } from '#ingest/protocols/statsd/line.ts';
 import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -129,7 +129,7 @@ test('what came while nobody could say whether its key is good is kept', async (
 
 test('what is gathered takes bounded memory, whatever it is made of', () => {
   const gather = (line: (index: number) => string): number => {
-    const lines = new GatheredLines(new GatheringBudget({ seriesMax: 500, bytesMax: 100_000 }));
+    const lines = new LineAggregator(new AggregationBudget({ seriesMax: 500, bytesMax: 100_000 }));
     for (let taken = 0; taken < 10_000; taken += 1) if (!lines.add(readLine(line(taken))!)) return taken;
     return Infinity;
   };
@@ -144,7 +144,7 @@ test('what is gathered takes bounded memory, whatever it is made of', () => {
 });
 
 test('what was flushed leaves room for what comes next', () => {
-  const lines = new GatheredLines(new GatheringBudget({ seriesMax: 3, bytesMax: 10_000 }));
+  const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }));
   for (let round = 0; round < 100; round += 1) {
     for (const text of ['a:1|c', `b:${'x'.repeat(1_000)}|s`, 'g:1|g']) expect(lines.add(readLine(text)!)).toBe(true);
     expect(lines.add(readLine('c:1|c')!)).toBe(false);
@@ -153,7 +153,7 @@ test('what was flushed leaves room for what comes next', () => {
 });
 
 test('a gauge that nobody changes is remembered for a while, and not for ever', () => {
-  const lines = new GatheredLines(new GatheringBudget({ seriesMax: 3, bytesMax: 10_000 }));
+  const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }));
   expect(lines.add(readLine('g:5|g')!)).toBe(true);
   expect(finish(lines.flush(0))).toHaveLength(1);
   for (let flushes = 1; flushes <= 59; flushes += 1) expect(finish(lines.flush(0))).toEqual([]);

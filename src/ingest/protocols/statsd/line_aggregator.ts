@@ -14,7 +14,7 @@ const BUCKET_BYTES = 60;
 const PAUSE_AFTER = 64;
 
 /** What may be gathered, by one key or by several together. */
-export class GatheringBudget {
+export class AggregationBudget {
   #series: number;
   #bytes: number;
 
@@ -65,16 +65,16 @@ export interface ReadyPoint {
 }
 
 /** What came with one key since the last flush. */
-export class GatheredLines {
+export class LineAggregator {
   readonly #gauges = new Map<string, Gathered>();
   /** All else: it begins anew with each flush. */
   #others = new Map<string, Gathered>();
-  #budget: GatheringBudget;
+  #budget: AggregationBudget;
   /** About how much memory they take. */
   #gaugeBytes = 0;
   #otherBytes = 0;
 
-  constructor(budget: GatheringBudget) {
+  constructor(budget: AggregationBudget) {
     this.#budget = budget;
   }
 
@@ -83,7 +83,7 @@ export class GatheredLines {
   }
 
   /** From now on it counts there, what it has already, too. */
-  moveTo(budget: GatheringBudget): void {
+  moveTo(budget: AggregationBudget): void {
     const bytes = this.#gaugeBytes + this.#otherBytes;
     this.#budget.take(-this.size, -bytes);
     this.#budget = budget;
