@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+import { createClient } from '@clickhouse/client';
+
 import { openDatabase } from '#storage/postgres/database.ts';
 
 import { realEvents } from './exceptions/real_events.ts';
@@ -24,33 +26,52 @@ import {
 import { measureTakeOver } from './scale/take_over.ts';
 
 const COUNTS = (process.env['BENCH_PROCESSES'] ?? '1,2,4,8').split(',').map(Number);
+const MOST = Math.max(...COUNTS);
 /** Of all API processes together, before they are measured. */
 const WARM_UP_PER_SECOND = 600;
-const EVENT_SECONDS = 20;
+const WARM_UP_EVENTS = 2_000;
+const EVENT_SECONDS = 15;
 const SCRAPED = { requests: 6, instances: 48, rounds: 8 };
 const SCRAPES_PER_SECOND = 400;
-const IDLE_MS = 12_000;
+/** A small load lasts longer: what little it takes is a difference to what is taken anyway. */
+const SMALL_LOAD_LASTS = 2;
+const IDLE_MS = 15_000;
 /** What the stores still do after the last of it was stored counts, too, as far as it is done within this time. */
 const SETTLED_MS = 3_000;
 const PARTS = { rounds: measureRounds, take_over: measureTakeOver, growth: measureGrowth } as const;
 /** All of them, or those that are named. */
 const WANTED = process.env['BENCH_SCALE']?.split(',') ?? Object.keys(PARTS);
+const LOADS = process.env['BENCH_LOADS']?.split(',') ?? ['events', 'points', 'pages'];
+
+/** What was spent besides what the processes take anyway, by kind of process, in milliseconds. */
+interface Costs {
+  /** Each; null where it is not measured. */
+  readonly event: Spent | null;
+  readonly 'million points': Spent | null;
+  readonly page: Spent | null;
+}
 
 interface Round {
   readonly processes: number;
   /** In a millisecond in which nothing is sent. */
   readonly idle: Spent;
-  /** Of these, what is spent besides. */
-  readonly events: Spent;
-  readonly points: Spent | null;
-  readonly pages: Spent;
+  /** The same load for any number of processes: each gets the less, the more there are. */
+  readonly sameLoad: Costs;
+  /** A load that grows with the processes: each gets as much as each of the largest fleet. */
+  readonly grownLoad: Costs;
+}
+
+/** All of a load or a part of it. */
+interface Load {
+  readonly share: number;
+  readonly name: string;
 }
 
 export const scale: Bench = {
   name: 'scale',
   about:
-    '1, 2, 4 and 8 API and worker processes: processor time an event, a point, a page (goal: at most 1.1 × one process); ' +
-    'and what grows with series and open incidents',
+    '1, 2, 4 and 8 API and worker processes: processor time an event, a point, a page (goal: at most 1.1 × one process), ' +
+    'under the same load and under one that grows with them; and what grows with series and open incidents',
   minutesMax: 40,
   run: () =>
     withFolder(async (folder) => {
@@ -69,17 +90,18 @@ export const scale: Bench = {
 };
 
 async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
-  const events = realEvents(EVENTS_PER_SECOND * EVENT_SECONDS, 20);
-  const recorded = canRecord() ? await recordScrapes(folder, SCRAPED.requests) : null;
-  const scrapesFrom = (startMs: number): ManyScrapes | null =>
-    recorded && manyScrapes(recorded, { ...SCRAPED, lines: SCRAPED.instances, startMs });
+  const recorded = LOADS.includes('points') && canRecord() ? await recordScrapes(folder, SCRAPED.requests) : null;
+  const scrapesFrom = (startMs: number, rounds = SCRAPED.rounds): ManyScrapes | null =>
+    recorded && manyScrapes(recorded, { ...SCRAPED, rounds, lines: SCRAPED.instances, startMs });
   const points = scrapesFrom(Date.now())?.points ?? 0;
   printInputs({
     processes: `${COUNTS.join(', ')} API processes and as many workers; a pager for each four of them`,
-    events: `${count(EVENTS_PER_SECOND)}/s for ${EVENT_SECONDS} s in all, recorded from real clients, to all API processes alike`,
+    'same load': `is sent to all API processes alike, so that each of ${MOST} gets a part of what the only one gets (strong scaling)`,
+    'grown load': `with fewer processes, less is sent: each gets what each of ${MOST} gets (weak scaling)`,
+    events: `${count(EVENTS_PER_SECOND)}/s for ${EVENT_SECONDS} s in all, recorded from real clients`,
     points:
       recorded === null
-        ? 'left out: Prometheus is not installed'
+        ? 'left out: not asked for, or Prometheus is not installed'
         : `${count(points)}, in ${SCRAPES_PER_SECOND} requests a second in all`,
     pages: `${PAGES}, one every ${PAGE_EVERY_MS} ms, each for an exception of a new group`,
     figures: 'without what the processes take while nothing is sent, which is a figure of its own ("idle")',
@@ -89,31 +111,68 @@ async function measureRounds(fleet: Fleet, folder: string): Promise<void> {
   try {
     await fleet.start('api');
     const services = await prepareServices(fleet, db);
+    const costsOf = async (idle: Spent, { share, name }: Load): Promise<Costs> => {
+      const events = Math.round(EVENTS_PER_SECOND * EVENT_SECONDS * share);
+      const pages = Math.round(PAGES * share);
+      const rounds = Math.min(SCRAPED.rounds, Math.ceil(SCRAPED.rounds * share * SMALL_LOAD_LASTS));
+      const scrapes = scrapesFrom(Date.now() - 3_600_000, rounds);
+      const [service] = services;
+      const ofEvents =
+        LOADS.includes('events') &&
+        (await besides(idle, () => sendEvents(fleet, db, realEvents(events, 20), service, EVENTS_PER_SECOND * share)));
+      const ofPoints =
+        scrapes && (await besides(idle, () => sendPoints(fleet, db, scrapes, service, SCRAPES_PER_SECOND * share)));
+      const ofPages =
+        LOADS.includes('pages') &&
+        (await besides(idle, () => sendPages(fleet, db, services, { name, pages, everyMs: PAGE_EVERY_MS / share })));
+      return {
+        event: ofEvents ? each(ofEvents, events) : null,
+        'million points': ofPoints && each(ofPoints, scrapes.points / 1_000_000),
+        page: ofPages ? each(ofPages, pages) : null,
+      };
+    };
     const rounds: Round[] = [];
     for (const processes of COUNTS) {
       await scaleTo(fleet, processes);
       // A process compiles what it runs often, and announces each series once: only what follows is told. Each process
       // gets as much before it is measured as the one of the first round. Pages come first: nobody gets a fourth in a minute.
-      await sendPages(fleet, db, services, `WarmUp${rounds.length}`);
+      if (LOADS.includes('pages')) {
+        await sendPages(fleet, db, services, { name: `WarmUp${processes}`, pages: PAGES, everyMs: PAGE_EVERY_MS });
+      }
       for (let turn = 0; turn < processes; turn += 1) {
-        await sendEvents(fleet, db, realEvents(EVENTS_PER_SECOND * EVENT_SECONDS, 20), services[0], WARM_UP_PER_SECOND);
+        await sendEvents(fleet, db, realEvents(WARM_UP_EVENTS, 20), services[0], WARM_UP_PER_SECOND);
         await sendPoints(fleet, db, scrapesFrom(Date.now() - 7_200_000 - turn * 1_800_000), services[0]);
       }
+      await mergeTables(fleet);
       const idle = await idleOf();
-      const scrapes = scrapesFrom(Date.now() - 3_600_000);
-      const round = {
-        processes,
-        idle,
-        events: await besides(idle, () => sendEvents(fleet, db, events, services[0])),
-        points: scrapes && (await besides(idle, () => sendPoints(fleet, db, scrapes, services[0], SCRAPES_PER_SECOND))),
-        pages: await besides(idle, () => sendPages(fleet, db, services, `Round${rounds.length}`)),
-      };
-      rounds.push(round);
+      const sameLoad = await costsOf(idle, { share: 1, name: `Same${processes}` });
+      const share = processes / MOST;
+      const grownLoad = share === 1 ? sameLoad : await costsOf(idle, { share, name: `Grown${processes}` });
+      rounds.push({ processes, idle, sameLoad, grownLoad });
+      const inShort = ({ event, 'million points': points, page }: Costs) =>
+        [event, points, page].map((spent) => (spent === null ? '–' : duration(all(spent)))).join(', ');
+      console.log(`  ${processes} + ${processes}: ${inShort(sameLoad)}; grown load: ${inShort(grownLoad)}`);
     }
-    print(rounds, events.length, points);
+    print(rounds);
   } finally {
     await db.close();
   }
+}
+
+/** What earlier loads have left must not be merged while the next ones are measured. */
+async function mergeTables({ stores }: Fleet): Promise<void> {
+  const clickhouse = createClient({ url: stores.clickhouseUrl });
+  try {
+    for (const table of ['metric_points', 'metric_series', 'metric_names', 'exception_events', 'exception_origins']) {
+      await clickhouse.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
+    }
+  } finally {
+    await clickhouse.close();
+  }
+}
+
+function each(spent: Spent, times: number): Spent {
+  return new Map([...spent].map(([name, ms]) => [name, ms / times]));
 }
 
 async function idleOf(): Promise<Spent> {
@@ -141,42 +200,34 @@ async function scaleTo(fleet: Fleet, processes: number): Promise<void> {
   await fleet.scaleTo('pager', Math.ceil(processes / 4));
 }
 
-function print(rounds: readonly Round[], events: number, points: number): void {
-  const [first] = rounds;
-  if (first === undefined) return;
-  const cells = (spent: Spent, base: Spent, each: number, unit = 1) => ({
-    each: duration((all(spent) / each) * unit),
-    'of one process': ratio(all(spent), all(base)),
-  });
-  const named = (prefix: string, found: Readonly<Record<string, string>>) =>
-    Object.fromEntries(Object.entries(found).map(([name, value]) => [`${prefix} ${name}`, value]));
-  printTable(
-    rounds.map(({ processes, idle, events: ofEvents, points: ofPoints, pages }) => ({
-      processes: `${processes} + ${processes}`,
-      ...named('event,', cells(ofEvents, first.events, events)),
-      ...(ofPoints && first.points && named('million points,', cells(ofPoints, first.points, points, 1_000_000))),
-      ...named('page,', cells(pages, first.pages, PAGES)),
-      'idle, of a processor': percent(all(idle)),
-    })),
-  );
-  const kinds = ['API', 'Worker', 'Pager', 'PostgreSQL', 'ClickHouse', 'Redis'];
+const KINDS = ['API', 'Worker', 'Pager', 'PostgreSQL', 'ClickHouse', 'Redis'];
+
+function print(rounds: readonly Round[]): void {
   printTable(
     rounds.map(({ processes, idle }) => ({
       'idle, of a processor': `${processes} + ${processes}`,
-      ...Object.fromEntries(kinds.map((kind) => [kind, percent(idle.get(kind) ?? 0)])),
+      all: percent(all(idle)),
+      ...Object.fromEntries(KINDS.map((kind) => [kind, percent(idle.get(kind) ?? 0)])),
     })),
   );
-  const works = [
-    ['event', (round: Round) => round.events, events],
-    ['million points', (round: Round) => round.points ?? new Map(), points / 1_000_000],
-    ['page', (round: Round) => round.pages, PAGES],
-  ] as const;
-  for (const [what, spentOf, each] of works) {
-    printTable(
-      rounds.map((round) => ({
-        [`processor, a${what === 'event' ? 'n' : ''} ${what}`]: `${round.processes} + ${round.processes}`,
-        ...Object.fromEntries(kinds.map((kind) => [kind, duration((spentOf(round).get(kind) ?? 0) / each)])),
-      })),
-    );
+  for (const [load, costsOf] of [
+    ['same load', (round: Round) => round.sameLoad],
+    ['grown load', (round: Round) => round.grownLoad],
+  ] as const) {
+    for (const what of ['event', 'million points', 'page'] as const) {
+      const base = rounds[0] && costsOf(rounds[0])[what];
+      if (!base) continue;
+      printTable(
+        rounds.map((round) => {
+          const spent = costsOf(round)[what] ?? new Map<string, number>();
+          return {
+            [`${load}, processor, a${what === 'event' ? 'n' : ''} ${what}`]: `${round.processes} + ${round.processes}`,
+            all: duration(all(spent)),
+            [`of ${rounds[0]?.processes} + ${rounds[0]?.processes}`]: ratio(all(spent), all(base)),
+            ...Object.fromEntries(KINDS.map((kind) => [kind, duration(spent.get(kind) ?? 0)])),
+          };
+        }),
+      );
+    }
   }
 }

@@ -99,11 +99,11 @@ async function costsOf(
       // A process compiles what it runs often, and announces each series once: only what follows is told.
       await sendEvents(fleet, db, events(), services[0]);
       await sendPoints(fleet, db, scrapesFrom(Date.now() - 7_200_000), services[0]);
-      await sendPages(fleet, db, services, 'First');
+      await sendPages(fleet, db, services, { name: 'First', pages: PAGES, everyMs: PAGE_EVERY_MS });
       return {
         events: await sendEvents(fleet, db, events(), services[0]),
         points: await sendPoints(fleet, db, scrapesFrom(Date.now() - 3_600_000), services[0]),
-        pages: await sendPages(fleet, db, services, 'Second'),
+        pages: await sendPages(fleet, db, services, { name: 'Second', pages: PAGES, everyMs: PAGE_EVERY_MS }),
       };
     } finally {
       await db.close();

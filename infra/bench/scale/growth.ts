@@ -12,6 +12,8 @@ import type { Fleet } from './fleet.ts';
 
 const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
 const OPEN_INCIDENTS = 100_000;
+/** As many as the longest list has: what grows from here on grows with what is there, and not with the answer. */
+const OF_FULL_LISTS = 5_000;
 /** Of one request. */
 const BATCH = 20_000;
 const SERIES_OF_SERVICE = 200_000;
@@ -43,7 +45,8 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   }
   printInputs({
     series: `${count(SERIES)} new ones of one minute, by the API (BENCH_SERIES=10000000 for ten million)`,
-    'open incidents': `${count(OPEN_INCIDENTS)}, of as many rules`,
+    rules: `${count(OPEN_INCIDENTS)}, over 5,000 metrics without points`,
+    'open incidents': `${count(OPEN_INCIDENTS)}, one of each of these rules`,
     questions: `${TIMES} times each, the median`,
     idle: `processor time of all processes while nothing is sent, over ${IDLE_MS / 1_000} s`,
   });
@@ -66,12 +69,19 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
       })),
     ]);
     const withSeries = await sample(setting);
-    await openIncidents(setting);
+    await createRules(setting, 1, OF_FULL_LISTS);
+    await openIncidents(setting, 1, OF_FULL_LISTS);
+    const withFullLists = await sample(setting);
+    await createRules(setting, OF_FULL_LISTS + 1, OPEN_INCIDENTS);
+    const withRules = await sample(setting);
+    await openIncidents(setting, OF_FULL_LISTS + 1, OPEN_INCIDENTS);
     const withIncidents = await sample(setting);
     print([
       ['before', before],
       [`${count(SERIES)} series`, withSeries],
-      [`and ${count(OPEN_INCIDENTS)} open incidents`, withIncidents],
+      [`and ${count(OF_FULL_LISTS)} rules and incidents`, withFullLists],
+      [`${count(OPEN_INCIDENTS)} rules`, withRules],
+      [`${count(OPEN_INCIDENTS)} open incidents`, withIncidents],
     ]);
   } finally {
     await db.close();
@@ -149,15 +159,19 @@ async function sendSeries({ fleet, client, db }: Setting): Promise<number> {
   return performance.now() - began;
 }
 
-/** As an outage of everything leaves them: each rule has fired, nobody has answered, and every step has been fired. */
-async function openIncidents({ db, serviceId, fleet }: Setting): Promise<void> {
+async function createRules({ db, serviceId }: Setting, from: number, to: number): Promise<void> {
   await db.sql.run(
     `insert into alert_rules (id, org_id, service_id, name, kind, config, enabled, created_at, updated_at)
      select 'rule_' || lpad(n::text, 26, '0'), org_id, service_id, 'many ' || n, kind,
        jsonb_set(config::jsonb, '{metricName}', to_jsonb('many_' || n % 5000))::json, true, now(), now()
-     from alert_rules, generate_series(1, ${OPEN_INCIDENTS}) n where service_id = $1 and name = 'asked'`,
+     from alert_rules, generate_series(${from}, ${to}) n where service_id = $1 and name = 'asked'`,
     [serviceId],
   );
+  await db.sql.run('vacuum analyze alert_rules');
+}
+
+/** As an outage of everything leaves them: each rule has fired, nobody has answered, and every step has been fired. */
+async function openIncidents({ db, serviceId, fleet }: Setting, from: number, to: number): Promise<void> {
   await db.sql.run(
     `insert into incidents (id, org_id, service_id, rule_id, kind, dedup_key, title, severity, details, steps, status,
        triggered_at, counted_at, created_at, updated_at)
@@ -165,10 +179,10 @@ async function openIncidents({ db, serviceId, fleet }: Setting): Promise<void> {
        'rule_' || lpad(n::text, 26, '0'), 'many ' || n || ' is above 1000', 'error',
        '{"metricName":"many","comparator":">","threshold":1000,"value":1001,"windowMinutes":5,"aggregation":"avg"}', '[]',
        'triggered', at, at, at, at
-     from generate_series(1, ${OPEN_INCIDENTS}) n, lateral (select now() - make_interval(secs => n % 3600)) t(at)`,
+     from generate_series(${from}, ${to}) n, lateral (select now() - make_interval(secs => n % 3600)) t(at)`,
     [fleet.firstRun().organizationId, serviceId],
   );
-  await db.sql.run('analyze');
+  await db.sql.run('vacuum analyze incidents');
 }
 
 async function sample({ fleet, db, client, serviceId, ruleId }: Setting): Promise<Sample> {
@@ -214,7 +228,7 @@ function print(samples: readonly (readonly [name: string, sample: Sample])[]): v
   const row = (what: string, of: (one: Sample) => number, write: (value: number) => string) => ({
     what,
     ...Object.fromEntries(samples.map(([name, one]) => [name, write(of(one))])),
-    grows: ratio(of(samples.at(-1)?.[1] ?? first), of(first)),
+    'grows since lists are full': ratio(of(samples.at(-1)?.[1] ?? first), of(samples.at(2)?.[1] ?? first)),
   });
   printTable([
     ...[...first.resident.keys()].map((name) =>

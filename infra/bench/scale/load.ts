@@ -112,25 +112,33 @@ async function sendAllAtRate(
   if (refused.length > 0) throw new Error(`${refused.length} requests were refused, with ${refused[0]?.status} first`);
 }
 
+/** Exceptions of new groups, at an even pace. */
+interface Paging {
+  /** Of no other. */
+  readonly name: string;
+  readonly pages: number;
+  readonly everyMs: number;
+}
+
 export async function sendPages(
   fleet: Fleet,
   db: Database,
   services: readonly PagedService[],
-  name: string,
+  { name, pages, everyMs }: Paging,
 ): Promise<Spent> {
   return await spentWhile(async () => {
     const sending: Promise<unknown>[] = [];
-    for (let page = 0; page < PAGES; page += 1) {
+    for (let page = 0; page < pages; page += 1) {
       const apis = fleet.of('api');
       const api = apis[page % apis.length];
       const service = services[1 + (page % (services.length - 1))];
       if (api === undefined || service === undefined) throw new Error('nothing runs');
       sending.push(sendException(at(service.dsn, api), `${name}x${page}`, newEventId()));
-      await delay(PAGE_EVERY_MS);
+      await delay(everyMs);
     }
     await Promise.all(sending);
     await untilDrained(db);
-    const isPaged = async () => (await countPages(db, name)) === PAGES && (await isAllDone(db));
+    const isPaged = async () => (await countPages(db, name)) === pages && (await isAllDone(db));
     await until(isPaged, 'every page has left');
     await fleet.phone.settled();
   });
