@@ -128,6 +128,21 @@ test('the console takes nothing from the server but types of results, and consta
   expect(faults).toEqual([]);
 });
 
+/** `NAME = value` of each limit that a file declares; how many a place shows is its own. */
+const limitsOf = (source: string): string[] =>
+  [...source.matchAll(/^(?:export )?const (?!SHOWN_|NAMED_)(\w+_MAX = [\d_.* ]+);/gm)].map(([, limit = '']) => limit);
+
+test('the console takes limits from core and writes none of the server again', () => {
+  const own = sourceFiles('src/console').flatMap((file) =>
+    limitsOf(readSource(file)).map((limit) => ({ file, limit })),
+  );
+  const server = new Set(
+    ['src/actions', 'src/core'].flatMap((at) => sourceFiles(at)).flatMap((file) => limitsOf(readSource(file))),
+  );
+  expect([own.length, server.size].map((count) => count > 10)).toEqual([true, true]);
+  expect(own.filter(({ limit }) => server.has(limit))).toEqual([]);
+});
+
 test('src imports neither workers nor infra', () => {
   const faults = PRODUCTION.filter(({ file, target }) => file.startsWith('src/') && /^#(workers|infra)\//.test(target));
   expect(faults).toEqual([]);
@@ -247,11 +262,62 @@ test('queries of PostgreSQL name columns where the compiler sees them', () => {
   ]);
 });
 
+/** Where SQL for PostgreSQL stands as text, and why it has to; for speed none does, see the README of storage. */
+const SQL_AS_TEXT: Readonly<Record<string, string>> = {
+  'src/storage/postgres/database_clock.ts': 'asks for the time',
+  'src/storage/postgres/silent_connections.ts': 'looks into the sessions of the server',
+  'src/storage/queue/connection.ts': 'asks whether the server takes writes',
+  'src/entry/store_checks.ts': 'asks whether the server takes writes',
+  'src/entry/preflight.ts': 'asks the server before there is a schema',
+  'src/entry/migrate.ts': 'asks before there is a schema',
+  'src/entry/migrated_by.ts': 'asks before there is a schema',
+  'src/entry/schema_age.ts': 'asks a schema that may be of another release',
+  'src/entry/cli/in_stores.ts': 'asks a schema that may be of another release',
+  'src/entry/first_run.ts': 'locks a table',
+  'src/entry/backup/under_way.ts': 'makes a table that a restore drops at its end',
+  'src/entry/backup/finish_restore.ts': 'drops it',
+  'src/entry/backup/write_backup.ts': 'begins a snapshot',
+  'src/entry/backup/restore_backup.ts': 'restores whole tables, whatever columns they have',
+  'src/entry/backup/postgres_rows.ts': 'copies whole tables, whatever columns they have',
+  'src/entry/backup/delete_strays.ts': 'looks into tables by name',
+  'src/entry/transfer/export_organization.ts': 'reads rows by a cursor as JSON, whatever columns they have',
+  'src/entry/transfer/import_organization.ts': 'looks into tables by name',
+  'src/entry/transfer/import_rows.ts': 'writes such rows, and numbers that a trigger keeps',
+};
+
+const isSqlAsText = (source: string): boolean =>
+  /\bsql\.(?:rows?|run)\b|\b(?:client|lock|pool)\.query(?:<[^>]*(?:\{[^}]*\})?[^>]*>)?\((?!\s*\{)/.test(source);
+
+test('SQL stands as text only where no typed query can say it', () => {
+  const files = ['src', 'workers'].flatMap((folder) => sourceFiles(folder));
+  const found = files.filter((file) => !file.startsWith('src/storage/clickhouse/') && isSqlAsText(readSource(file)));
+  expect(found.toSorted()).toEqual(Object.keys(SQL_AS_TEXT).toSorted());
+  expect(isSqlAsText("await session.sql.run('delete from teams')")).toBe(true);
+  expect(isSqlAsText("await client.query<{ id: string }>('select id from teams')")).toBe(true);
+  expect(isSqlAsText('await session.db.selectFrom("teams").execute()')).toBe(false);
+});
+
 test('no file has more than 400 lines', () => {
   const files = ['src', 'workers', 'infra', 'test'].flatMap((folder) => sourceFiles(folder, /\.(?:tsx?|js|css|md)$/));
   const lengths = files.map((file) => ({ file, lines: readSource(file).trimEnd().split('\n').length }));
   expect(lengths.length).toBeGreaterThan(1_000);
   expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
+});
+
+/** A test that waits for something waits for the condition; load and faults come at a rate, by `kit/pace.ts`. */
+const SLEEPS =
+  /\bawait (?:delay|sleep|pause|wait)\(|=> ?setTimeout\(|\bwaitForTimeout\(|from 'node:timers\/promises'|\bretry: [1-9]/;
+
+test('no test sleeps, and none is tried again', () => {
+  const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
+  // Programs that a test runs.
+  const programs =
+    /^test\/(?:kit\/pace|architecture\.test|embedded\/installation\.test|ingest\/live\/programs\/.*)\.ts$/;
+  expect(files.length).toBeGreaterThan(300);
+  expect(files.filter((file) => !programs.test(file) && SLEEPS.test(readSource(file)))).toEqual([]);
+  expect('await new Promise((resolve) => setTimeout(resolve, 50));').toMatch(SLEEPS);
+  expect('await page.waitForTimeout(500);').toMatch(SLEEPS);
+  expect("test('pages', { retry: 2 }, async () => {});").toMatch(SLEEPS);
 });
 
 test('only the settings read the environment', () => {

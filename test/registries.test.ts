@@ -1,9 +1,9 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { ACTIONS } from '#actions/registry.ts';
+import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { JOBS } from '#jobs/registry.ts';
 import { QUEUE_NAMES } from '#kernel/job.ts';
 import type { AppContext } from '#entry/compose.ts';
@@ -40,6 +40,23 @@ test('each queue is consumed by one role: pages wait behind nothing that senders
   const worker = queuesOf(workerRole(contextOfNothing, { db: { session: () => ({}) } } as never));
   const pager = queuesOf(pagerRole(contextOfNothing, {} as never));
   expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep'], pager: ['paging'] });
+});
+
+/** A page or a resource is about one or two kinds of things, each with its list. */
+const NAMED_MAX = 4;
+
+test('what is known of an action stands in its declaration: no table beside it is keyed by names of actions', () => {
+  const names = new Set([...ACTIONS, ...CONSOLE_OPERATIONS].map(({ name }) => name));
+  const tables = ['auth', 'core', 'entry', 'incidents', 'ingest', 'kernel', 'notify', 'storage'].flatMap((folder) => {
+    const files = readdirSync(path.join(ROOT, 'src', folder), { recursive: true, encoding: 'utf8' });
+    return files.filter((file) => file.endsWith('.ts')).map((file) => path.join('src', folder, file));
+  });
+  const named = (file: string): number => {
+    const words = readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\b([a-z]+_[a-z_]+)['":]/g);
+    return names.intersection(new Set([...words].map(([, word = '']) => word))).size;
+  };
+  expect(tables.length).toBeGreaterThan(300);
+  expect(tables.filter((file) => named(file) > NAMED_MAX)).toEqual([]);
 });
 
 test('every action has a file of its name', () => {

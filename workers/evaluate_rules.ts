@@ -3,8 +3,10 @@ import pLimit from 'p-limit';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { decideMetricRule, isBehind, type RuleMemory } from '#core/metrics/breach.ts';
+import { groupParts } from '#core/queue/work_shares.ts';
 import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -33,26 +35,45 @@ export const LONG_WINDOWS: Windows = { min: 16, max: 10_080 };
 
 const CONCURRENT_CHANGES = 8;
 
+/** What the rest needs in memory at a time does not grow with the rules that there are. */
+const RULES_AT_ONCE = 10_000;
+
 /**
- * Evaluates every active metric rule of these parts once, in a few grouped queries. An evaluation that fails throws and changes
- * nothing. A rule that could not be measured, or whose points still wait to be stored, stays as it is: neither counts as
- * "no breach". Two evaluations at the same time have the effect of one.
+ * Evaluates every active metric rule of these parts once, in a few grouped queries; many rules in groups, one after the other. An
+ * evaluation that fails throws and changes nothing of its group. A rule that could not be measured, or whose points still wait to
+ * be stored, stays as it is: neither counts as "no breach". Two evaluations at the same time have the effect of one.
  */
 export async function evaluateRules(
   runtime: EvaluationRuntime,
   windows = ALL_WINDOWS,
   parts: Parts = null,
+  rulesAtOnce = RULES_AT_ONCE,
 ): Promise<void> {
+  const { activeRules } = storesOf(runtime.db.session());
+  const rules = await activeRules.listMetricChecks(windows, parts, rulesAtOnce + 1);
+  if (rules.length <= rulesAtOnce) return await evaluate(runtime, rules, parts);
+  const failures: unknown[] = [];
+  for (const group of groupParts(await activeRules.countMetricChecks(parts), rulesAtOnce)) {
+    try {
+      await evaluate(runtime, await activeRules.listMetricChecks(windows, group), group);
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[], parts: Parts): Promise<void> {
+  if (rules.length === 0) return;
   const now = runtime.clock.now();
   const { activeRules, incidents, durableJobs } = storesOf(runtime.db.session());
-  const rules = await activeRules.listMetricChecks(windows, parts);
-  if (rules.length === 0) return;
   // Read before the points: what is stored in between is measured.
   const waiting = await durableJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
     measure(runtime, rules, now),
     activeRules
-      .listOpenIncidents('metric_threshold', parts)
+      .listOpenIncidents('metric_threshold', parts && rules.map(({ ruleId }) => ruleId))
       .then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
   const decided = measurements.map((found) => {

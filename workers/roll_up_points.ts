@@ -22,6 +22,7 @@ export async function rollUpPoints({ db, clock, log, metricWriter, rollups }: Ro
   const tiers = await storesOf(db.session()).services.listRetentionTiers('metrics');
   const until = performance.now() + BUSY_MS;
   const { serviceIds, failures } = await rollups.rollUp(tiers, clock.now(), () => performance.now() < until);
-  for (const error of failures) log.warn({ err: error }, 'failed to sum up points, which are read one by one instead');
+  for (const error of failures)
+    log.warn({ err: error }, 'failed to roll up points; queries read the points themselves');
   await deleteOrphans(db, serviceIds, (serviceId) => metricWriter.deleteService(serviceId));
 }

@@ -118,14 +118,14 @@ function recentPoints({ clickhouse, db, log }: AppContext): RecentPoints {
 
 /** Publishes what a process that died has left in the outbox; a living process publishes at once. */
 const OUTBOX_MS = 2_000;
-const KEPT_MS = 4_000;
+const OVERDUE_MS = 4_000;
 
 /**
  * Everything that senders can cause, and maintenance: stores points, groups exceptions, evaluates rules and opens
  * incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
-  const kept = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
+  const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
   const grouping = {
     ...runtime,
     onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) =>
@@ -144,8 +144,8 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
   return {
     name: 'worker',
     handlers: [
-      kept(onStorePoints(runtime)),
-      kept(onGroupExceptions(grouping)),
+      durable(onStorePoints(runtime)),
+      durable(onGroupExceptions(grouping)),
       onPurgeService(runtime),
       onAssembleBundle(runtime),
       onRecordFailedSignIn(runtime),
@@ -169,7 +169,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'forget_sign_ins', everySeconds: 3_600, run: () => pruneSignIns(runtime) },
     ],
     ticks: [
-      { name: 'wake_overdue', everyMs: KEPT_MS, run: () => context.queue.wakeOverdue() },
+      { name: 'wake_overdue', everyMs: OVERDUE_MS, run: () => context.queue.wakeOverdue() },
       { name: 'publish_outbox', everyMs: OUTBOX_MS, run: () => context.outbox.publishAll() },
     ],
   };

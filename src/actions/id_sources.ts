@@ -1,5 +1,6 @@
 import { ACTIONS } from '#actions/registry.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
+import { keysOf } from '#kernel/keys_of.ts';
 
 /** Where callers find the ids of a kind. */
 export interface IdSource {
@@ -14,8 +15,8 @@ export interface IdSource {
 const OTHER_NAMES: Readonly<Record<string, Kind>> = { escalationPolicyId: 'policy' };
 
 const SOURCES = new Map(
-  ACTIONS.flatMap(({ name, showsIds = [] }) =>
-    showsIds.map((kind): [Kind, IdSource] => [kind, { kind, noun: KIND_NOUNS[kind], shownBy: name }]),
+  ACTIONS.flatMap(({ name, lists = {} }) =>
+    keysOf(lists).map((kind): [Kind, IdSource] => [kind, { kind, noun: KIND_NOUNS[kind], shownBy: name }]),
   ),
 );
 

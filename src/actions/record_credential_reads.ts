@@ -2,7 +2,7 @@ import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_
 import type { Caller } from '#core/access/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { AuditEntry } from '#storage/postgres/audit_store.ts';
+import { type AuditEntry, CREDENTIALS_SHOWN } from '#storage/postgres/audit_store.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function recordCredentialReads(
         const { tries } = await stores.signInLimits.count(key, windowAt(now), now);
         if (tries > 1) return;
       }
-      const what = { action, target, before: null, after: { credentials: 'shown' }, result: 'done' } as const;
+      const what = { action, target, before: null, after: CREDENTIALS_SHOWN, result: 'done' } as const;
       await stores.audit.append({ ...whoOf(caller), ...what, origin }, now);
     });
   }

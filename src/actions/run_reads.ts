@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { READS_MAX } from '#core/console/limits.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
 import { CLOSED } from '#actions/fields.ts';
@@ -8,7 +9,6 @@ import type { Caller } from '#core/access/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
-const READS_MAX = 20;
 const NAME_LENGTH_MAX = 100;
 
 /** What a page of the console asks for at the same time. */

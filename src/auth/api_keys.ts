@@ -1,3 +1,4 @@
+import { isUseNews } from '#auth/last_used.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -45,8 +46,6 @@ export async function issueApiKey(
   return { keyId, key: secret };
 }
 
-const LAST_USED_PRECISION_MS = 60_000;
-
 /**
  * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
  * and its narrowing are read anew each time. Throws `unauthenticated`.
@@ -65,7 +64,7 @@ export async function authenticateApiKey<Way extends string>(
   if (key === null || (key.userId !== null && key.role === null)) {
     throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
   }
-  if (key.lastUsedAt === null || now.epochMilliseconds - key.lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+  if (isUseNews(key.lastUsedAt, now)) {
     await stores.apiKeys.touch(key.id, now);
   }
   return {

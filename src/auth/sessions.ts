@@ -1,3 +1,4 @@
+import { isUseNews } from '#auth/last_used.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -14,7 +15,6 @@ const TOKEN_PREFIX = SECRET_PREFIXES.session;
 const IDLE = Temporal.Duration.from({ hours: 14 * 24 });
 /** However much it is used, a session ends. */
 const LIFETIME = Temporal.Duration.from({ hours: 90 * 24 });
-const LAST_USED_PRECISION_MS = 60_000;
 const USER_AGENT_LENGTH_MAX = 500;
 
 /** Where a request came from, as far as lists of sessions show it. */
@@ -89,7 +89,7 @@ export async function authenticateSession(
     ? await stores.sessions.findLive(hashSecret(token), livenessAt(now))
     : null;
   if (found === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
-  if (now.epochMilliseconds - found.lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+  if (isUseNews(found.lastUsedAt, now)) {
     await stores.sessions.touch(found.sessionId, now);
   }
   return found;

@@ -36,7 +36,7 @@ await runProgram(async () => {
     const fault = toListenFault(error, host, port);
     throw fault === null ? error : new ConfigError([fault.sentence]);
   });
-  log.info({ host, port }, 'the API listens');
+  log.info({ host, port }, 'the API is listening');
   process.send?.({ ready: true, url: config.baseUrl });
 
   const stoppables = [

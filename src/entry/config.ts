@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 import {
   ConfigError,
   CORE_SETTINGS,
@@ -11,6 +9,7 @@ import {
 } from '#kernel/config.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
 import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';
+import { readSecretFile } from '#entry/secret_file.ts';
 
 /** Every setting of the product. The table of the README is made of them (`infra/release/settings_table.ts`). */
 export const SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
@@ -43,18 +42,14 @@ function overTls({ databaseUrl, directDatabaseUrl, databaseCaFile }: ValuesOf<ty
   };
 }
 
-/** Orchestrators mount secrets as files; the line break that most editors put at the end is no part of them. */
 function readSecretFiles(environment: Environment): Environment {
   const secrets: Record<string, string> = {};
   const faults: string[] = [];
   for (const { variable, isSecret } of Object.values<Setting>(SETTINGS)) {
     const file = isSecret === true ? environment[`${variable}_FILE`] : undefined;
     if (!file) continue;
-    const text = readText(file, (reason) =>
-      faults.push(`${variable}_FILE names a file that ${reason}; correct the path, or its permissions`),
-    );
+    const text = readSecretFile(variable, file, faults);
     if (text === null) continue;
-    if (text === '') faults.push(`${variable}_FILE names an empty file; write the value into it`);
     if (environment[variable] && environment[variable] !== text) {
       faults.push(`${variable} and ${variable}_FILE differ; set one of them`);
     }
@@ -62,16 +57,6 @@ function readSecretFiles(environment: Environment): Environment {
   }
   if (faults.length > 0) throw new ConfigError(faults);
   return secrets;
-}
-
-function readText(file: string, onFailure: (reason: string) => void): string | null {
-  try {
-    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
-    onFailure(`cannot be read (${code})`);
-    return null;
-  }
 }
 
 /** Why links in messages would not work for others, and what to set; null when they work. */

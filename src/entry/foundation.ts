@@ -67,7 +67,7 @@ export interface Connections {
 
 const CONNECTIONS: Connections = { database: 20, queue: 8 };
 
-/** Work is done in many short statements; one that takes longer than this has lost its connection. */
+/** Work is done in many short statements; one that takes longer than this has lost its connection, whatever the server says. */
 const DATABASE_SILENCE_MS_MAX = 15_000;
 
 export async function openFoundation(

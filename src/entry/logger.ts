@@ -1,12 +1,14 @@
 import { pino } from 'pino';
 
 import { WarningLimiter } from '#entry/warning_limiter.ts';
-import type { Config } from '#entry/config.ts';
+import { type Config, SETTINGS } from '#entry/config.ts';
+import type { Setting } from '#kernel/config.ts';
+import { keysOf } from '#kernel/keys_of.ts';
 import { type Log, redact } from '#kernel/log.ts';
 import { currentSpan } from '#kernel/tracing.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 
-type LogConfig = Pick<Config, 'logLevel'> & Partial<Pick<Config, 'appSecret' | 'twilioAuthToken'>>;
+type LogConfig = Pick<Config, 'logLevel'> & Partial<Config>;
 
 const WARN = 40;
 
@@ -45,10 +47,29 @@ function traceFields(): object {
   return span === null ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-/** Those without a form of their own, as a line of JSON has them. */
-function secretsOf({ appSecret, twilioAuthToken }: LogConfig): string[] {
-  const secrets = [appSecret, twilioAuthToken, appSecret && deriveVapidKeys(appSecret).privateKey];
-  return secrets
-    .filter((secret) => secret !== undefined && secret !== '')
+/** Those of the settings, and what is derived from them, as a line of JSON has them; of an address its secret part. */
+function secretsOf(config: LogConfig): string[] {
+  const { appSecret } = config;
+  const set = keysOf(SETTINGS).flatMap((name) => {
+    const setting: Setting = SETTINGS[name];
+    const value = setting.isSecret === true ? config[name] : undefined;
+    return typeof value === 'string' ? secretPartsOf(value) : [];
+  });
+  return [...set, ...(appSecret === undefined ? [] : [deriveVapidKeys(appSecret).privateKey])]
+    .filter((secret) => secret.length >= SECRET_LENGTH_MIN)
     .map((secret) => JSON.stringify(secret).slice(1, -1));
+}
+
+/** What is shorter stands in too many lines by chance. */
+const SECRET_LENGTH_MIN = 6;
+
+/** A path that is this long names no database: the address of a watchdog is a secret from there on. */
+const SECRET_PATH_LENGTH_MIN = 17;
+
+/** A password stands in front of the host, a token behind it. */
+function secretPartsOf(value: string): string[] {
+  if (!URL.canParse(value)) return [value];
+  const { password, pathname, search } = new URL(value);
+  const path = `${pathname}${search}`;
+  return [password, decodeURIComponent(password), ...(path.length < SECRET_PATH_LENGTH_MIN ? [] : [path])];
 }

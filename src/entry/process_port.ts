@@ -50,7 +50,7 @@ export async function openProcessPort(
       } else json(404, { error: 'there are /livez, /readyz and /metrics' });
     };
     answer(request.url?.split('?')[0]).catch((error: unknown) => {
-      log.error({ err: error }, 'a question about this process could not be answered');
+      log.error({ err: error }, 'failed to answer a probe');
       response.writeHead(503).end();
     });
   });
@@ -60,7 +60,7 @@ export async function openProcessPort(
   await once(server, 'listening');
   const address = server.address();
   const listening = typeof address === 'object' && address !== null ? address.port : port;
-  log.info({ host, port: listening }, 'probes and metrics are served here');
+  log.info({ host, port: listening }, 'listening for probes and metrics');
   return {
     port: listening,
     async close() {

@@ -1,5 +1,6 @@
 import type * as SdkTrace from '@opentelemetry/sdk-trace';
 
+import { readSecretFile } from '#entry/secret_file.ts';
 import { type Environment, ConfigError, processEnvironment } from '#kernel/config.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -25,6 +26,7 @@ export async function openTracing(
 ): Promise<Tracing> {
   if (!isWanted(environment)) return NO_TRACING;
   requireHttp(environment);
+  const headers = readHeaders(environment);
   const [
     { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace },
     { parseTraceParent },
@@ -46,7 +48,7 @@ export async function openTracing(
     sampler: samplerOf(environment, sdk),
     spanProcessors: [
       new sdk.BatchSpanProcessor({
-        exporter: new OTLPTraceExporter(),
+        exporter: new OTLPTraceExporter(headers === null ? {} : { headers }),
         ...definedNumbers({
           scheduledDelayMillis: environment['OTEL_BSP_SCHEDULE_DELAY'],
           exportTimeoutMillis: environment['OTEL_BSP_EXPORT_TIMEOUT'],
@@ -108,6 +110,36 @@ function requireHttp(environment: Environment): void {
     if (value && value !== PROTOCOL) {
       throw new ConfigError([`${variable} must be ${PROTOCOL}, usually on port 4318: traces are sent by it alone`]);
     }
+  }
+}
+
+/** Credentials of the collector from a file, as OpenTelemetry writes them into the variable: `authorization=Bearer%20…`. */
+function readHeaders(environment: Environment): Record<string, string> | null {
+  const variables = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
+  const variable = variables.find((one) => environment[`${one}_FILE`]);
+  if (variable === undefined) return null;
+  const faults: string[] = [];
+  const text = readSecretFile(variable, environment[`${variable}_FILE`] ?? '', faults) ?? '';
+  const headers = faults.length > 0 ? null : headersIn(text);
+  if (headers === null && faults.length === 0) {
+    faults.push(`${variable}_FILE must hold headers, such as authorization=Bearer%20token, separated by commas`);
+  }
+  if (headers === null) throw new ConfigError(faults);
+  return headers;
+}
+
+function headersIn(text: string): Record<string, string> | null {
+  const pairs = text.split(',').map((pair) => /^\s*([^=\s]+)\s*=(.*)$/.exec(pair));
+  try {
+    return Object.fromEntries(
+      pairs.map((pair) => {
+        if (pair === null) throw new Error('no header');
+        const [, name = '', value = ''] = pair;
+        return [name, decodeURIComponent(value.trim())];
+      }),
+    );
+  } catch {
+    return null;
   }
 }
 

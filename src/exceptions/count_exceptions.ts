@@ -1,4 +1,4 @@
-import { EMPTY_TALLY, restAfter } from '#core/exceptions/group_counts.ts';
+import { EMPTY_TOTALS, restAfter } from '#core/exceptions/group_counts.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -39,12 +39,12 @@ async function countGroups({ db, clock, exceptions }: CountingRuntime, groups: r
     keptSince: now.subtract({ hours: 24 * retentionDays }),
   }));
   const startedAt = performance.now();
-  const tallies = await exceptions.counter.count(scopes);
+  const totalsByGroup = await exceptions.counter.count(scopes);
   const tookMs = performance.now() - startedAt;
-  const all = [...tallies.values()].reduce((sum, { events }) => sum + events, 0);
+  const all = [...totalsByGroup.values()].reduce((sum, { events }) => sum + events, 0);
   const counted = groups.map((group) => {
-    const tally = tallies.get(group.id) ?? EMPTY_TALLY;
-    return { group, tally, restsUntil: now.add(restAfter((tookMs * tally.events) / Math.max(1, all))) };
+    const totals = totalsByGroup.get(group.id) ?? EMPTY_TOTALS;
+    return { group, totals, restsUntil: now.add(restAfter((tookMs * totals.events) / Math.max(1, all))) };
   });
   await storesOf(db.session()).exceptionCounts.save(counted, now);
 }

@@ -2,7 +2,7 @@ import { claimNotification } from '#incidents/claim_notification.ts';
 import { outcomeOf } from '#incidents/delivery_outcome.ts';
 import { recordOutcome } from '#incidents/record_outcome.ts';
 import { writeMessage } from '#incidents/write_message.ts';
-import { messageOf } from '#kernel/errors.ts';
+import { isUnavailable, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
@@ -37,14 +37,15 @@ export async function sendNotification(
   const waiting = await stores.notifications.find(notificationId);
   if (waiting === null) return null;
   const sender = runtime.senders.get(waiting.channel);
-  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseOf(sender, runtime)));
+  const leaseUntil = leaseOf(sender, runtime);
+  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseUntil));
   if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
   const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
   const uncertainAttemptsMax = sender?.uncertainAttemptsMax ?? 1;
   await inSpan(`send ${claimed.channel}`, { kind: 'client', parent: claimed.traceparent }, async (span) => {
     const delivery: Delivery | null = hasLeft
       ? { kind: 'rejected', reason: 'left_organization' }
-      : await sendOnce(runtime, sender, claimed, await writeMessage(stores, claimed));
+      : await sendOnce(runtime, sender, { claimed, leaseUntil }, await writeMessage(stores, claimed));
     if (delivery === null) return;
     span?.set({ ...describe(claimed), 'tocsin.provider_answer': delivery.kind });
     if (delivery.kind === 'accepted' && claimed.kind === 'page') {
@@ -74,11 +75,16 @@ function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime):
   return clock.now().add({ milliseconds: (sender?.timeoutMs ?? 0) + LEASE_MARGIN_MS });
 }
 
+/** Whether the provider answers before others take the message over. */
+function covers(leaseUntil: Temporal.Instant, { timeoutMs }: ChannelSender, { clock }: DeliveryRuntime): boolean {
+  return clock.now().epochMilliseconds + timeoutMs <= leaseUntil.epochMilliseconds;
+}
+
 /** Null when another process has taken the message over. */
 async function sendOnce(
   runtime: DeliveryRuntime,
   sender: ChannelSender | undefined,
-  claimed: ClaimedNotification,
+  { claimed, leaseUntil }: { readonly claimed: ClaimedNotification; readonly leaseUntil: Temporal.Instant },
   outgoing: OutgoingMessage | null,
 ): Promise<Delivery | null> {
   if (sender === undefined) return { kind: 'rejected', reason: 'channel_not_configured' };
@@ -88,10 +94,17 @@ async function sendOnce(
     if (claimed.isUncertain) {
       const providerId = await findSent(deliveries, sender, claimed, outgoing);
       if (providerId !== null) return { kind: 'accepted', providerId };
-      if (!(await deliveries.extend(claimed, leaseOf(sender, runtime)))) return null;
+    }
+    // The answer to the claim may have come late, over a network that was cut meanwhile.
+    let heldUntil = claimed.isUncertain ? null : leaseUntil;
+    while (heldUntil === null || !covers(heldUntil, sender, runtime)) {
+      heldUntil = leaseOf(sender, runtime);
+      if (!(await deliveries.extend(claimed, heldUntil))) return null;
     }
     return await sender.send(outgoing);
   } catch (error) {
+    // Whether it was sent cannot be found out now: the claim stays, so that the next try asks, too.
+    if (isUnavailable(error)) throw error;
     runtime.log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the request to the provider failed');
     return { kind: 'retry', reason: 'provider_unreachable' };
   }
@@ -109,6 +122,7 @@ async function findSent(
   outgoing: OutgoingMessage,
 ): Promise<string | null> {
   const held = await sender.listSent(outgoing, claimed.createdAt.epochMilliseconds);
-  const { unclaimed, othersUncertain } = await deliveries.findUnclaimed(claimed, held);
+  const { findsByWords = false } = sender;
+  const { unclaimed, othersUncertain } = await deliveries.findUnclaimed(claimed, held, { ofIncident: findsByWords });
   return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
 }

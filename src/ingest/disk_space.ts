@@ -66,7 +66,7 @@ export class DiskSpace {
     this.#isLow = this.#freeBytes < (wasLow ? bytesMin * ROOM_FACTOR : bytesMin);
     if (wasLow === this.#isLow) return;
     if (this.#isLow) log.error({ folder, freeBytes: this.#freeBytes }, this.fault ?? '');
-    else log.info({ freeBytes: this.#freeBytes }, 'the disk has room again: metrics and exceptions are taken');
+    else log.info({ freeBytes: this.#freeBytes }, 'the disk has room again: metrics and exceptions are accepted');
   }
 
   close(): void {

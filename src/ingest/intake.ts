@@ -1,3 +1,4 @@
+import { POINT_BYTES } from '#ingest/admission/point_batch.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { Batcher } from '#ingest/batcher.ts';
@@ -40,7 +41,7 @@ export interface Intake {
 }
 
 interface IntakeOptions {
-  readonly queue: Pick<DurableQueue, 'addDurable' | 'ping' | 'durableBytes'>;
+  readonly queue: Pick<DurableQueue, 'addDurable' | 'pingStore' | 'durableBytes'>;
   /** What may wait in the queue; Infinity for no limit. */
   readonly queueBytesMax?: number;
   /** The disk on which data waits. */
@@ -65,15 +66,14 @@ const LINGER_MS = 2;
 const EVENTS_EVERY_MS = 8;
 const EVENTS_EVERY_MS_MAX = 64;
 const POINTS_EVERY_MS = 25;
-const POINTS_EVERY_MS_MAX = 100;
+const POINTS_EVERY_MS_MAX = 200;
 const COMMITS_MAX = 2;
 /** The events of one job, before they are packed. */
 const JOB_BYTES_MAX = 1024 * 1024;
 /** A few hundred kilobytes once packed, and four times as much if all series are new. */
 const JOB_POINTS_MAX = 20_000;
 const JOB_EVENTS_MAX = 200;
-/** Approximate sizes in memory, before packing. */
-const POINT_BYTES = 21;
+/** About what a series takes in memory, before packing. */
 const SERIES_BYTES = 150;
 
 const SPOOL_BYTES_MAX = 256 * 1024 * 1024;

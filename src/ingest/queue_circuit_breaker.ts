@@ -6,7 +6,7 @@ import { withTimeout } from '#kernel/with_timeout.ts';
 import type { DurableQueue, NewDurableJob } from '#storage/queue/durable_queue.ts';
 
 interface QueueCircuitBreakerOptions {
-  readonly queue: Pick<DurableQueue, 'addDurable' | 'ping'>;
+  readonly queue: Pick<DurableQueue, 'addDurable' | 'pingStore'>;
   readonly depth: QueueDepth;
   readonly log: Log;
   /** Called each time the queue answers again. */
@@ -70,7 +70,7 @@ export class QueueCircuitBreaker {
   /** A ping may hang while the store is down; the next one is sent only after it has ended. */
   async #ping(): Promise<void> {
     try {
-      await this.#options.queue.ping();
+      await this.#options.queue.pingStore();
     } catch {
       if (!this.#isClosed) this.#schedulePing();
       return;

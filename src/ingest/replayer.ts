@@ -15,6 +15,8 @@ export class Replayer {
   readonly #spool: Spool;
   readonly #options: ReplayerOptions;
   #running: Promise<void> | null = null;
+  /** Whether the queue may have come back since the run under way looked. */
+  #isWanted = false;
   #isStopped = false;
   /** Whether an empty spool was reported. False at first, because a process that died may have reported otherwise. */
   #isEmpty = false;
@@ -26,7 +28,8 @@ export class Replayer {
 
   /** Runs in the background; what cannot be moved now stays for the next run. */
   run(): void {
-    this.#running ??= this.#runOnce();
+    this.#isWanted = true;
+    this.#running ??= this.#runWhileWanted();
   }
 
   /** Leaves the rest to the next process. */
@@ -35,9 +38,12 @@ export class Replayer {
     await this.#running;
   }
 
-  async #runOnce(): Promise<void> {
-    await this.#replay();
-    await this.#report();
+  async #runWhileWanted(): Promise<void> {
+    while (this.#isWanted && !this.#isStopped) {
+      this.#isWanted = false;
+      await this.#replay();
+      await this.#report();
+    }
     this.#running = null;
   }
 
@@ -62,7 +68,7 @@ export class Replayer {
       this.#isEmpty = oldestAt === null;
     } catch (error) {
       this.#isEmpty = false;
-      this.#options.log.warn({ err: error }, 'could not report the events on the disk of this process; trying again');
+      this.#options.log.warn({ err: error }, 'failed to report the events on the disk of this process; trying again');
     }
   }
 }

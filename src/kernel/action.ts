@@ -7,6 +7,15 @@ import type { OperationPermission, Permission } from '#kernel/permissions.ts';
 /** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
 export type Effect = 'read' | 'write' | 'delete';
 
+/** Something that has an id, with what people call it. */
+export interface ListedThing {
+  readonly id: string;
+  /** The first is how answers name it. */
+  readonly names: readonly string[];
+  /** Ids of what it belongs to. */
+  readonly links: readonly string[];
+}
+
 /** What public actions and operations of the console have in common. */
 interface Operation<Context, Input extends TObject, Result extends TSchema, Name extends string, Prepared> {
   /** Unique among all operations; the file bears it too. */
@@ -55,8 +64,8 @@ export interface Action<
   readonly guidance?: string;
   /** What a model can do after `conflict`; absent: read the state and decide again. */
   readonly afterConflict?: string;
-  /** The kinds of things whose ids callers take from its result. */
-  readonly showsIds?: readonly Kind[];
+  /** What its result shows when the input is empty, by kind: callers take ids from it, and names that they give are looked up in it. */
+  readonly lists?: { readonly [Of in Kind]?: (result: Static<Result>) => readonly ListedThing[] };
   /**
    * The places of the result that hold text which senders of telemetry wrote, and so anybody who can make a service
    * fail in words of their choice. `groups[].title` is the title of every group.
@@ -98,6 +107,8 @@ export interface ConsoleOperation<
   readonly permission: OperationPermission;
   /** Set for a tool of the endpoint of responders: agents alone use it, and the console does not. */
   readonly isForResponders?: true;
+  /** It keeps or gives back what an agent has, so a cap on changes must not be in its way. */
+  readonly isBeyondCap?: true;
   /** The media types of the file that it answers with, a `FileAnswer`; it can be asked for with GET then. */
   readonly sends?: readonly string[];
 }

@@ -18,13 +18,13 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 …'],
   // Of a DSN and of the address of a store, with any scheme.
   [/([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, '$1…@'],
-  [/\b(sentry_key=)[0-9a-f]+/gi, '$1…'],
+  [/\b(sentry_(?:key|secret)=)[0-9a-f]+/gi, '$1…'],
   // Links in messages act in somebody's name: the part behind the message id is the signature.
   [/(\/api\/answers\/[a-z]+\/[a-z0-9_]+\/)[^\s"\\]+/gi, '$1…'],
-  [/(\/a\/[0-9a-z]{26})[0-9a-z]{16}\b/g, '$1…'],
+  [/(\/[ap]\/[0-9a-z]{26})[0-9a-z]{16}\b/g, '$1…'],
   // In a query, a form or a cookie; codes and verifiers of OAuth, and what apps for one-time passwords are given.
   [
-    /\b((?:code|code_verifier|token|access_token|refresh_token|client_secret|password|secret|seal)=)[^\s&"'\\;]+/gi,
+    /\b((?:code|code_verifier|pin|token|access_token|refresh_token|client_secret|password|secret|seal|tocsin_oauth[a-z_.]*)=)[^\s&"'\\;]+/gi,
     '$1…',
   ],
   // In JSON, also where that is a text in JSON again.
@@ -32,6 +32,11 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
     /(\\*"(?:[a-z]+_?)?(?:password|secret|privateKey|private_key|token|recoveryCode)\\*"\s*:\s*\\*")(?:[^"\\]|\\+[^"\\])+/gi,
     '$1…',
   ],
+  // Codes that people type, which are digits: other codes are names of errors.
+  [/(\\*"(?:code|pin|newPin)\\*"\s*:\s*\\*")\d{4,10}(?=\\*")/gi, '$1…'],
+  [/(\\*"recoveryCodes\\*"\s*:\s*\[)[^\]]*/gi, '$1…'],
+  // Where a push service delivers, and what its messages are encrypted for.
+  [/(\\*"(?:auth|p256dh)\\*"\s*:\s*\\*")[A-Za-z0-9_-]{16,}/g, '$1…'],
 ];
 
 /** The text without its secrets; also without the `known` ones, in any form. */

@@ -22,4 +22,6 @@ export interface ChannelSender {
    * provider can be asked. Others of the same kind to the same address may be among them: the log knows whose they are.
    */
   listSent(outgoing: OutgoingMessage, sinceMs: number): Promise<readonly string[]>;
+  /** Whether what `listSent` finds has the words of the message: then it belongs to no entry about another incident. */
+  readonly findsByWords?: boolean;
 }

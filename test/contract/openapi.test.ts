@@ -11,6 +11,7 @@ import { SERVICE_WITH_KEYS_EXAMPLE } from '#actions/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';
+import { keysOf } from '#kernel/keys_of.ts';
 
 const BASE_URL = 'https://tocsin.northwind.test/alerts';
 
@@ -63,7 +64,7 @@ test.each(EACH_ACTION)('%s is published with its permission, its schemas and an 
 });
 
 test('ids of one kind are shown by one action, and a body that takes them says which', () => {
-  const shown = ACTIONS.flatMap(({ showsIds = [] }) => showsIds);
+  const shown = ACTIONS.flatMap(({ lists = {} }) => keysOf(lists));
   expect(shown.toSorted()).toEqual([...new Set(shown)].toSorted());
   expect(idSourceOf('serviceId')).toMatchObject({ kind: 'service', shownBy: 'list_services' });
   expect(idSourceOf('escalationPolicyId')).toEqual(idSourceOf('policyId'));

@@ -1,5 +1,7 @@
-import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import path from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { AddressInfo } from 'node:net';
 
@@ -9,6 +11,7 @@ import { createLogger } from '#entry/logger.ts';
 import { openTracing } from '#entry/tracing.ts';
 import { silentLog } from '#kernel/log.ts';
 import { inSpan } from '#kernel/tracing.ts';
+import { makeFolder } from '#test/faults/folder.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 
 /** A receiver of OTLP: the bodies, in which names and ids of spans stand as they are. */
@@ -35,6 +38,8 @@ test('an exception is one trace from its request to the answer of the provider',
   // The exporter reads its own variables.
   process.env['OTEL_EXPORTER_OTLP_ENDPOINT'] = receiver.url;
   onTestFinished(() => void delete process.env['OTEL_EXPORTER_OTLP_ENDPOINT']);
+  const headersFile = path.join(makeFolder(), 'headers');
+  writeFileSync(headersFile, 'authorization=Bearer%20of%20the%20collector,x-team=shop\n');
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -45,7 +50,10 @@ test('an exception is one trace from its request to the answer of the provider',
   const rule = { serviceId, name: 'New exceptions', kind: 'exception', config: {}, escalationPolicyId: policyId };
   await w.expectOk('create_alert_rule', rule);
 
-  const tracing = await openTracing('api', silentLog);
+  const tracing = await openTracing('api', silentLog, {
+    ...process.env,
+    OTEL_EXPORTER_OTLP_HEADERS_FILE: headersFile,
+  });
   const { username, pathname } = new URL(dsn);
   const headers = { traceparent: `00-${TRACE}-b7ad6b7169203331-01` };
   const url = `/api${pathname}/store/?sentry_key=${username}`;
@@ -58,7 +66,8 @@ test('an exception is one trace from its request to the answer of the provider',
   const sent = Buffer.concat(receiver.bodies);
   const wanted = ['enqueue group_exceptions', 'group_exceptions', 'open_incident', 'fire_step', 'send sms', 'accepted'];
   for (const name of wanted) expect(sent.includes(name), name).toBe(true);
-  expect(receiver.headers[0]).toMatchObject({ path: '/v1/traces' });
+  const credentials = { authorization: 'Bearer of the collector', 'x-team': 'shop' };
+  expect(receiver.headers[0]).toMatchObject({ path: '/v1/traces', ...credentials });
   // Each span of the way is of this trace: the request, the queue, the group, the incident, the step and the message.
   const trace = Buffer.from(TRACE, 'hex');
   let count = 0;

@@ -63,13 +63,13 @@ test('a group that events come to while it is counted is counted again after a r
   const [taken] = await counts().takeDue(w.clock.now(), 10);
   expect(taken).toMatchObject({ id: groupId, serviceId });
   await arrive({});
-  const tally = (
+  const totals = (
     await w.context.actions.exceptions.counter.count([
       { serviceId, groupId, keptSince: w.clock.now().subtract({ hours: 1 }) },
     ])
   ).get(groupId)!;
-  const stale = { ...tally, events: 1 };
-  await counts().save([{ group: taken!, tally: stale, restsUntil: w.clock.now().add({ seconds: 4 }) }], w.clock.now());
+  const stale = { ...totals, events: 1 };
+  await counts().save([{ group: taken!, totals: stale, restsUntil: w.clock.now().add({ seconds: 4 }) }], w.clock.now());
   await run();
   expect(await countOf(groupId)).toBe(1);
   w.clock.advance({ seconds: 5 });

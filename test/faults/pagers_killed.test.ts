@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 
 import { expect, onTestFinished, test } from 'vitest';
 
@@ -10,6 +9,7 @@ import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
+import { pace } from '#test/kit/pace.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
@@ -129,8 +129,8 @@ async function startPagers({ context }: StaffedWorld): Promise<Supervised[]> {
 /** Returns how many were killed. */
 async function killUntil(endMs: number, pagers: readonly Supervised[], random: () => number): Promise<number> {
   let kills = 0;
-  while (Date.now() < endMs) {
-    await delay(random() * 2 * KILL_EVERY_MS);
+  for await (const _ of pace(() => random() * 2 * KILL_EVERY_MS)) {
+    if (Date.now() >= endMs) return kills;
     const pid = pagers[Math.floor(random() * pagers.length)]?.pid;
     if (pid == null) continue;
     process.kill(pid, 'SIGKILL');

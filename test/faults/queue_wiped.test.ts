@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 import { countPages, isAllDone, takenAmong } from '#infra/bench/paging/pages.ts';
@@ -9,6 +7,7 @@ import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
+import { pace } from '#test/kit/pace.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 
@@ -42,10 +41,12 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ 
       onTestFinished(() => roles.stop());
 
       let wipes = 0;
-      const sending = sendAll(w, services, () => wipes >= WIPES_MIN);
-      for (let isSent = false; !isSent; wipes += 1) {
-        isSent = await Promise.race([sending.then(() => true), delay(WIPE_EVERY_MS, false)]);
+      let isSent = false;
+      const sending = sendAll(w, services, () => wipes >= WIPES_MIN).finally(() => (isSent = true));
+      for await (const _ of pace(WIPE_EVERY_MS)) {
         await wipeQueue({ sql: w.context.db.sql, redisUrl });
+        wipes += 1;
+        if (isSent) break;
       }
       expect(wipes).toBeGreaterThanOrEqual(WIPES_MIN);
 
@@ -115,10 +116,10 @@ async function sendAll({ app }: StaffedWorld, services: readonly Service[], isEn
     expect([event.statusCode, point.statusCode]).toEqual([200, 202]);
   };
   const sends: Promise<void>[] = [];
-  for (let index = 0; index < PAIRS_MIN || !isEnough(); index += 1) {
+  for await (const index of pace(SEND_EVERY_MS)) {
+    if (index >= PAIRS_MIN && isEnough()) break;
     const service = services[index % GROUPS];
     if (service !== undefined) sends.push(send(index, service));
-    await delay(SEND_EVERY_MS);
   }
   await Promise.all(sends);
   return sends.length;

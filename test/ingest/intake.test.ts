@@ -36,11 +36,11 @@ class FakeQueue {
 
   async addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> {
     this.asked += 1;
-    await this.ping();
+    await this.pingStore();
     this.jobs.push(...jobs.map((one) => ({ ...one, job, bytes: Buffer.from(one.bytes) })));
   }
 
-  async ping(): Promise<void> {
+  async pingStore(): Promise<void> {
     if (this.state === 'hanging') await new Promise(() => {});
     if (this.state === 'away') throw new AppError('unavailable', 'away', { retryAfterSeconds: 5 });
   }

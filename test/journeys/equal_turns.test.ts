@@ -71,3 +71,23 @@ test('a provider that does not answer one organization delays neither the pages 
   expect(asked.toSorted()).toEqual([...crowd, single].toSorted());
   expect(incidentId).toBeDefined();
 });
+
+test('check-ins are looked at organization by organization, however many services of one send some', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const other = await w.given.organization('Other');
+  const ofServices = async ({ orgId, orgKey: key }: typeof other, services: number, each: number): Promise<void> => {
+    for (let service = 0; service < services; service += 1) {
+      const { serviceId } = await w.given.service({ key });
+      await w.context.db.sql.run(
+        `insert into check_ins (org_id, service_id, slug, environment, run_id, is_named, status, received_at)
+         select $1, $2, 'nightly', 'production', n::text, false, 'ok', $3 from generate_series(1, $4) n`,
+        [orgId, serviceId, w.clock.now().toString(), each],
+      );
+    }
+  };
+  await ofServices(w, 5, 30);
+  await ofServices(other, 1, 2);
+  const waiting = await storesOf(w.context.db.session()).checkIns.listWaiting(100);
+  expect(waiting).toHaveLength(100);
+  expect(waiting.filter(({ orgId }) => orgId === other.orgId)).toHaveLength(2);
+});

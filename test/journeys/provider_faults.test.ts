@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Fault } from '@tocsin/phone-simulator';
+import { sendNotification } from '#incidents/send_notification.ts';
+import { AppError } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
+import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
+import { PeopleStore } from '#storage/postgres/people_store.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { staffedWorld } from '#test/kit/staff.ts';
 
@@ -102,6 +107,36 @@ describe('a provider that asks for time', () => {
   });
 });
 
+test('a process that learns of its claim when the lease is over sends nothing, as another one has sent the page', async () => {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const { userId, phone } = await w.staff.responder(teamId, 'Anna');
+  const step = { afterMinutes: 0, channels: ['sms'] as const, targetUserIds: [userId] };
+  const alert = await w.staff.alert(teamId, [step]);
+  const claim = DeliveryStore.prototype.claim;
+  const late: Promise<unknown>[] = [];
+  const claiming = vi.spyOn(DeliveryStore.prototype, 'claim');
+  onTestFinished(() => claiming.mockRestore());
+  // What follows the claim is asked of this store: by then the lease is over, and another process has come.
+  const asking = vi.spyOn(PeopleStore.prototype, 'findRole');
+  onTestFinished(() => asking.mockRestore());
+  const { findRole } = PeopleStore.prototype;
+  claiming.mockImplementationOnce(async function (this: DeliveryStore, ...asked) {
+    asking.mockImplementationOnce(async function (this: PeopleStore, ...whose) {
+      w.clock.advance({ seconds: 20 });
+      late.push(sendNotification(w.runtime, asId('notification', asked[0])));
+      await late[0];
+      return await findRole.apply(this, whose);
+    });
+    return await claim.apply(this, asked);
+  });
+  await alert.trigger();
+  await w.settle();
+  await w.advance({ seconds: 20 });
+  expect(late).toHaveLength(1);
+  expect(w.phone.messages.filter(({ to }) => to === phone)).toHaveLength(1);
+});
+
 describe('a provider that says nothing', () => {
   test.each(['sms', 'call'] as const)(
     'after it accepted the %s is queried before anything is sent again',
@@ -120,6 +155,37 @@ describe('a provider that says nothing', () => {
     await w.advance({ seconds: 40 });
     expect(sent()).toMatchObject({ sms: 1, calls: 1 });
     expect((await entries())[channel]).toMatchObject({ attempts: 2 });
+  });
+
+  test('after it accepted the sms gets it once, though the database is away when the provider is queried', async () => {
+    const { w, entries, sent } = await annaIsPaged(
+      { kind: 'drop', when: 'after', on: 'message', times: 1 },
+      { kind: 'callback_lost' },
+    );
+    const away = vi.spyOn(DeliveryStore.prototype, 'findUnclaimed');
+    onTestFinished(() => away.mockRestore());
+    away.mockRejectedValueOnce(new AppError('unavailable', 'away'));
+    for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 });
+    expect(away.mock.calls.length).toBeGreaterThan(1);
+    expect(sent()).toMatchObject({ sms: 1 });
+    expect((await entries())['sms']?.status).toMatch(/^(sent|delivered)$/);
+  });
+
+  test('about two incidents, of which it accepted the first, gets each page once', async () => {
+    const w = await staffedWorld();
+    const teamId = await w.staff.team();
+    const { userId, phone } = await w.staff.responder(teamId, 'Anna');
+    const step = { afterMinutes: 0, channels: ['sms'] as const, targetUserIds: [userId] };
+    const alerts = [await w.staff.alert(teamId, [step]), await w.staff.alert(teamId, [step])];
+    w.phone.addFault({ kind: 'drop', when: 'after', on: 'message', times: 1, number: phone });
+    w.phone.addFault({ kind: 'drop', when: 'before', on: 'message', times: 1, number: phone });
+    w.phone.addFault({ kind: 'callback_lost', number: phone });
+    for (const alert of alerts) await alert.trigger();
+    await w.settle();
+    for (let i = 0; i < 4; i += 1) await w.advance({ seconds: 10 });
+    const texts = w.phone.messages.filter(({ to }) => to === phone).map(({ body }) => body);
+    expect(texts).toHaveLength(2);
+    expect(new Set(texts).size).toBe(2);
   });
 
   test('twice, and cannot be queried either, is not tried a third time: the log says unconfirmed', async () => {

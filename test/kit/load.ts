@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { expect, onTestFinished } from 'vitest';
 
 import type { Config } from '#entry/config.ts';
 import { runningClock } from '#test/kit/clock.ts';
+import { pace } from '#test/kit/pace.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -30,7 +29,8 @@ function startLoad(w: World, dsn: string) {
   const over = new AbortController();
   const accepted: number[] = [];
   const loop = async (): Promise<void> => {
-    for (let number = 0; !over.signal.aborted; number += 1) {
+    for await (const number of pace(SEND_EVERY_MS)) {
+      if (over.signal.aborted) return;
       const payload = { platform: 'python', exception: { values: [{ type: `Load${number % 10}`, value: 'failed' }] } };
       const answer = await w.app.inject({
         method: 'POST',
@@ -39,7 +39,6 @@ function startLoad(w: World, dsn: string) {
         payload,
       });
       if (answer.statusCode === 200) accepted.push(number);
-      await pause(SEND_EVERY_MS);
     }
   };
   const running = loop();

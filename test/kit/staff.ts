@@ -11,6 +11,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
+import { pace } from '#test/kit/pace.ts';
 import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
@@ -115,9 +116,10 @@ export async function staffedWorld(
   };
   /** Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. */
   const settle = async (): Promise<void> => {
-    for (let quietLooks = 0; quietLooks < 2;) {
+    let quietLooks = 0;
+    for await (const _ of pace(2)) {
       quietLooks = (await isQuiet()) ? quietLooks + 1 : 0;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      if (quietLooks === 2) return;
     }
   };
 

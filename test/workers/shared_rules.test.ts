@@ -109,6 +109,25 @@ test('rules are shared by live workers; those of one that dies or stops are take
   expect(new Set(incidents.map(({ ruleId }: { ruleId: string }) => ruleId))).toEqual(ruleIds);
 }, 120_000);
 
+test('many rules are evaluated in groups, each rule once, and a group that fails holds up no other', async () => {
+  const w = await staffedWorld({ settings: { incidentsPerService: 0 }, jobs: false });
+  const ruleIds = await breached(w);
+  const groups: string[][] = [];
+  const rules: Parameters<typeof evaluateRules>[0]['rules'] = {
+    async evaluate(questions, now) {
+      groups.push(questions.map(({ ruleId }) => ruleId));
+      if (groups.length === 2) throw new Error('a group fails');
+      return await w.runtime.rules.evaluate(questions, now);
+    },
+  };
+  await expect(evaluateRules({ ...w.runtime, rules }, SHORT_WINDOWS, null, 5)).rejects.toThrow('a group fails');
+  expect(groups.length).toBeGreaterThanOrEqual(RULES / 5);
+  for (const group of groups) expect(group.length).toBeLessThanOrEqual(5);
+  expect(groups.flat().toSorted()).toEqual([...ruleIds].toSorted());
+  const { total } = await w.expectOk('list_incidents');
+  expect(total).toBe(RULES - (groups[1]?.length ?? 0));
+}, 120_000);
+
 test('the parts of all rules together are all rules, and rules over one metric are of one part', async () => {
   const w = await staffedWorld({ jobs: false });
   const { serviceId } = await w.given.service();

@@ -13,6 +13,7 @@ export const connectApp = defineAction({
   route: 'POST /connect/:uid',
   summary: 'Connect the app that asks to one organization, to look only or to change things, too.',
   effect: 'write',
+  stepUp: true,
   input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, CLOSED),
   result: Redirect,
   refusals: ['not_found'],

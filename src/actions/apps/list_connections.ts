@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName } from '#actions/apps/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
@@ -30,7 +30,7 @@ export const listConnections = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the app or of the person' })),
+      text: searchInput('part of the name of the app or of the person'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -11,6 +11,7 @@ export const deleteDashboard = defineAction({
   guidance: 'Ask your user first.',
   permission: 'dashboards:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ dashboardId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), dashboardId: IdText }),
   example: { dashboardId: IDS.dashboardId },

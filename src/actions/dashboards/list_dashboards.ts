@@ -15,7 +15,12 @@ export const listDashboards = defineAction({
     dashboards: Type.Array(DashboardSummaryView),
     total: Type.Integer({ description: 'how many dashboards there are, also beyond the cut' }),
   }),
-  showsIds: ['dashboard'],
+  lists: {
+    dashboard: ({ dashboards }) =>
+      dashboards.map(({ dashboardId, name, serviceId }) => {
+        return { id: dashboardId, names: [name], links: serviceId === null ? [] : [serviceId] };
+      }),
+  },
   alsoCalled: ['get_dashboards', 'search_dashboards'],
   digest: ({ dashboards, total }) => ({ total, dashboards }),
   example: {},

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { DashboardSummaryView, toDashboardSummaryView } from '#actions/dashboards/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 
 const LIMIT = 50;
@@ -19,7 +19,7 @@ export const searchDashboards = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of its service' })),
+      text: searchInput('part of the name or of its service'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { BrowsedGroupView, toBrowsedGroupView } from '#actions/exceptions/browsed_group.ts';
-import { readTallies } from '#actions/exceptions/tallies.ts';
+import { readGroupTotals } from '#actions/exceptions/group_totals.ts';
 import { GROUP_FILTER_FIELDS, toGroupFilter } from '#actions/exceptions/group_filter.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
@@ -79,16 +79,16 @@ export const browseExceptionGroups = defineAction({
     const { shown, nextCursor } = pageOf(found, limit, (last) => `${sort}.${last.value}.${last.id}`);
     const days = lastDays(now, DAYS);
     const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
-    const [groups, tallyOf, deploys] = await Promise.all([
+    const [groups, totalsOf, deploys] = await Promise.all([
       stores.exceptionGroups.findListed(shown.map(({ id }) => id)),
-      readTallies(context, shown),
+      readGroupTotals(context, shown),
       stores.releases.listDeployDays(caller.orgId, serviceIds, startOfDays(days)),
     ]);
     return {
       groups: shown.flatMap((place) => {
         const group = groups.get(place.id);
         const { serviceName } = place;
-        return group === undefined ? [] : [toBrowsedGroupView(group, { tally: tallyOf(place), serviceName, days })];
+        return group === undefined ? [] : [toBrowsedGroupView(group, { totals: totalsOf(place), serviceName, days })];
       }),
       days,
       deploys,

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { GROUP_FIELDS } from '#actions/exceptions/view.ts';
 import { nullable } from '#actions/fields.ts';
-import { countsOn, type GroupTally } from '#core/exceptions/group_counts.ts';
+import { countsOn, type GroupTotals } from '#core/exceptions/group_counts.ts';
 import type { ListedGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 /** A row of the console's list. */
@@ -16,17 +16,17 @@ export const BrowsedGroupView = Type.Object({
 
 export function toBrowsedGroupView(
   { id: groupId, level: severity, ...group }: ListedGroupRow,
-  { tally, serviceName, days }: { tally: GroupTally; serviceName: string; days: readonly string[] },
+  { totals, serviceName, days }: { totals: GroupTotals; serviceName: string; days: readonly string[] },
 ): Static<typeof BrowsedGroupView> {
   return {
     groupId,
     severity,
     ...group,
-    eventCount: tally.events,
-    userCount: tally.users,
+    eventCount: totals.events,
+    userCount: totals.users,
     serviceName,
-    newestRelease: tally.releases[0]?.release ?? null,
-    releaseCount: tally.releasesTotal,
-    dailyCounts: countsOn(tally.days, days),
+    newestRelease: totals.releases[0]?.release ?? null,
+    releaseCount: totals.releasesTotal,
+    dailyCounts: countsOn(totals.days, days),
   };
 }

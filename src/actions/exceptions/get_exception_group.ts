@@ -5,7 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { digestOfGroup } from '#actions/exceptions/digest.ts';
 import { ORIGIN_FIELDS, ORIGINS_EXAMPLE, readOrigins } from '#actions/exceptions/origins.ts';
 import { RecentEventView, toRecentEventView, EVENT_EXAMPLE } from '#actions/exceptions/recent_event.ts';
-import { readTallies } from '#actions/exceptions/tallies.ts';
+import { readGroupTotals } from '#actions/exceptions/group_totals.ts';
 import { toTriageView, TriageView, TRIAGE_EXAMPLE } from '#actions/exceptions/triage.ts';
 import {
   GROUP_FIELDS,
@@ -70,8 +70,8 @@ export const getExceptionGroup = defineAction({
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const service = await stores.services.get(caller.orgId, group.serviceId);
     const [scope, periods] = [scopeOf(group, now), periodsAt(now)];
-    const [tallyOf, weeks, { events: stored, tags }, openIncidentId, origins] = await Promise.all([
-      readTallies(context, [group]),
+    const [totalsOf, weeks, { events: stored, tags }, openIncidentId, origins] = await Promise.all([
+      readGroupTotals(context, [group]),
       exceptions.countWeeks(scope, periods),
       exceptions.readNewest(scope, { limit: RECENT_EVENTS_MAX, sampling: TAGS_SHOWN }),
       stores.exceptionGroups.findOpenIncidentId(caller.orgId, group.id),
@@ -86,13 +86,13 @@ export const getExceptionGroup = defineAction({
     const events = mapped.map(({ event }) => event);
     const { scmOwner: owner, scmRepo: name } = service;
     const repository = owner !== null && name !== null ? { owner, name } : null;
-    const tally = tallyOf(group);
-    const facts = { group, tally, weeks, tags, newest: events[0], repository, openIncidentId, now };
+    const totals = totalsOf(group);
+    const facts = { group, totals, weeks, tags, newest: events[0], repository, openIncidentId, now };
     return {
-      ...toExceptionGroupView(group, tally),
+      ...toExceptionGroupView(group, totals),
       pattern: group.pattern,
       triage: toTriageView(facts),
-      dailyCounts: countsOn(tally.days, periods.days).map((count, index) => ({
+      dailyCounts: countsOn(totals.days, periods.days).map((count, index) => ({
         date: periods.days[index] ?? '',
         count,
       })),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { readTallies } from '#actions/exceptions/tallies.ts';
+import { readGroupTotals } from '#actions/exceptions/group_totals.ts';
 import { TriageView } from '#actions/exceptions/triage.ts';
 import { GROUP_FIELDS, GroupStatusName, scopeOf, toGroupFields } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
@@ -125,39 +125,51 @@ export const getExceptionOverview = defineAction({
     const { caller, stores, exceptions, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const days = lastDays(now, Math.min(DAYS_MAX, group.retentionDays));
-    const [service, tallyOf, tags, akin, incidents, merged, taker, template, furtherKeys, fixes, regressedIn, deploys] =
-      await Promise.all([
-        stores.services.get(caller.orgId, group.serviceId),
-        readTallies(context, [group]),
-        exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
-        stores.exceptionSearch.listAkin(group, AKIN_MAX),
-        stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
-        stores.groupMerges.list([group.id]),
-        group.mergedIntoId === null ? null : stores.exceptionGroups.get(caller.orgId, group.mergedIntoId, now),
-        stores.messageTemplates.findOfGroup(group.id),
-        stores.groupKeys.countFurther(group.id),
-        group.status === 'resolved' ? stores.groupReleases.listFixes([group.id]) : null,
-        group.regressedAt === null ? null : stores.groupReleases.findRegression(group.id, group.regressedAt),
-        stores.releases.listDeployDays(caller.orgId, [group.serviceId], startOfDays(days)),
-      ]);
-    const tally = tallyOf(group);
+    const [
+      service,
+      totalsOf,
+      tags,
+      akin,
+      incidents,
+      merged,
+      taker,
+      template,
+      furtherKeys,
+      fixes,
+      regressedIn,
+      deploys,
+    ] = await Promise.all([
+      stores.services.get(caller.orgId, group.serviceId),
+      readGroupTotals(context, [group]),
+      exceptions.countTags(scopeOf(group, now), TAGS_SHOWN),
+      stores.exceptionSearch.listAkin(group, AKIN_MAX),
+      stores.exceptionSearch.listIncidents(caller.orgId, group.id, INCIDENTS_MAX),
+      stores.groupMerges.list([group.id]),
+      group.mergedIntoId === null ? null : stores.exceptionGroups.get(caller.orgId, group.mergedIntoId, now),
+      stores.messageTemplates.findOfGroup(group.id),
+      stores.groupKeys.countFurther(group.id),
+      group.status === 'resolved' ? stores.groupReleases.listFixes([group.id]) : null,
+      group.regressedAt === null ? null : stores.groupReleases.findRegression(group.id, group.regressedAt),
+      stores.releases.listDeployDays(caller.orgId, [group.serviceId], startOfDays(days)),
+    ]);
+    const totals = totalsOf(group);
     const fix = fixes?.get(group.id) ?? null;
-    const counts = countsOn(tally.days, days);
+    const counts = countsOn(totals.days, days);
     return {
       ...toGroupFields(group),
-      eventCount: tally.events,
-      userCount: tally.users,
+      eventCount: totals.events,
+      userCount: totals.users,
       serviceName: service.name,
       pattern: group.pattern,
-      isHandled: tally.isHandled,
+      isHandled: totals.isHandled,
       isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
       trend: group.retentionDays < 2 * WEEK ? null : toTrendView(counts),
       days: days.map((date, index) => ({ date, count: counts[index] ?? 0 })),
-      environments: [...tally.environments],
-      releases: [...tally.releases],
-      releasesTotal: tally.releasesTotal,
+      environments: [...totals.environments],
+      releases: [...totals.releases],
+      releasesTotal: totals.releasesTotal,
       tags: [...tags].map(([key, values]) => ({ key, values: [...values] })),
-      taggedEvents: Math.min(TAGS_SHOWN.sample, tally.events),
+      taggedEvents: Math.min(TAGS_SHOWN.sample, totals.events),
       grouping: {
         version: group.groupingVersion,
         parts: group.groupingParts.map((part) => ({ ...part, lines: [...part.lines] })),

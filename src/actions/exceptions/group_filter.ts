@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
 import type { ActionContext } from '#actions/action_context.ts';
 import { LevelName } from '#actions/exceptions/view.ts';
 import { IdText } from '#actions/fields.ts';
@@ -13,9 +14,7 @@ export const GROUP_FILTER_FIELDS = {
   severity: Type.Optional(LevelName),
   environment: Type.Optional(OriginText),
   release: Type.Optional(OriginText),
-  text: Type.Optional(
-    Type.String({ maxLength: 200, description: 'part of the title, the type or the place in the code' }),
-  ),
+  text: searchInput('part of the title, the type or the place in the code'),
 };
 
 const GroupFilterFields = Type.Object(GROUP_FILTER_FIELDS);

@@ -22,7 +22,12 @@ export const listExceptionGroups = defineAction({
   effect: 'read',
   input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, CLOSED),
   result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
-  showsIds: ['group'],
+  lists: {
+    group: ({ groups }) =>
+      groups.map(({ groupId, title, type, serviceId }) => {
+        return { id: groupId, names: [title, type ?? title], links: [serviceId] };
+      }),
+  },
   untrustedText: GROUP_UNTRUSTED_TEXT.map((field) => `groups[].${field}`),
   alsoCalled: ['list_exceptions', 'list_errors', 'list_issues', 'search_issues', 'search_exceptions'],
   digest: ({ groups, total }) => ({ total, groups: mostUrgentGroups(groups) }),

@@ -5,7 +5,7 @@ import { LevelName, GROUP_EXAMPLE } from '#actions/exceptions/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
-import type { GroupTally, ValueCount } from '#core/exceptions/group_counts.ts';
+import type { GroupTotals, ValueCount } from '#core/exceptions/group_counts.ts';
 import { type Repository, sourceLink } from '#core/exceptions/source_link.ts';
 import { trendOf } from '#core/exceptions/triage.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -100,7 +100,7 @@ export const TRIAGE_EXAMPLE: Static<typeof TriageView> = {
 /** What triage is made of. */
 export interface TriageFacts {
   readonly group: ExceptionGroupRow;
-  readonly tally: GroupTally;
+  readonly totals: GroupTotals;
   readonly weeks: WeekCounts;
   readonly tags: ReadonlyMap<string, readonly ValueCount[]>;
   readonly newest: ExceptionEvent | undefined;
@@ -114,17 +114,17 @@ const NEW_HOURS = 24;
 const TREND_DAYS = 14;
 
 export function toTriageView(facts: TriageFacts): Static<typeof TriageView> {
-  const { group, tally, now } = facts;
+  const { group, totals, now } = facts;
   return {
     severity: group.level,
     culprit: toCulpritView(facts.newest, facts.repository),
     firstSeenAt: toTimestamp(group.firstSeenAt),
     lastSeenAt: toTimestamp(group.lastSeenAt),
-    eventCount: tally.events,
-    userCount: tally.users,
-    environments: tally.environments.slice(0, ENVIRONMENTS_MAX),
+    eventCount: totals.events,
+    userCount: totals.users,
+    environments: totals.environments.slice(0, ENVIRONMENTS_MAX),
     releases: { first: group.firstRelease, last: group.lastRelease },
-    isHandled: tally.isHandled,
+    isHandled: totals.isHandled,
     isNew: isAtOrBefore(now.subtract({ hours: NEW_HOURS }), group.firstSeenAt),
     isRegression: group.regressedAt !== null,
     trend: group.retentionDays < TREND_DAYS ? null : toTrendView(facts.weeks),

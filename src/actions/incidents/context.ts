@@ -17,8 +17,6 @@ const SHOWN = 10;
 const AROUND_MINUTES = 15;
 /** What somebody has changed shows later than it was done. */
 const CHANGES_BEFORE_MINUTES = 120;
-/** The audit log has them too, but they change nothing. */
-const CREDENTIAL_READS = ['get_service', 'reveal_ingest_key'];
 const RULES_MAX = 1_000;
 
 /** Deploys this long after the trigger still count: a roll-back, or the second half of a roll-out. */
@@ -178,7 +176,7 @@ async function readChanges(
         ...(policyId === null ? [] : [policyId]),
       ],
       result: 'done',
-      actionsLeftOut: CREDENTIAL_READS,
+      changesOnly: true,
     },
     null,
     CHANGES_SHOWN,

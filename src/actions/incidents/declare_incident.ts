@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { DECLARED_TITLE_LENGTH_MAX } from '#core/console/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, RequestKey } from '#actions/fields.ts';
@@ -18,7 +19,12 @@ export const declareIncident = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      title: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S', description: 'what is wrong, in a sentence' }),
+      title: Type.String({
+        minLength: 1,
+        maxLength: DECLARED_TITLE_LENGTH_MAX,
+        pattern: '\\S',
+        description: 'what is wrong, in a sentence',
+      }),
       severity: Type.Enum([...LEVELS]),
       escalationPolicyId: nullable(IdText),
       requestKey: RequestKey,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
@@ -18,7 +19,10 @@ export const editIncidentNote = defineAction({
       incidentId: IdText,
       noteId: IdText,
       text: NoteText,
-      before: Type.String({ maxLength: 2_000, description: 'the text that is changed: another one is a conflict' }),
+      before: Type.String({
+        maxLength: NOTE_LENGTH_MAX,
+        description: 'the text that is changed: another one is a conflict',
+      }),
     },
     CLOSED,
   ),

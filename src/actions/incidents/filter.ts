@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
 import { IdText } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
 import type { IncidentFilter } from '#storage/postgres/incident_search.ts';
@@ -9,9 +10,7 @@ export const IncidentFilterFields = {
   serviceId: Type.Optional(IdText),
   ruleId: Type.Optional(Type.String({ description: 'that this rule has opened, or that stand for it among others' })),
   severity: Type.Optional(Type.Enum([...LEVELS])),
-  text: Type.Optional(
-    Type.String({ maxLength: 200, description: 'part of the title, of #number or of the name of the service' }),
-  ),
+  text: searchInput('part of the title, of #number or of the name of the service'),
 };
 
 export function toIncidentFilter({

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
@@ -22,9 +23,7 @@ export const listAssignees = defineAction({
   input: Type.Object(
     {
       incidentId: IdText,
-      text: Type.Optional(
-        Type.String({ maxLength: 200, description: 'part of the name of a policy, or of a name or mail address' }),
-      ),
+      text: searchInput('part of the name of a policy, or of a name or mail address'),
     },
     CLOSED,
   ),

@@ -45,7 +45,16 @@ export const listIncidents = defineAction({
       { description: 'incidents that were triggered in the last 24 hours by rule, the noisiest first, at most 100' },
     ),
   }),
-  showsIds: ['incident'],
+  lists: {
+    incident: ({ incidents }) =>
+      incidents
+        .toSorted((a, b) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
+        .map(({ incidentId, number, title, serviceId, ruleId, exceptionGroupId }) => ({
+          id: incidentId,
+          names: [`#${number} ${title}`, title, String(number)],
+          links: [serviceId, ruleId, exceptionGroupId].filter((id) => id !== null),
+        })),
+  },
   untrustedText: INCIDENT_UNTRUSTED_TEXT.map((field) => `incidents[].${field}`),
   alsoCalled: ['list_alerts', 'get_alerts', 'search_incidents', 'list_open_incidents', 'get_active_incidents'],
   digest: ({ incidents, counts, total, last24Hours }) => ({

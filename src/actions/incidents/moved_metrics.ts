@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { readChart } from '#actions/metrics/chart.ts';
-import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { AGGREGATIONS, usualAggregation } from '#core/metrics/aggregation.ts';
 import { findMove, MOVE_SPAN } from '#core/metrics/moved.ts';
 import { selectorOfName } from '#core/metrics/selector_text.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -67,7 +67,7 @@ async function readMove(
   at: Temporal.Instant,
   context: ActionContext,
 ) {
-  const aggregation = kind === 'counter' || kind === 'delta' ? 'sum' : 'avg';
+  const aggregation = usualAggregation(kind);
   const period = {
     from: at.add({ milliseconds: MOVE_SPAN.fromMs }),
     to: at.add({ milliseconds: MOVE_SPAN.toMs }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -12,7 +13,7 @@ export const NOTES_MAX = 200;
 
 export const NoteText = Type.String({
   minLength: 1,
-  maxLength: 2_000,
+  maxLength: NOTE_LENGTH_MAX,
   pattern: '\\S',
   description: 'a text that is not blank',
 });

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
 import { ApiKeyView, toApiKeyView } from '#actions/keys/view.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { parseTimeCursor, timeCursorOf } from '#actions/time_cursor.ts';
 
@@ -18,9 +18,7 @@ export const listApiKeys = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(
-        Type.String({ maxLength: 200, description: 'part of the name, of how the key begins, or of whose it is' }),
-      ),
+      text: searchInput('part of the name, of how the key begins, or of whose it is'),
       creatorId: Type.Optional(
         Type.String({ maxLength: 200, description: 'only keys of the organization that this person created' }),
       ),

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
+import { LABEL_VALUES_MAX } from '#core/metrics/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
@@ -7,7 +9,6 @@ import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 
 const VALUES = 10;
-const VALUES_MAX = 200;
 
 /** By what the explorer splits and filters. */
 export const describeLabels = defineAction({
@@ -21,9 +22,9 @@ export const describeLabels = defineAction({
       serviceId: IdText,
       metricName: MetricName,
       label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the values' })),
+      text: searchInput('part of the values'),
       valuesMax: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
+        Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
       ),
     },
     CLOSED,

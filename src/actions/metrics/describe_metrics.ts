@@ -1,17 +1,18 @@
 import { type Static, Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readChart } from '#actions/metrics/chart.ts';
 import { nearestNames } from '#actions/metrics/nearest_names.ts';
-import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { AGGREGATIONS, usualAggregation } from '#core/metrics/aggregation.ts';
 import { familiesOf, METRIC_TYPES, metricTypeOf } from '#core/metrics/metric_type.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import { selectorOfName, selectorText } from '#core/metrics/selector_text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { MetricEntry } from '#storage/clickhouse/metric_catalog.ts';
-import type { ToldType } from '#storage/postgres/metric_type_store.ts';
+import type { AnnouncedType } from '#storage/postgres/metric_type_store.ts';
 
 const LIMIT = 25;
 const LIMIT_MAX = 50;
@@ -67,7 +68,7 @@ export const describeMetrics = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'words that the name holds' })),
+      text: searchInput('words that the name holds'),
       sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
@@ -112,7 +113,7 @@ export const describeMetrics = defineAction({
 });
 
 /** The unit of a histogram is not that of its counts. */
-function typeIn(types: ReadonlyMap<string, ToldType>, { name }: MetricEntry) {
+function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
   const [family, told] = familiesOf(name)
     .map((one) => [one, types.get(one)] as const)
     .find(([, one]) => one !== undefined) ?? ['', undefined];
@@ -127,7 +128,7 @@ async function describe(
   told: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
   context: ActionContext,
 ): Promise<Static<typeof MetricEntryView>> {
-  const aggregation = kind === 'counter' || kind === 'delta' ? 'sum' : 'avg';
+  const aggregation = usualAggregation(kind);
   const shown = { metricName: name, isHistogram, kind, ...told, aggregation, seriesCount } as const;
   const isLarge = seriesCount > PREVIEW_SERIES_MAX;
   const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 
+import { CHART_PIXELS_MAX, CHART_QUERIES_MAX } from '#core/metrics/limits.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
 import { ChartResultView, readChart } from '#actions/metrics/chart.ts';
@@ -10,8 +11,6 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
-const QUERIES_MAX = 60;
-const PIXELS_MAX = 4_000;
 const PIXELS = 600;
 const OFFSET_DAYS_MAX = 400;
 const SPLIT_MAX = 20;
@@ -37,7 +36,7 @@ const ChartQueryInput = Type.Object(
     pixels: Type.Optional(
       Type.Integer({
         minimum: 20,
-        maximum: PIXELS_MAX,
+        maximum: CHART_PIXELS_MAX,
         description: `the width of the chart; ${PIXELS} when left out`,
       }),
     ),
@@ -67,7 +66,7 @@ export const queryMetrics = defineAction({
       ),
       from: Type.Optional(Timestamp),
       to: Type.Optional(Timestamp),
-      queries: Type.Array(ChartQueryInput, { minItems: 1, maxItems: QUERIES_MAX }),
+      queries: Type.Array(ChartQueryInput, { minItems: 1, maxItems: CHART_QUERIES_MAX }),
     },
     CLOSED,
   ),

@@ -13,6 +13,7 @@ export const deleteMonitor = defineAction({
     'Delete a cron monitor with its runs, and resolve its incidents. The next check-in of its job makes it again.',
   permission: 'exceptions:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ monitorId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
   example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m' },

@@ -21,6 +21,7 @@ export const createInvitation = defineAction({
     'Invite somebody by a link that works once, within seven days. It is mailed where this server sends mail, and shown here once.',
   permission: 'organization:manage',
   effect: 'write',
+  stepUp: true,
   input: Type.Object({ email: EmailField, role: RoleName }, CLOSED),
   result: Type.Object({ ...INVITATION_FIELDS, link: Type.String({ description: 'shown this once' }) }),
   conflict: 'the person is a member already',

@@ -4,7 +4,7 @@ import { RoleName } from '#actions/account/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { isReachable } from '#core/oncall/reachability.ts';
@@ -35,11 +35,9 @@ export const listMembers = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of the mail address' })),
+      text: searchInput('part of the name or of the mail address'),
       role: Type.Optional(RoleName),
-      userIds: Type.Optional(
-        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
-      ),
+      userIds: idsInput(LIMIT_MAX),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -12,6 +12,7 @@ export const deleteEscalationPolicy = defineAction({
   guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ policyId: IdText }, CLOSED),
   result: Type.Object({
     deleted: Type.Literal(true),

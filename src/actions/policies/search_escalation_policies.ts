@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { PolicyInUseView, readPoliciesInUse } from '#actions/policies/policy_uses.ts';
 
@@ -20,7 +20,7 @@ export const searchEscalationPolicies = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+      text: searchInput('part of the name'),
       teamId: Type.Optional(IdText),
       ...pageInput(LIMIT, LIMIT_MAX),
     },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { searchInput } from '#actions/list_page.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
@@ -22,7 +23,7 @@ export const listReleases = defineAction({
   input: Type.Object(
     {
       serviceId: IdText,
-      search: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
+      search: searchInput('part of the name'),
       offset: Type.Optional(Type.Integer({ minimum: 0, maximum: RELEASES_MAX })),
       limit: Type.Optional(Type.Integer({ minimum: 1, maximum: PAGE_MAX })),
     },
@@ -81,7 +82,7 @@ export const listReleases = defineAction({
     return {
       releases: names.slice(offset, offset + limit).map(([release]) => {
         const sessions = healthBy.get(release);
-        const [tally, row, counts, deploy] = [
+        const [totals, row, counts, deploy] = [
           seenBy.get(release),
           toldBy.get(release),
           groupsBy.get(release),
@@ -89,14 +90,14 @@ export const listReleases = defineAction({
         ];
         return {
           release,
-          events: tally?.events ?? 0,
-          users: tally?.users ?? 0,
-          groups: tally?.groups ?? 0,
+          events: totals?.events ?? 0,
+          users: totals?.users ?? 0,
+          groups: totals?.groups ?? 0,
           newGroups: counts?.begun ?? 0,
           regressedGroups: counts?.regressed ?? 0,
           resolvedGroups: counts?.resolved ?? 0,
-          firstSeenAt: toTimestampOrNull(tally?.firstSeenAt ?? null),
-          lastSeenAt: toTimestampOrNull(tally?.lastSeenAt ?? null),
+          firstSeenAt: toTimestampOrNull(totals?.firstSeenAt ?? null),
+          lastSeenAt: toTimestampOrNull(totals?.lastSeenAt ?? null),
           createdAt: toTimestampOrNull(row?.createdAt ?? null),
           releasedAt: toTimestampOrNull(row?.releasedAt ?? null),
           commitCount: row?.commitCount ?? 0,

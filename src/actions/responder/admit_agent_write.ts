@@ -4,9 +4,6 @@ import { capOf } from '#core/responder/agent_settings.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** They keep or give back what an agent has, so a cap must not be in their way. */
-const UNCOUNTED: ReadonlySet<string> = new Set(['renew_lease', 'release_lease']);
-
 const RETRY_AFTER_SECONDS = 300;
 
 /**
@@ -16,17 +13,21 @@ const RETRY_AFTER_SECONDS = 300;
 export async function admitAgentWrite(
   { stores, now }: UnitOfWork,
   { orgId, actor, responder }: Caller,
-  { name }: AnyOperation,
+  operation: AnyOperation,
 ): Promise<void> {
   const settings = await stores.responders.shareSettings(orgId);
   if (settings.areStopped) throw agentsStopped();
   const agentId = responder?.agentId ?? agentIdOf(actor);
   const cap = capOf(settings, responder !== undefined);
-  if (cap === null || agentId === null || UNCOUNTED.has(name)) return;
+  if (cap === null || agentId === null || isBeyondCap(operation)) return;
   if (await stores.responders.countWrite(agentId, cap, now)) return;
   throw new AppError('rate_limited', `this agent has made ${cap} changes within an hour, which is its cap here`, {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+function isBeyondCap(operation: AnyOperation): boolean {
+  return operation.consoleOnly === true && operation.isBeyondCap === true;
 }
 
 /** The connection or the key that an agent acts through; null for a person. */

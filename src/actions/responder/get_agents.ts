@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { visibleOwner } from '#actions/people/visible_owner.ts';
 import { AgentSettingsView } from '#actions/responder/settings_view.ts';
 import { invalidInput } from '#kernel/errors.ts';
@@ -32,7 +32,7 @@ export const getAgents = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name of the agent or person' })),
+      text: searchInput('part of the name of the agent or person'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -11,6 +11,7 @@ export const releaseLease = defineAction({
   name: 'release_lease',
   consoleOnly: true,
   isForResponders: true,
+  isBeyondCap: true,
   summary: 'Stop working on an incident: a first step that waited for you goes on at once.',
   permission: 'oncall:view',
   effect: 'write',

@@ -13,6 +13,7 @@ export const renewLease = defineAction({
   name: 'renew_lease',
   consoleOnly: true,
   isForResponders: true,
+  isBeyondCap: true,
   summary: 'Keep a lease that you hold, for so many minutes from now.',
   permission: 'oncall:view',
   effect: 'write',

@@ -11,6 +11,7 @@ export const deleteAlertRule = defineAction({
   guidance: 'Nobody is paged by it any more: ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ ruleId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), ruleId: IdText }),
   example: { ruleId: IDS.ruleId },

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { PagedNowView, readPagedNow } from '#actions/rules/paged_now.ts';
 import { RuleSettingsView, shownSettings } from '#actions/rules/settings_fields.ts';
 import { RuleKindName, RuleStateView, toRuleView } from '#actions/rules/view.ts';
@@ -44,12 +44,8 @@ export const searchRules = defineAction({
       serviceId: Type.Optional(IdText),
       kind: Type.Optional(RuleKindName),
       state: Type.Optional(Type.Enum([...RULE_STATES])),
-      text: Type.Optional(
-        Type.String({ maxLength: 200, description: 'part of the name, the name of the service or the metric' }),
-      ),
-      ruleIds: Type.Optional(
-        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
-      ),
+      text: searchInput('part of the name, the name of the service or the metric'),
+      ruleIds: idsInput(LIMIT_MAX),
       incidentIds: Type.Optional(
         Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'only rules that opened one of these' }),
       ),

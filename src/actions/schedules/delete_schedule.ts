@@ -11,6 +11,7 @@ export const deleteSchedule = defineAction({
   guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ scheduleId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), scheduleId: IdText }),
   example: { scheduleId: IDS.scheduleId },

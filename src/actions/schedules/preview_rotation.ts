@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { PREVIEW_WEEKS_MAX } from '#core/console/limits.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
@@ -11,7 +12,6 @@ import type { Shift } from '#core/oncall/shift.ts';
 import { notFound } from '#kernel/errors.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
-const WEEKS_MAX = 12;
 /** An hourly rotation of twelve weeks. */
 const SHIFTS_MAX = 2_100;
 const CHANGES_MAX = 100;
@@ -28,7 +28,7 @@ export const previewRotation = defineAction({
       scheduleId: Type.Optional(
         Type.String({ description: 'the schedule that would be changed; without it, a new one' }),
       ),
-      weeks: Type.Integer({ minimum: 1, maximum: WEEKS_MAX }),
+      weeks: Type.Integer({ minimum: 1, maximum: PREVIEW_WEEKS_MAX }),
       ...ROTATION_FIELDS,
     },
     CLOSED,

@@ -55,7 +55,13 @@ export const listServices = defineAction({
     services: Type.Array(ListedServiceView),
     total: Type.Integer({ description: 'how many services there are, also beyond the cut' }),
   }),
-  showsIds: ['service', 'rule'],
+  lists: {
+    service: ({ services }) => services.map(({ serviceId, name }) => ({ id: serviceId, names: [name], links: [] })),
+    rule: ({ services }) =>
+      services.flatMap(({ serviceId, rules }) =>
+        rules.map(({ ruleId, name }) => ({ id: ruleId, names: [name], links: [serviceId] })),
+      ),
+  },
   alsoCalled: [
     'get_services',
     'list_alert_rules',

@@ -12,6 +12,7 @@ export const rotateIngestKey = defineAction({
   guidance: 'Senders that still use the old ones are refused from then on: ask your user first.',
   permission: 'services:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ serviceId: IdText }, CLOSED),
   result: ServiceWithKeysView,
   example: { serviceId: IDS.serviceId },

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
-import { CLOSED, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
+import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ServiceView, toServiceView } from '#actions/services/view.ts';
 
@@ -19,10 +19,8 @@ export const searchServices = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or the environment' })),
-      serviceIds: Type.Optional(
-        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
-      ),
+      text: searchInput('part of the name or the environment'),
+      serviceIds: idsInput(LIMIT_MAX),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -21,6 +21,7 @@ export const setRetention = defineAction({
   guidance: 'Shortening it deletes data for good: ask your user first.',
   permission: 'services:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object(
     {
       serviceId: IdText,

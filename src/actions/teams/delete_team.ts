@@ -15,6 +15,7 @@ export const deleteTeam = defineAction({
   guidance: 'Ask your user first.',
   permission: 'oncall:edit',
   effect: 'delete',
+  stepUp: true,
   input: Type.Object({ teamId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), teamId: IdText }),
   example: { teamId: IDS.teamId },

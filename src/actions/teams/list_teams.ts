@@ -20,6 +20,8 @@ const ListedTeamsView = Type.Object({
   }),
 });
 
+type Listed = Static<typeof ListedTeamsView>;
+
 /** Of the targets of a step, or the people of a rotation. */
 const IDS_TOLD = 12;
 
@@ -62,6 +64,28 @@ function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>)
   };
 }
 
+const namesOf = (name: string, email: string): readonly string[] => [name, email, email.split('@')[0] ?? email];
+
+const LISTS = {
+  team: ({ teams }: Listed) => teams.map(({ teamId, name }) => ({ id: teamId, names: [name], links: [] })),
+  user: ({ people }: Listed) =>
+    people.map(({ userId, name, email }) => ({ id: userId, names: namesOf(name, email), links: [] })),
+  member: ({ teams }: Listed) =>
+    teams.flatMap(({ teamId, members }) =>
+      members.map(({ memberId, userId, name, email, phone }) => {
+        return { id: memberId, names: [...namesOf(name, email), phone ?? name], links: [userId, teamId] };
+      }),
+    ),
+  schedule: ({ teams }: Listed) =>
+    teams.flatMap(({ teamId, schedules }) =>
+      schedules.map(({ scheduleId, name }) => ({ id: scheduleId, names: [name], links: [teamId] })),
+    ),
+  policy: ({ teams }: Listed) =>
+    teams.flatMap(({ teamId, escalationPolicies }) =>
+      escalationPolicies.map(({ policyId, name }) => ({ id: policyId, names: [name], links: [teamId] })),
+    ),
+} as const;
+
 export const listTeams = defineAction({
   name: 'list_teams',
   summary:
@@ -71,7 +95,7 @@ export const listTeams = defineAction({
   effect: 'read',
   input: Type.Object({}, CLOSED),
   result: ListedTeamsView,
-  showsIds: ['team', 'member', 'user', 'schedule', 'policy'],
+  lists: LISTS,
   alsoCalled: [
     'get_team',
     'get_teams',

@@ -4,7 +4,7 @@ import { RoleName } from '#actions/account/view.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { ReadinessView, readReadiness } from '#actions/teams/readiness_view.ts';
 
@@ -28,7 +28,7 @@ export const searchPeopleWithoutTeam = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name or of the mail address' })),
+      text: searchInput('part of the name or of the mail address'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

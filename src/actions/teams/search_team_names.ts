@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 
 const LIMIT = 20;
@@ -17,10 +17,8 @@ export const searchTeamNames = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(Type.String({ maxLength: 200, description: 'part of the name' })),
-      teamIds: Type.Optional(
-        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'no others; one that is not there is left out' }),
-      ),
+      text: searchInput('part of the name'),
+      teamIds: idsInput(LIMIT_MAX),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
-import { pageInput, pageOf } from '#actions/list_page.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
 import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 import { onCallNow, PersonOnCallView, readTeams } from '#actions/teams/read_teams.ts';
 import { readReadiness } from '#actions/teams/readiness_view.ts';
@@ -37,9 +37,7 @@ export const searchTeams = defineAction({
   effect: 'read',
   input: Type.Object(
     {
-      text: Type.Optional(
-        Type.String({ maxLength: 200, description: 'part of the name, or of the name or mail address of a member' }),
-      ),
+      text: searchInput('part of the name, or of the name or mail address of a member'),
       ...pageInput(LIMIT, LIMIT_MAX),
     },
     CLOSED,

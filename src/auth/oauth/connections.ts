@@ -1,3 +1,4 @@
+import { isUseNews } from '#auth/last_used.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { isAccessToken } from '#auth/oauth/tokens.ts';
 import { hashSecret } from '#auth/secret_text.ts';
@@ -8,8 +9,6 @@ import type { Clock, Temporal } from '#kernel/time.ts';
 import { type AuditEntry, AuditStore } from '#storage/postgres/audit_store.ts';
 import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#storage/postgres/connection_store.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
-
-const LAST_USED_PRECISION_MS = 60_000;
 
 /**
  * The person who acts through the connection of this access token, with the current permissions: token,
@@ -27,7 +26,7 @@ export async function authenticateConnection(
     throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
   }
   const { connectionId, lastUsedAt } = found;
-  if (lastUsedAt === null || now.epochMilliseconds - lastUsedAt.epochMilliseconds > LAST_USED_PRECISION_MS) {
+  if (isUseNews(lastUsedAt, now)) {
     await connections.touch(connectionId, now);
   }
   return callerOf(found);

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
+import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
 
 interface SearchFieldProps {
   readonly label: string;
@@ -14,8 +15,6 @@ interface SearchFieldProps {
   readonly ref?: Ref<HTMLInputElement> | undefined;
 }
 
-const LENGTH_MAX = 200;
-
 /** Searches a list. What is searched for stands in the address. */
 export function SearchField({ label, placeholder, value = '', onChange, isAlone = false, ref }: SearchFieldProps) {
   const [typed, type] = useTypedText(value, (text) => onChange(text === '' ? undefined : text));
@@ -27,7 +26,7 @@ export function SearchField({ label, placeholder, value = '', onChange, isAlone 
       placeholder={placeholder}
       leftSection={<IconSearch size={16} aria-hidden />}
       value={typed}
-      maxLength={LENGTH_MAX}
+      maxLength={SEARCH_LENGTH_MAX}
       onChange={(event) => type(event.currentTarget.value)}
     />
   );

@@ -67,7 +67,8 @@ export interface Widget {
 }
 
 export const GRID_COLUMNS = 12;
-const QUERIES_MAX = 10;
+/** Of one widget. */
+export const QUERIES_MAX = 10;
 const TOP = 5;
 const TOP_MAX = 20;
 const HEIGHT_MAX = 40;

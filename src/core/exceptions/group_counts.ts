@@ -20,7 +20,7 @@ export interface ReleaseCount {
 export type DayCounts = readonly (readonly [day: string, events: number])[];
 
 /** Everything that is counted over the events of a group that are kept. An event that was sent twice counts once. */
-export interface GroupTally {
+export interface GroupTotals {
   readonly events: number;
   /** Distinct users among those events that named one. */
   readonly users: number;
@@ -34,7 +34,7 @@ export interface GroupTally {
   readonly releasesTotal: number;
 }
 
-export const EMPTY_TALLY: GroupTally = {
+export const EMPTY_TOTALS: GroupTotals = {
   events: 0,
   users: 0,
   isHandled: null,
@@ -64,7 +64,7 @@ export function countsOn(days: DayCounts, wanted: readonly string[]): number[] {
 }
 
 /** When the counts change although nothing arrives: as soon as the oldest day is no longer kept. Null without events. */
-export function outdatedAt({ days }: GroupTally, retentionDays: number): Temporal.Instant | null {
+export function outdatedAt({ days }: GroupTotals, retentionDays: number): Temporal.Instant | null {
   const [oldest] = days[0] ?? [];
   if (oldest === undefined) return null;
   const dayAfter = Temporal.PlainDate.from(oldest).add({ days: 1 }).toZonedDateTime('UTC').toInstant();

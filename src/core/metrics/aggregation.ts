@@ -1,3 +1,5 @@
+import { isCounted, type PointKind } from '#core/metrics/point.ts';
+
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
 /**
@@ -6,6 +8,11 @@ export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as con
  * sample of each series that has not ended. The SQL of the store is tested against a plain implementation.
  */
 export type Aggregation = (typeof AGGREGATIONS)[number];
+
+/** Where nobody has chosen one: how much more was counted, and the mean of other values. */
+export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
+  return isCounted(kind) ? 'sum' : 'avg';
+}
 
 /**
  * How far before a window the previous sample of a counter is looked for, so that its increase across the start of the

@@ -10,6 +10,11 @@ export const POINT_KINDS = ['gauge', 'counter', 'delta', 'stale', 'start'] as co
  */
 export type PointKind = (typeof POINT_KINDS)[number];
 
+/** Whether values say how often something has happened. */
+export function isCounted(kind: PointKind | null | undefined): boolean {
+  return kind === 'counter' || kind === 'delta';
+}
+
 /** Label names and values in turn, sorted by name, none empty: `['code', '200', 'route', '/a']`. */
 export type Labels = readonly string[];
 

@@ -26,6 +26,21 @@ export function partsOf(member: string, members: readonly string[]): number[] {
   return Array.from({ length: PARTS }, (_, part) => part).filter((part) => ownerOf(part, alive) === member);
 }
 
+/** These parts in groups of at most so much work each, by the work of a part; a part is never cut. */
+export function groupParts(work: ReadonlyMap<number, number>, workMax: number): number[][] {
+  const groups: number[][] = [];
+  let sum = Infinity;
+  for (const [part, own] of work) {
+    if (sum + own > workMax) {
+      groups.push([]);
+      sum = 0;
+    }
+    groups.at(-1)?.push(part);
+    sum += own;
+  }
+  return groups;
+}
+
 /** A process whose share has failed for so long gives it away. */
 const FAILING_SECONDS_MAX = 10;
 /** Longer than any share takes from one time to the next. */

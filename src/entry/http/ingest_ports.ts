@@ -32,7 +32,7 @@ export function openIngestPorts(
         const fault = toListenFault(error, host, port);
         throw fault === null ? error : new ConfigError([fault.sentence]);
       }
-      log.info({ host, port, protocol: protocol.name }, 'metrics are taken here');
+      log.info({ host, port, protocol: protocol.name }, 'listening for metrics');
     }
   });
   return {

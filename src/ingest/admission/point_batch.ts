@@ -1,7 +1,8 @@
 import { POINT_KINDS, type PointKind, type Series } from '#core/metrics/point.ts';
 
 const CAPACITY_MIN = 64;
-const POINT_BYTES = 21;
+/** What a point takes in memory. */
+export const POINT_BYTES = 21;
 
 /**
  * The points of one request in columns: 21 bytes a point and no object per point, because a request may hold 100,000.

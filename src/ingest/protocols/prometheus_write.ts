@@ -16,7 +16,7 @@ import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { NO_NAME, SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
-import { scanRequest } from '#ingest/protocols/prometheus/scan_request.ts';
+import { scanRequest, SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { WriteV2Decoder, type Written } from '#ingest/protocols/prometheus/write_v2.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
@@ -124,8 +124,6 @@ const PAUSE_AFTER = 256;
 /** The label `__name__` with one letter takes 15 bytes. */
 const SERIES_BYTES_MIN = 15;
 const NO_PLACE = (): string => toSeriesText('', []);
-/** Twice the size of a series with the most labels and samples that a request may have. */
-const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 
 class WriteRequestDecoder {
   readonly #reader: WireReader;

@@ -288,7 +288,8 @@ export class SeriesQuota {
 
   #noteAway(error: unknown): void {
     const isAway = error !== null;
-    if (isAway && !this.#isAway) this.#options.log.warn({ err: error }, 'series cannot be counted; all are taken');
+    if (isAway && !this.#isAway)
+      this.#options.log.warn({ err: error }, 'failed to count series; all of them are accepted');
     this.#isAway = isAway;
   }
 }

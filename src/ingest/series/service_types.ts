@@ -154,7 +154,7 @@ export class ServiceTypes {
   #note(error: unknown): void {
     const isFailing = error !== null;
     if (isFailing && !this.#isFailing) {
-      this.#options.log.warn({ err: messageOf(error) }, 'types of metrics cannot be shared; trying again');
+      this.#options.log.warn({ err: messageOf(error) }, 'failed to share the types of metrics; trying again');
     }
     this.#isFailing = isFailing;
   }

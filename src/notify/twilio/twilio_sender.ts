@@ -17,6 +17,8 @@ interface TwilioChannel {
   create(twilio: Twilio, outgoing: OutgoingMessage): Promise<{ readonly sid: string }>;
   /** Everything since then that may be this message. */
   list(twilio: Twilio, outgoing: OutgoingMessage, since: Date): Promise<readonly { readonly sid: string }[]>;
+  /** See `ChannelSender`. */
+  readonly findsByWords: boolean;
 }
 
 /** A sender by Twilio. */
@@ -24,6 +26,7 @@ export function twilioSender(client: TwilioClient, channel: TwilioChannel): Chan
   return {
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
+    findsByWords: channel.findsByWords,
     async send(outgoing) {
       const twilio = await client();
       try {

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import {
+  ClickHouseLogLevel,
   type ClickHouseClient as NodeClient,
   type ClickHouseSettings,
   createClient,
@@ -38,29 +39,41 @@ const ON_A_CLUSTER: ClickHouseSettings = {
   connect_timeout_with_failover_ms: 2_000,
 };
 
-/** Opens the client; connects at the first query. */
-export function openClickHouse(address: ClickHouseAddress, answerMsMax = ANSWER_MS_MAX): ClickHouseClient {
+/**
+ * Opens the client; connects at the first query. An answer that may take longer than usual is waited for, whether or not
+ * the only server seems to be there.
+ */
+export function openClickHouse(
+  address: ClickHouseAddress,
+  answerMsMax = ANSWER_MS_MAX,
+  pingMs = PING_MS,
+): ClickHouseClient {
   const urls = nodeUrlsOf(address.clickhouseUrl);
   if (urls === null) throw new Error('CLICKHOUSE_URL is not an address of ClickHouse');
   const { clickhouseCaFile, clickhouseCluster } = address;
   const ca = clickhouseCaFile === undefined ? null : readFileSync(clickhouseCaFile);
+  const common = {
+    application: 'tocsin',
+    keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
+    ...(ca !== null && { tls: { ca_cert: ca } }),
+    log: { level: ClickHouseLogLevel.OFF },
+  };
   const clients = urls.map((url) =>
     createClient({
+      ...common,
       url,
-      application: 'tocsin',
       request_timeout: answerMsMax,
       max_open_connections: 20,
-      keep_alive: { enabled: true, idle_socket_ttl: 2_000 },
-      ...(ca !== null && { tls: { ca_cert: ca } }),
       clickhouse_settings: {
         date_time_input_format: 'best_effort',
         output_format_json_quote_64bit_integers: 1,
         ...(clickhouseCluster !== undefined && ON_A_CLUSTER),
       },
-      log: { level: 127 },
     }),
   );
-  return new NodesClient(clients, layoutOf(clickhouseCluster), databaseOf(address.clickhouseUrl));
+  const isWatched = clients.length === 1 && answerMsMax <= ANSWER_MS_MAX;
+  const watch = isWatched ? new OnlyNodeWatch(createClient({ ...common, url: urls[0] ?? '' }), pingMs) : null;
+  return new NodesClient(clients, watch, layoutOf(clickhouseCluster), databaseOf(address.clickhouseUrl));
 }
 
 /** How often each of several nodes is asked whether it is there, and how many answers in a row it may miss. */
@@ -81,10 +94,12 @@ class NodesClient implements ClickHouseClient {
   readonly #nodes: readonly NodeState[];
   readonly #choice: Nodes;
   readonly #pings: NodeJS.Timeout | undefined;
+  readonly #watch: OnlyNodeWatch | null;
 
-  constructor(clients: readonly NodeClient[], layout: Layout, database: string) {
+  constructor(clients: readonly NodeClient[], watch: OnlyNodeWatch | null, layout: Layout, database: string) {
     this.layout = layout;
     this.database = database;
+    this.#watch = watch;
     this.#nodes = clients.map((client) => ({ client, waiting: new AbortController(), missed: 0 }));
     this.#choice = new Nodes(clients.length, randomInt(clients.length));
     if (clients.length > 1) this.#pings = setInterval(() => this.#pingAll(), PING_MS).unref();
@@ -125,7 +140,7 @@ class NodesClient implements ClickHouseClient {
 
   async close(): Promise<void> {
     clearInterval(this.#pings);
-    await Promise.all(this.#nodes.map(({ client }) => client.close()));
+    await Promise.all([...this.#nodes.map(({ client }) => client.close()), this.#watch?.close()]);
   }
 
   async #onFirst<Result>(
@@ -143,10 +158,11 @@ class NodesClient implements ClickHouseClient {
   ): Promise<Result> {
     const node = this.#nodes[index];
     if (node === undefined) throw new Error(`there is no node ${index}`);
+    if (this.#watch !== null) return await this.#watch.whileThere((gone) => work(node.client, anyOf(gone, signal)));
     if (this.#pings === undefined) return await work(node.client, signal);
     const gone = node.waiting.signal;
     try {
-      const result = await work(node.client, signal === undefined ? gone : AbortSignal.any([gone, signal]));
+      const result = await work(node.client, anyOf(gone, signal));
       this.#choice.succeeded(index);
       return result;
     } catch (error) {
@@ -166,5 +182,48 @@ class NodesClient implements ClickHouseClient {
     this.#choice.failed(index, performance.now());
     node.waiting.abort();
     node.waiting = new AbortController();
+  }
+}
+
+const anyOf = (gone: AbortSignal, signal: AbortSignal | undefined): AbortSignal =>
+  signal === undefined ? gone : AbortSignal.any([gone, signal]);
+
+/** As many as that say that a machine is gone rather than busy. */
+const ONLY_PINGS_MISSED_MAX = 3;
+
+/** Asks the only server whether it is there, over connections of its own, and only while something takes long. */
+class OnlyNodeWatch {
+  readonly #client: NodeClient;
+  readonly #pingMs: number;
+
+  constructor(client: NodeClient, pingMs: number) {
+    this.#client = client;
+    this.#pingMs = pingMs;
+  }
+
+  /** Ends what waits for a server that is gone without a word. */
+  async whileThere<Result>(work: (gone: AbortSignal) => Promise<Result>): Promise<Result> {
+    const gone = new AbortController();
+    let missed = 0;
+    const pings = setInterval(() => {
+      void this.#isThere().then((isThere) => {
+        missed = isThere ? 0 : missed + 1;
+        if (missed >= ONLY_PINGS_MISSED_MAX) gone.abort();
+      });
+    }, this.#pingMs).unref();
+    try {
+      return await work(gone.signal);
+    } finally {
+      clearInterval(pings);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+
+  async #isThere(): Promise<boolean> {
+    const { success } = await this.#client.ping({ select: false, abort_signal: AbortSignal.timeout(this.#pingMs) });
+    return success;
   }
 }

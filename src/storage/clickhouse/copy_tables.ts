@@ -51,7 +51,7 @@ const ORDER: readonly DataTable[] = [
 ];
 
 /** A store that fails midway is waited for; what was copied twice counts once. */
-const PATIENCE = { pauseMs: 1_000, pauseMsMax: 15_000, timeoutMs: 300_000 };
+const RETRY = { pauseMs: 1_000, pauseMsMax: 15_000, timeoutMs: 300_000 };
 
 /**
  * Brings all rows of one store into another, partition by partition, the newest first. What is equal in both is left out,
@@ -70,10 +70,7 @@ export async function copyTables(
     let different = 0;
     for (const partition of partitions) {
       if (await isEqual(from, to, table, partition)) continue;
-      await retryWhileUnavailable(
-        () => withClickHouseErrors(() => copyPartition(from, to, table, partition)),
-        PATIENCE,
-      );
+      await retryWhileUnavailable(() => withClickHouseErrors(() => copyPartition(from, to, table, partition)), RETRY);
       copied += 1;
       onCopied(table, partition);
       if (!(await isEqual(from, to, table, partition))) different += 1;
@@ -148,6 +145,6 @@ async function rows<Row extends readonly unknown[]>(
         const result = await client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
         return await result.json<Row>();
       }),
-    PATIENCE,
+    RETRY,
   );
 }

@@ -1,4 +1,4 @@
-import { EMPTY_TALLY, type GroupTally, type ReleaseCount } from '#core/exceptions/group_counts.ts';
+import { EMPTY_TOTALS, type GroupTotals, type ReleaseCount } from '#core/exceptions/group_counts.ts';
 import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
@@ -85,14 +85,14 @@ export class ExceptionCounter {
     this.#client = client;
   }
 
-  /** By group id; a group without events has an empty tally. */
-  async count(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupTally>> {
+  /** By group id; a group without events has empty totals. */
+  async count(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupTotals>> {
     const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
     const counted = await Promise.all([...bySince.values()].map((alike) => this.#countAlike(alike)));
     return new Map(counted.flat());
   }
 
-  async #countAlike(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupTally])[]> {
+  async #countAlike(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupTotals])[]> {
     const merged = mergedOf(scopes);
     const group = takerOf(merged);
     const parameters = {
@@ -136,7 +136,7 @@ export class ExceptionCounter {
     return scopes.map(({ groupId }) => {
       const uuid = uuidOf(groupId);
       const [row] = total.get(uuid) ?? [];
-      if (row === undefined) return [groupId, EMPTY_TALLY];
+      if (row === undefined) return [groupId, EMPTY_TOTALS];
       const [events = 0, users = 0, unhandled = 0, handled = 0] = row.slice(1).map(Number);
       const found = release.get(uuid) ?? [];
       return [

@@ -1,4 +1,4 @@
-import type { PointKind } from '#core/metrics/point.ts';
+import { isCounted, type PointKind } from '#core/metrics/point.ts';
 import type { SingleValueKind } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
@@ -198,8 +198,4 @@ export class MetricCatalog {
       return await result.json<Row>();
     });
   }
-}
-
-function isCounted(kind: PointKind | undefined): boolean {
-  return kind === 'counter' || kind === 'delta';
 }

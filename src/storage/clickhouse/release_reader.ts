@@ -5,7 +5,7 @@ import { EVENTS, mergedPairs, takerOf, USERS } from '#storage/clickhouse/excepti
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** What was seen of a service in one release. */
-export interface ReleaseTally {
+export interface ReleaseTotals {
   readonly release: string;
   readonly events: number;
   readonly users: number;
@@ -43,7 +43,7 @@ export class ReleaseReader {
     since: Temporal.Instant,
     limit: number,
     merged: readonly MergedGroup[] = [],
-  ): Promise<ReleaseTally[]> {
+  ): Promise<ReleaseTotals[]> {
     const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
     const rows = await this.#rows(
       `SELECT release, ${EVENTS}, ${USERS}, uniqExact(${takerOf(pairs)}), toUnixTimestamp64Milli(min(at)),

@@ -51,20 +51,22 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
 };
 
 type Windows = { readonly min: number; readonly max: number };
+type Limit = { readonly limit: number };
 type Parts = { readonly parts: readonly number[] };
 
-const METRIC_CHECKS = prepared((db, windows: Values<Windows>) => metricChecks(db, windows));
+const METRIC_CHECKS = prepared((db, values: Values<Windows & Limit>) => metricChecks(db, values).limit(values.limit));
 
-const METRIC_CHECKS_OF_PARTS = prepared((db, values: Values<Windows & Parts>) =>
-  metricChecks(db, values).where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), values.parts)),
+const METRIC_CHECKS_OF_PARTS = prepared((db, values: Values<Windows & Limit & Parts>) =>
+  metricChecks(db, values)
+    .where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), values.parts))
+    .limit(values.limit),
 );
 
 const OPEN_INCIDENTS = prepared((db, { kind }: Values<{ kind: RuleKind }>) => openIncidents(db, kind));
 
-const OPEN_INCIDENTS_OF_PARTS = prepared((db, { kind, parts }: Values<{ kind: RuleKind } & Parts>) =>
-  openIncidents(db, kind)
-    .innerJoin('alert_rules as r', 'r.id', 'open.ruleId')
-    .where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), parts)),
+const OPEN_INCIDENTS_OF_RULES = prepared(
+  (db, { kind, ruleIds }: Values<{ kind: RuleKind; ruleIds: readonly Id<'rule'>[] }>) =>
+    openIncidents(db, kind).where(({ ref }) => sql<boolean>`${ref('open.ruleId')} = any(${ruleIds}::text[])`),
 );
 
 /** Which active rules are meant; those of every service when it is left out. */
@@ -82,10 +84,32 @@ export class ActiveRuleStore {
    * What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`; of these parts, or of all.
    * Rules over one metric of a service are of one part, so that its points are read by one process.
    */
-  async listMetricChecks(windowMinutes: Windows, parts: readonly number[] | null = null): Promise<MetricCheck[]> {
+  async listMetricChecks(
+    windowMinutes: Windows,
+    parts: readonly number[] | null = null,
+    limit: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<MetricCheck[]> {
     return parts === null
-      ? await METRIC_CHECKS.rows(this.#session, windowMinutes)
-      : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts });
+      ? await METRIC_CHECKS.rows(this.#session, { ...windowMinutes, limit })
+      : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts, limit });
+  }
+
+  /** How many rules `listMetricChecks` lists at most of each of these parts, or of all: whatever their windows. */
+  async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
+    const counted = await this.#session.db
+      .selectFrom('alert_rules as r')
+      .where('r.kind', '=', 'metric_threshold')
+      .where('r.enabled', '=', true)
+      .$if(parts !== null, (query) =>
+        query.where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), sql`${parts}`)),
+      )
+      .select((eb) => [
+        sql<number>`${partOf(eb.ref('r.service_id'), eb.ref('r.config'))}::int`.as('part'),
+        eb.fn.countAll<number>().as('rules'),
+      ])
+      .groupBy('part')
+      .execute();
+    return new Map(counted.map(({ part, rules }) => [part, rules]));
   }
 
   /** The rules of a kind that are active. */
@@ -101,11 +125,11 @@ export class ActiveRuleStore {
     await holdLock(this.#session, `decide ${ruleId}`);
   }
 
-  /** Of all rules of a kind that have one; of these parts, or of all. */
-  async listOpenIncidents(kind: RuleKind, parts: readonly number[] | null = null): Promise<OpenIncident[]> {
-    return parts === null
+  /** Of all rules of a kind that have one, or of these rules. */
+  async listOpenIncidents(kind: RuleKind, ruleIds: readonly Id<'rule'>[] | null = null): Promise<OpenIncident[]> {
+    return ruleIds === null
       ? await OPEN_INCIDENTS.rows(this.#session, { kind })
-      : await OPEN_INCIDENTS_OF_PARTS.rows(this.#session, { kind, parts });
+      : await OPEN_INCIDENTS_OF_RULES.rows(this.#session, { kind, ruleIds });
   }
 
   /** The one that a rule of this kind has open, where such rules have one at a time. */
@@ -125,9 +149,10 @@ export class ActiveRuleStore {
 
   /** Of rules that are not gone; nothing to remember removes the row. */
   async setMemory(changes: readonly MemoryChange[]): Promise<void> {
-    const blank = changes.filter(({ breachedSince, silentSince }) => breachedSince === null && silentSince === null);
-    const kept = changes.filter((change) => !blank.includes(change));
-    await this.clearMemory(blank.map(({ ruleId }) => ruleId));
+    const isBlank = ({ breachedSince, silentSince }: RuleMemory): boolean =>
+      breachedSince === null && silentSince === null;
+    const kept = changes.filter((change) => !isBlank(change));
+    await this.clearMemory(changes.filter(isBlank).map(({ ruleId }) => ruleId));
     if (kept.length === 0) return;
     const rows = rowsOf('m', {
       rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
@@ -215,15 +240,21 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
       'm.breached_since as breachedSince',
       'm.silent_since as silentSince',
     ])
-    .where((eb) => eb.between(sql<number>`(${field(eb.ref('r.config'), 'windowMinutes')})::int`, min, max))
+    .where((eb) => sql<boolean>`(${field(eb.ref('r.config'), 'windowMinutes')})::int between ${min} and ${max}`)
     .$narrowType<{ config: MetricThreshold }>();
 }
 
-/** The part of a rule follows from its service and the name of its metric, whichever labels it selects. */
-function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<readonly number[]>) {
+function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<unknown>) {
+  return sql<boolean>`${partOf(serviceId, config)} = any(${parts}::bigint[])`;
+}
+
+/**
+ * The part of a rule follows from its service and the name of its metric, whichever labels it selects. The index
+ * `alert_rules_by_part` is of this expression.
+ */
+function partOf(serviceId: Expression<string>, config: Expression<object>) {
   const metric = sql`split_part(${field(config, 'metricName')}, '{', 1)`;
-  const part = sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
-  return sql<boolean>`${part} = any(${parts}::bigint[])`;
+  return sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
 }
 
 function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { CREDENTIALS_SHOWN } from '#storage/postgres/audit_store.ts';
 import { anyOf, columns, field, type Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AuditLogEntity } from '#storage/postgres/entities/audit.ts';
@@ -27,7 +28,8 @@ export interface AuditFilter {
   readonly action?: string;
   readonly target?: string;
   readonly targets?: readonly string[];
-  readonly actionsLeftOut?: readonly string[];
+  /** Without those that say who was shown a credential. */
+  readonly changesOnly?: true;
   readonly result?: AuditLine['result'];
 }
 
@@ -44,7 +46,7 @@ export class AuditReader {
 
   /** At most `limit` lines behind `after`, or from the newest on. Lines that come meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
-    const { from, to, actor, via, action, target, targets, actionsLeftOut, result } = filter;
+    const { from, to, actor, via, action, target, targets, changesOnly, result } = filter;
     let lines = this.#session.db
       .selectFrom('audit_log as a')
       .leftJoin('users as u', (join) =>
@@ -78,7 +80,11 @@ export class AuditReader {
     if (action !== undefined) lines = lines.where('a.action', '=', action);
     if (target !== undefined) lines = lines.where('a.target', '=', target);
     if (targets !== undefined) lines = lines.where('a.target', '=', anyOf(targets));
-    if (actionsLeftOut !== undefined) lines = lines.where('a.action', 'not in', actionsLeftOut);
+    if (changesOnly === true) {
+      lines = lines.where((eb) =>
+        eb(field(eb.ref('a.after'), 'credentials'), 'is distinct from', CREDENTIALS_SHOWN.credentials),
+      );
+    }
     if (result !== undefined) lines = lines.where('a.result', '=', result);
     if (after !== null) {
       lines = lines.where((eb) => eb(eb.refTuple('a.at', 'a.id'), '<', eb.tuple(after.at, after.auditId)));

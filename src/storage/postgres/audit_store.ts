@@ -10,6 +10,9 @@ export type AuditEntry = Omit<Row<typeof AuditLogEntity>, 'id' | 'at' | 'address
   readonly origin: RequestOrigin;
 };
 
+/** The `after` of a row that changes nothing: somebody was shown a credential. */
+export const CREDENTIALS_SHOWN = { credentials: 'shown' } as const;
+
 /** Who made a change, and how it came in. */
 export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
 

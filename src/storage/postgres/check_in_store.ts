@@ -53,23 +53,32 @@ export class CheckInStore {
     return null;
   }
 
-  /** Those that wait longest, some of each service, in the order in which they came. */
+  /** Some of each service, the organizations in turn; those of a service in the order in which they came. */
   async listWaiting(limit: number): Promise<WaitingCheckIn[]> {
-    return await this.#session.db
-      .selectFrom((eb) =>
-        eb
-          .selectFrom('check_ins as c')
-          .select(columns(CheckInEntity, 'c'))
-          .select(({ fn }) =>
-            fn
-              .agg<number>('row_number')
-              .over((over) => over.partitionBy('c.service_id').orderBy('c.number'))
-              .as('turn'),
-          )
-          .as('w'),
+    const all = Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[];
+    const ofServices = this.#session.db
+      .selectFrom('check_ins as c')
+      .select(columns(CheckInEntity, 'c'))
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) => over.partitionBy('c.service_id').orderBy('c.number'))
+          .as('nth'),
+      );
+    const ofOrganizations = this.#session.db
+      .selectFrom(ofServices.as('w'))
+      .select(all)
+      .select(({ fn }) =>
+        fn
+          .agg<number>('row_number')
+          .over((over) => over.partitionBy('orgId').orderBy('nth').orderBy('number'))
+          .as('turn'),
       )
-      .select(Object.keys(CheckInEntity.properties) as (keyof WaitingCheckIn)[])
-      .where('turn', '<=', TURN_MAX)
+      .where('nth', '<=', TURN_MAX);
+    return await this.#session.db
+      .selectFrom(ofOrganizations.as('o'))
+      .select(all)
+      .orderBy('turn')
       .orderBy('number')
       .limit(limit)
       .execute();

@@ -62,7 +62,7 @@ interface DatabaseOptions {
   readonly poolMax?: number;
   /** A statement that waits longer for a lock fails; undefined waits as long as a statement may take. */
   readonly lockWaitMsMax?: number | undefined;
-  /** A connection in use that says nothing for longer is given up; undefined waits as long as TCP does. */
+  /** A connection in use that says nothing for longer is given up, and sooner if it is lost; undefined waits as long as TCP does. */
   readonly silenceMsMax?: number;
   /** Folder of the numbered migrations. */
   readonly migrationsDir?: string;
@@ -155,7 +155,9 @@ function openPool({ url, poolMax = 20, silenceMsMax }: DatabaseOptions, limits: 
   // A connection that breaks fails its own query. Unheard, the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  if (silenceMsMax !== undefined) endSilentConnections(pool, silenceMsMax);
+  if (silenceMsMax !== undefined) {
+    endSilentConnections(pool, { endAfterMs: silenceMsMax, server: { connectionString: url } });
+  }
   return pool;
 }
 

@@ -71,7 +71,7 @@ export function databaseClock(ask: () => Promise<number>, log: Log, own: OwnTime
     async compare() {
       const askedMs = own.elapsedMs();
       const databaseMs = await ask().catch((error: unknown) => {
-        log.debug({ err: messageOf(error) }, 'the database cannot be asked for the time');
+        log.debug({ err: messageOf(error) }, 'failed to ask the database for the time');
         return null;
       });
       if (databaseMs === null) return false;
@@ -82,7 +82,7 @@ export function databaseClock(ask: () => Promise<number>, log: Log, own: OwnTime
       zeroMs = corrected;
       if (Math.abs(byMs) >= TOLD_FROM_MS) {
         const bySeconds = Math.round(byMs / 1000);
-        log.warn({ bySeconds }, 'the clock of this process was apart from that of the database, which counts');
+        log.warn({ bySeconds }, 'the clock of this process differs from that of the database, which counts');
       }
       return true;
     },

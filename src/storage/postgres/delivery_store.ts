@@ -132,8 +132,9 @@ export class DeliveryStore {
    * the same address, and nobody has learnt what became of them.
    */
   async findUnclaimed(
-    { id, channel, address, createdAt }: NotificationRow,
+    { id, channel, address, createdAt, incidentId }: NotificationRow,
     providerIds: readonly string[],
+    { ofIncident }: { readonly ofIncident: boolean },
   ): Promise<{ unclaimed: string[]; othersUncertain: number }> {
     const { db } = this.#session;
     const known = await db
@@ -155,6 +156,7 @@ export class DeliveryStore {
           and([eb('reason', 'in', [UNCERTAIN, UNCONFIRMED]), eb('updated_at', '>=', createdAt)]),
         ]),
       )
+      .$if(ofIncident, (query) => query.where('incident_id', 'is not distinct from', incidentId))
       .executeTakeFirstOrThrow();
     const owned = new Set(known.map(({ provider_id }) => provider_id));
     return { unclaimed: providerIds.filter((providerId) => !owned.has(providerId)), othersUncertain: others.count };

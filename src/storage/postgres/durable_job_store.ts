@@ -2,7 +2,7 @@ import { type Expression, sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
@@ -58,19 +58,28 @@ export class DurableJobStore {
 
   /** Returns for how many milliseconds more some worker looks for jobs of this name by itself; 0 when none does. */
   async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<number> {
-    const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }) => {
+    const watch = watchOf(jobName);
+    const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }): NewRow => {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-      const job = { keptId: jobId, number: 0, orgId, serviceId, items, payload };
-      return toColumns(DurableJobEntity, { jobName, keptAt: now, ...job });
+      return { jobName, keptAt: now, keptId: jobId, number: 0, orgId, serviceId, items, payload };
     });
-    const watched = await this.#session.db
-      .with('stored', (db) => db.insertInto('kept_jobs').values(rows).returning('number'))
-      .selectFrom('leases')
-      .select(sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs'))
-      .where('name', '=', watchOf(jobName))
-      .executeTakeFirst();
+    const [only, ...others] = rows;
+    const watched =
+      only !== undefined && others.length === 0
+        ? await INSERT_ONE.row(this.#session, { ...only, watch })
+        : await this.#session.db
+            .with('stored', (db) => db.insertInto('kept_jobs').values(rows.map(toRow)).returning('number'))
+            .selectFrom('leases')
+            .select(WATCHED_FOR_MS)
+            .where('name', '=', watch)
+            .executeTakeFirst();
     const forMs = watched?.forMs ?? 0;
     return forMs > WATCH_MS_MAX ? 0 : Math.max(0, forMs);
+  }
+
+  /** Throws `unavailable` while nothing can be stored. */
+  async ping(): Promise<void> {
+    await this.#session.db.selectFrom('kept_jobs').select('number').limit(1).execute();
   }
 
   /**
@@ -100,7 +109,8 @@ export class DurableJobStore {
   async endWatch(jobName: string, watcher: string): Promise<void> {
     await this.#session.db
       .updateTable('leases')
-      .set({ held_until: NOW })
+      // The column has milliseconds: the present would be rounded up to a time that is still to come.
+      .set({ held_until: inMilliseconds(-1) })
       .where('name', '=', watchOf(jobName))
       .where('holder', '=', watcher)
       .execute();
@@ -325,6 +335,37 @@ export class DurableJobStore {
       .whereRef('k.number', '=', 'p.number');
   }
 }
+
+type NewRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
+
+const NEW_COLUMNS = ['jobName', 'keptAt', 'keptId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
+
+const toRow = (row: NewRow) => toColumns(DurableJobEntity, row);
+
+const WATCHED_FOR_MS = sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs');
+
+/** Most of what is accepted together is of one service. */
+const INSERT_ONE = prepared((db, job: Values<NewRow & { watch: string }>) =>
+  db
+    .with('stored', (insert) =>
+      insert
+        .insertInto('kept_jobs')
+        .values({
+          job_name: job.jobName,
+          kept_at: job.keptAt,
+          kept_id: job.keptId,
+          number: job.number,
+          org_id: job.orgId,
+          service_id: job.serviceId,
+          items: job.items,
+          payload: job.payload,
+        })
+        .returning('number'),
+    )
+    .selectFrom('leases')
+    .select(WATCHED_FOR_MS)
+    .where('name', '=', job.watch),
+);
 
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
   db.selectFrom('kept_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { allBut, columns, daysBefore, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { EventAttachmentEntity, EventFeedbackEntity } from '#storage/postgres/entities/sent.ts';
@@ -24,9 +25,7 @@ export class EventExtraStore {
   /** False when the service's files would take more than `bytesMax`, or the event has enough of them. */
   async addAttachment(attachment: EventAttachment, bytesMax: number): Promise<boolean> {
     // One service at a time, so that two requests never both take the last room.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`attachments ${attachment.serviceId}`}, 0))`.execute(
-      this.#session.db,
-    );
+    await holdLock(this.#session, `attachments ${attachment.serviceId}`);
     const { bytes, files } = await this.#session.db
       .selectFrom('event_attachments')
       .select(({ fn, cast }) => [

@@ -7,7 +7,7 @@ import {
   sql,
 } from 'kysely';
 
-import { type GroupTally, outdatedAt } from '#core/exceptions/group_counts.ts';
+import { type GroupTotals, outdatedAt } from '#core/exceptions/group_counts.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Json, recordsOf, type Row, rowsOf, toRecords } from '#storage/postgres/columns.ts';
@@ -25,7 +25,7 @@ export type TakenGroup = GroupPlace & { readonly takenUntil: Temporal.Instant };
 /** What was counted of one group. */
 export interface CountedGroup {
   readonly group: TakenGroup;
-  readonly tally: GroupTally;
+  readonly totals: GroupTotals;
   readonly restsUntil: Temporal.Instant;
 }
 
@@ -147,11 +147,11 @@ export class ExceptionCountStore {
   /** A group that was marked since it was taken stays due. */
   async save(counted: readonly CountedGroup[], now: Temporal.Instant): Promise<void> {
     if (counted.length === 0) return;
-    const rows = counted.map(({ group, tally, restsUntil }) => ({
+    const rows = counted.map(({ group, totals, restsUntil }) => ({
       groupId: group.id,
-      ...tally,
+      ...totals,
       countedAt: now,
-      dueAt: outdatedAt(tally, group.retentionDays),
+      dueAt: outdatedAt(totals, group.retentionDays),
       restsUntil,
     }));
     const taken = rowsOf('t', {

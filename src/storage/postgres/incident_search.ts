@@ -118,11 +118,18 @@ export class IncidentSearch {
   }
 
   async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
-    const rows = await this.#found(orgId, filter, now)
+    const { serviceId, ...others } = filter;
+    const isOfAll = Object.values(others).every((value) => value === undefined);
+    const found = this.#found(orgId, filter, now)
+      .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
       .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
-      .groupBy('i.status')
-      .execute();
-    const counts = new Map(rows.map(({ status, count }) => [status, count]));
+      .groupBy('i.status');
+    // Those that are open are counted in an index, however many there are.
+    const open = isOfAll ? await this.#countOpen(orgId, serviceId) : [];
+    const counts = new Map<IncidentStatus, number>();
+    for (const { status, count } of [...open, ...(await found.execute())]) {
+      counts.set(status, (counts.get(status) ?? 0) + count);
+    }
     const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
     return {
       triggered: countOf('triggered'),
@@ -137,34 +144,48 @@ export class IncidentSearch {
     { serviceId, since }: { readonly serviceId?: string | undefined; readonly since: Temporal.Instant },
     limit: number,
   ): Promise<RuleCount[]> {
-    return await this.#session.db
+    const noisiest = this.#session.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
-      .leftJoin('alert_rules as r', 'r.id', 'i.rule_id')
-      .select((eb) => ['i.rule_id as ruleId', 'r.name as ruleName', eb.fn.countAll<number>().as('count')])
+      .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
       .where('i.org_id', '=', orgId)
       .where('i.triggered_at', '>=', since)
       .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
-      .groupBy(['i.rule_id', 'r.name'])
+      .groupBy('i.rule_id')
       .orderBy('count', 'desc')
       .orderBy('i.rule_id')
-      .limit(limit)
+      .limit(limit);
+    return await this.#session.db
+      .selectFrom(noisiest.as('n'))
+      .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
+      .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
+      .orderBy('n.count', 'desc')
+      .orderBy('n.ruleId')
       .execute();
   }
 
   /** A service without any is absent. */
   async countOpenByService(orgId: Id<'org'>): Promise<OpenCounts[]> {
-    return await this.#session.db
+    const counted = Map.groupBy(await this.#countOpen(orgId), ({ serviceId }) => serviceId);
+    return [...counted].map(([serviceId, own]) => {
+      const countOf = (wanted: IncidentStatus) => own.find(({ status }) => status === wanted)?.count ?? 0;
+      return { serviceId, triggered: countOf('triggered'), acknowledged: countOf('acknowledged') };
+    });
+  }
+
+  /** Of each service and status of which there are any. */
+  async #countOpen(orgId: Id<'org'>, serviceId?: string) {
+    const open = this.#session.db
       .selectFrom('incidents as i')
-      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
-      .select((eb) => [
-        'i.service_id as serviceId',
-        eb.fn.countAll<number>().filterWhere('i.status', '=', 'triggered').as('triggered'),
-        eb.fn.countAll<number>().filterWhere('i.status', '=', 'acknowledged').as('acknowledged'),
-      ])
+      .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
       .where('i.org_id', '=', orgId)
       .where('i.status', '<>', 'resolved')
-      .groupBy('i.service_id')
+      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
+      .groupBy(['i.service_id', 'i.status']);
+    return await this.#session.db
+      .selectFrom(open.as('o'))
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'o.service_id').on('s.deleted_at', 'is', null))
+      .select(['o.service_id as serviceId', 'o.status', 'o.count'])
       .execute();
   }
 

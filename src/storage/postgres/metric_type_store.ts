@@ -7,7 +7,7 @@ import type { MetricTypeEntity } from '#storage/postgres/entities/services.ts';
 type MetricTypeRow = Row<typeof MetricTypeEntity>;
 
 /** What senders have said of a metric. */
-export type ToldType = Pick<MetricTypeRow, 'serviceId' | 'name' | 'type' | 'unit'>;
+export type AnnouncedType = Pick<MetricTypeRow, 'serviceId' | 'name' | 'type' | 'unit'>;
 
 /** A metric that has another type than before. */
 type ChangedType = Pick<MetricTypeRow, 'name' | 'type' | 'changes'> & {
@@ -24,7 +24,7 @@ export class MetricTypeStore {
   }
 
   /** Those of these services that were told since then; all when it is null. */
-  async list(serviceIds: readonly Id<'service'>[], since: Temporal.Instant | null): Promise<ToldType[]> {
+  async list(serviceIds: readonly Id<'service'>[], since: Temporal.Instant | null): Promise<AnnouncedType[]> {
     let query = this.#session.db
       .selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
@@ -34,7 +34,7 @@ export class MetricTypeStore {
   }
 
   /** Of these metrics of a service, by name. */
-  async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, ToldType>> {
+  async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, AnnouncedType>> {
     const rows = await this.#session.db
       .selectFrom('metric_types')
       .select(['service_id as serviceId', 'name', 'type', 'unit'])
@@ -45,7 +45,7 @@ export class MetricTypeStore {
   }
 
   /** Notes what was told now, all or nothing. What is said of a service that is gone is left out. */
-  async tell(told: readonly ToldType[], now: Temporal.Instant): Promise<void> {
+  async tell(told: readonly AnnouncedType[], now: Temporal.Instant): Promise<void> {
     const added = rowsOf('added', {
       service_id: ['text', told.map(({ serviceId }) => serviceId)],
       name: ['text', told.map(({ name }) => name)],

@@ -4,6 +4,7 @@ import { Pool, type PoolConfig } from 'pg';
 import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
 import { keyPrefixOf, openRedis, type RedisStore } from '#storage/queue/redis.ts';
 import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
+import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
@@ -66,6 +67,7 @@ function connectPostgres(url: string, options: { durable: boolean; poolMax: numb
     options: `-c search_path=${SCHEMA},public${options.durable ? '' : ' -c synchronous_commit=off'}`,
   });
   const closeStale = closerOfStaleConnections(pool);
+  endSilentConnections(pool, { endAfterMs: Number.POSITIVE_INFINITY, server: { connectionString: url } });
   return {
     backend: createLastingPostgresBackend as BackendFactory,
     options: { connection: pool },

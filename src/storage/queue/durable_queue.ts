@@ -22,6 +22,8 @@ export type NewDurableJob = Omit<DurableJob, 'jobId'>;
 export interface DurableQueue extends JobQueue {
   /** Returns once all the bytes are stored, whether or not the queue is there to wake a worker. Throws `unavailable`. */
   addDurable(job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void>;
+  /** Throws `unavailable` while no durable job can be stored. Unlike `ping`, it does not ask what wakes the workers. */
+  pingStore(): Promise<void>;
   /** Wakes a worker that looks for jobs of this kind. */
   wake(job: DurableJobContract): void;
   /** Wakes workers again for durable jobs that nobody has begun for seconds. */
@@ -63,6 +65,7 @@ export function durableQueue(
       // A worker that looks by itself at least until now sees them.
       if (sentAt + watchedForMs <= performance.now()) wakeUps.request(job);
     },
+    pingStore: () => store.ping(),
     wake: (job) => wakeUps.request(job),
     async wakeOverdue() {
       const names = JOBS.map(({ name }) => name);

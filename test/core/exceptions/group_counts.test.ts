@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { countsOn, EMPTY_TALLY, lastDays, outdatedAt, restAfter } from '#core/exceptions/group_counts.ts';
+import { countsOn, EMPTY_TOTALS, lastDays, outdatedAt, restAfter } from '#core/exceptions/group_counts.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const NOW = Temporal.Instant.from('2027-03-01T10:00:00Z');
@@ -17,12 +17,12 @@ test('the last days end today and have a number each, also where nothing came', 
 });
 
 test('counts are outdated as soon as no event of the oldest day is kept, which lies ahead while one is', () => {
-  expect(outdatedAt(EMPTY_TALLY, 90)).toBeNull();
+  expect(outdatedAt(EMPTY_TOTALS, 90)).toBeNull();
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 400 }), fc.double({ min: 0, max: 1, noNaN: true }), (days, share) => {
       const oldestKept = NOW.subtract({ seconds: Math.floor(share * days * 86_400) });
       const day = oldestKept.toZonedDateTimeISO('UTC').toPlainDate();
-      const due = outdatedAt({ ...EMPTY_TALLY, days: [[day.toString(), 1]] }, days)!;
+      const due = outdatedAt({ ...EMPTY_TOTALS, days: [[day.toString(), 1]] }, days)!;
       expect(Temporal.Instant.compare(due, NOW)).toBe(1);
       const lastOfDay = day.add({ days: 1 }).toZonedDateTime('UTC').toInstant();
       expect(due.subtract({ hours: 24 * days }).equals(lastOfDay)).toBe(true);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givesAway, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
+import { givesAway, groupParts, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
 import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';
 
@@ -40,6 +40,22 @@ test('processes have nearly equal shares', () => {
 test('one of whom the others do not know yet counts itself', () => {
   expect(partsOf('new', [])).toHaveLength(PARTS);
   expect(partsOf('new', ['old']).length).toBeLessThan(PARTS);
+});
+
+test('groups of parts have each part once, and no more work than is wanted unless one part has more', () => {
+  const work = fc.dictionary(fc.integer({ min: 0, max: PARTS - 1 }).map(String), fc.integer({ min: 1, max: 50 }));
+  fc.assert(
+    fc.property(work, fc.integer({ min: 1, max: 60 }), (found, workMax) => {
+      const byPart = new Map(Object.entries(found).map(([name, own]) => [Number(name), own]));
+      const groups = groupParts(byPart, workMax);
+      expect(groups.flat()).toEqual([...byPart.keys()]);
+      for (const group of groups) {
+        expect(group.length).toBeGreaterThan(0);
+        const sum = group.reduce((all, one) => all + (byPart.get(one) ?? 0), 0);
+        expect(sum <= workMax || group.length === 1).toBe(true);
+      }
+    }),
+  );
 });
 
 const now = Temporal.Instant.from('2026-11-22T12:00:00Z');

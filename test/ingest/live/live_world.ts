@@ -20,7 +20,7 @@ export interface Arrival {
 
 /** A world that programs of the machine can reach, with workers that work, on the machine's clock. */
 export interface LiveWorld extends World {
-  /** Where the API listens; the same after `start`. */
+  /** Where the API is listening; the same after `start`. */
   readonly url: URL;
   /** Every request so far, in the order of their answers. */
   readonly arrivals: readonly Arrival[];
@@ -44,7 +44,7 @@ export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<L
   const queue: DurableQueue = {
     ...w.context.queue,
     addDurable: (...job) => unlessBroken(() => w.context.queue.addDurable(...job)),
-    ping: () => unlessBroken(() => w.context.queue.ping()),
+    pingStore: () => unlessBroken(() => w.context.queue.pingStore()),
   };
   const arrivals: Arrival[] = [];
   const open = async (port: number): Promise<{ app: FastifyInstance; url: URL }> => {

@@ -99,12 +99,12 @@ describe('releases of a real client', () => {
       ['TypeError: beans cannot be counted', 1, 1, null],
     ]);
     const listed = await runOperation(w, listReleases, caller, { serviceId });
-    const tallies = listed.releases.map(({ release, events, newGroups }: Record<string, unknown>) => [
+    const listedCounts = listed.releases.map(({ release, events, newGroups }: Record<string, unknown>) => [
       release,
       events,
       newGroups,
     ]);
-    expect(new Map(tallies.map(([release, ...rest]: unknown[]) => [release, rest]))).toEqual(
+    expect(new Map(listedCounts.map(([release, ...rest]: unknown[]) => [release, rest]))).toEqual(
       new Map([
         [first, [4, 2]],
         [second, [2, 0]],

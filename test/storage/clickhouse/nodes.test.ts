@@ -66,11 +66,12 @@ interface Asked {
 }
 
 /** A server that answers as it is told; null breaks the connection. */
-async function startNode(answer: (asked: Asked) => { status: number; body: string } | null) {
+async function startNode(answer: (asked: Asked) => { status: number; body: string } | null, isGone = () => false) {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
     void (async () => {
       const one = { url: new URL(request.url ?? '', 'http://node'), text: await textOf(request) };
+      if (isGone()) return;
       if (one.url.pathname === '/ping') return void response.end('Ok.\n');
       asked.push(one);
       const said = answer(one);
@@ -101,7 +102,7 @@ describe('a client of several servers', () => {
   const ONE = { status: 200, body: '[1]\n' };
 
   async function clientOf(...answers: ((asked: Asked) => { status: number; body: string } | null)[]) {
-    const nodes = await Promise.all(answers.map(startNode));
+    const nodes = await Promise.all(answers.map((answer) => startNode(answer)));
     const address = {
       clickhouseUrl: `http://u:p@${nodes.map(({ host }) => host).join(',')}/events`,
       clickhouseCluster: 'c',
@@ -168,5 +169,39 @@ describe('a client of several servers', () => {
     const { client } = await clientOf(() => fault(code, type));
     const insert = insertRows(client, 'exception_events', Buffer.from('rows'), { token: 't', acknowledged: 'at_once' });
     await expect(insert).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});
+
+describe('a client of one server', () => {
+  const ask = { query: 'SELECT 1', format: 'JSONCompactEachRow' } as const;
+
+  test('gives up what it has asked once the server is gone without a word', async () => {
+    const { host } = await startNode(
+      () => null,
+      () => true,
+    );
+    const client = openClickHouse({ clickhouseUrl: `http://u:p@${host}` }, undefined, 50);
+    onTestFinished(() => client.close());
+    await expect(client.query(ask)).rejects.toThrow('aborted');
+  });
+
+  test('waits for an answer that takes long while the server is there', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let pings = 0;
+    const server = createServer((request, response) => {
+      if (!request.url?.startsWith('/ping')) return void promise.then(() => response.end('[1]\n'));
+      pings += 1;
+      if (pings === 8) resolve();
+      response.end('Ok.\n');
+    });
+    await new Promise<void>((listens) => server.listen(0, '127.0.0.1', listens));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const client = openClickHouse({ clickhouseUrl: `http://u:p@127.0.0.1:${port}` }, undefined, 50);
+    onTestFinished(() => client.close());
+    expect(await (await client.query(ask)).json()).toEqual([[1]]);
   });
 });

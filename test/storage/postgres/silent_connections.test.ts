@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
+import { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { openDatabase } from '#storage/postgres/database.ts';
+import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 
 /** The way to PostgreSQL, of which a connection can be cut so that nothing passes and neither side hears of it. */
 async function wayTo(socketPath: string) {
@@ -29,10 +31,32 @@ async function wayTo(socketPath: string) {
   return { port: (server.address() as AddressInfo).port, cut, connections: () => open.length };
 }
 
-test('a connection that goes silent while it is in use is given up, and work goes on over a new one', async () => {
+/** The way to PostgreSQL, and its address over that way. */
+async function reach() {
   const direct = new URL(inject('postgresUrl'));
   const way = await wayTo(`${decodeURIComponent(direct.hostname)}/.s.PGSQL.${direct.port}`);
-  const url = `postgres://${direct.username}@127.0.0.1:${way.port}${direct.pathname}`;
+  return { way, url: `postgres://${direct.username}@127.0.0.1:${way.port}${direct.pathname}` };
+}
+
+test('the server is asked about a silent connection: one that is lost is ended, one at work is waited for', async () => {
+  const { way, url } = await reach();
+  const pool = new Pool({ connectionString: url, max: 2 });
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  onTestFinished(() => pool.end());
+  endSilentConnections(pool, { endAfterMs: 600_000, askAfterMs: 100, server: { connectionString: url } });
+  expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+  way.cut();
+  await expect(pool.query('select 2 as two')).rejects.toThrow('Connection terminated');
+  const before = way.connections();
+  const sleeping = pool.query('select 3 as three from pg_sleep(0.6)');
+  // One for it, and one for the question.
+  await expect.poll(() => way.connections(), { timeout: 30_000 }).toBe(before + 2);
+  expect((await sleeping).rows).toEqual([{ three: 3 }]);
+}, 60_000);
+
+test('a connection that goes silent while it is in use is given up, and work goes on over a new one', async () => {
+  const { way, url } = await reach();
   const db = await openDatabase({ url, poolMax: 1, silenceMsMax: 300 });
   onTestFinished(() => db.close());
   expect(await db.sql.row('select 1 as one')).toEqual({ one: 1 });

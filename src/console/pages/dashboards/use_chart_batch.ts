@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
+import { CHART_QUERIES_MAX } from '#core/metrics/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts.ts';
 import type { TimeRange } from '#console/components/time_range.ts';
@@ -21,7 +22,6 @@ export interface ChartBatch {
 }
 
 /** As many as the server takes in one request. */
-const QUERIES_MAX = 60;
 
 export const keyOfQuery = (query: ChartQuery): string => JSON.stringify(query);
 
@@ -63,8 +63,8 @@ export function useChartBatch(
         return next;
       });
     };
-    for (let first = 0; first < missing.length; first += QUERIES_MAX) {
-      const queries = missing.slice(first, first + QUERIES_MAX);
+    for (let first = 0; first < missing.length; first += CHART_QUERIES_MAX) {
+      const queries = missing.slice(first, first + CHART_QUERIES_MAX);
       ask(queries).catch((failed: unknown) => {
         if (asked.current.round !== current) return;
         for (const query of queries) keys.delete(keyOfQuery(query));

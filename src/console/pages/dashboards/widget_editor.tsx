@@ -10,10 +10,11 @@ import { TeamPicker } from '#console/components/team_picker.tsx';
 import { useDraftState } from '#console/components/use_draft.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import {
+  QUERIES_MAX,
   type Widget,
+  WIDGET_KINDS,
   type WidgetFacts,
   type WidgetKind,
-  WIDGET_KINDS,
   type WidgetQuery,
 } from '#core/dashboards/widget.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
@@ -37,7 +38,6 @@ interface WidgetEditorProps {
 }
 
 const EMPTY_QUERY: WidgetQuery = { serviceId: null, metricName: '', aggregation: 'avg', splitBy: null, top: 5 };
-const QUERIES_MAX = 10;
 const LABELS = {
   kind: 'Kind',
   title: 'Title',

@@ -1,10 +1,10 @@
+import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
 import type { ChartQuery } from '#console/api/charts.ts';
 import type { Widget } from '#core/dashboards/widget.ts';
 
 /** Widths are asked for in these steps, so that a window that is resized asks rarely. */
 const WIDTH_STEP = 100;
 /** More are not asked for, however wide the screen is. */
-const PIXELS_MAX = 4_000;
 /** A number shows its past small. */
 const NUMBER_PIXELS = 100;
 
@@ -13,7 +13,7 @@ export function chartQueriesOf(widget: Widget, dashboardServiceId: string | null
   if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
   const pixels =
     widget.kind === 'series'
-      ? Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), PIXELS_MAX)
+      ? Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), CHART_PIXELS_MAX)
       : NUMBER_PIXELS;
   return widget.queries.flatMap(({ serviceId, metricName, aggregation, splitBy, top }) => {
     const service = serviceId ?? dashboardServiceId;

@@ -1,3 +1,4 @@
+import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
 import type { ChartQuery } from '#console/api/charts.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
@@ -75,7 +76,6 @@ function defaultAggregation(metric: string): Aggregation {
 
 /** Widths are asked for in these steps, so that a window that is resized asks rarely. */
 const WIDTH_STEP = 100;
-const PIXELS_MAX = 4_000;
 
 /** The queries of what the address says: the chosen period, then the one that it is compared with. */
 export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
@@ -85,7 +85,7 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
     serviceId: service,
     metricName: metricNameOf(search),
     aggregation: aggregationOf(search),
-    pixels: Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), PIXELS_MAX),
+    pixels: Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), CHART_PIXELS_MAX),
     ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
   };
   return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];

@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
+import { DECLARED_TITLE_LENGTH_MAX } from '#core/console/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -18,7 +19,6 @@ import type { Level } from '#core/exceptions/level.ts';
 
 const EMPTY: Declared = { serviceId: '', title: '', severity: 'error', policyId: '' };
 const NOBODY = 'nobody';
-const TITLE_LENGTH_MAX = 200;
 
 interface Declared {
   readonly serviceId: string;
@@ -49,8 +49,8 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
       title: (value) =>
         value.trim() === ''
           ? 'Say what is wrong, in a sentence'
-          : value.length > TITLE_LENGTH_MAX
-            ? `At most ${TITLE_LENGTH_MAX} characters; this has ${value.length}`
+          : value.length > DECLARED_TITLE_LENGTH_MAX
+            ? `At most ${DECLARED_TITLE_LENGTH_MAX} characters; this has ${value.length}`
             : null,
       policyId: (value) => (value === '' ? 'Choose who is paged, or nobody' : null),
     },

@@ -1,6 +1,7 @@
 import { Button, Group, Textarea } from '@mantine/core';
 import { useRef, useState } from 'react';
 
+import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
@@ -19,12 +20,13 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 export type Note = IncidentWithLog['notes'][number];
 
-const LENGTH_MAX = 2_000;
 const LABELS = { text: 'Note' } as const;
 
 const checkText = (text: string): string | null => {
   if (text.trim() === '') return 'Write something first';
-  return text.length > LENGTH_MAX ? `At most ${LENGTH_MAX.toLocaleString()} characters; this has ${text.length}` : null;
+  return text.length > NOTE_LENGTH_MAX
+    ? `At most ${NOTE_LENGTH_MAX.toLocaleString()} characters; this has ${text.length}`
+    : null;
 };
 
 /** Sends the form by Ctrl or ⌘ and Enter. */

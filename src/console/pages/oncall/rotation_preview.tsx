@@ -2,6 +2,7 @@ import { Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
+import { PREVIEW_WEEKS_MAX } from '#core/console/limits.ts';
 import type { ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
@@ -27,7 +28,6 @@ interface RotationPreviewProps {
 type Preview = ResultOf<'preview_rotation'>;
 
 const WEEKS_MIN = 4;
-const WEEKS_MAX = 12;
 const HOURS_OF_WEEK = 168;
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 200;
@@ -187,5 +187,5 @@ function Span({ since, until }: { readonly since: string; readonly until: string
 /** At least one round, so that everybody is seen. */
 function weeksOf({ turns, hours }: ScheduleDraft): number {
   const round = Math.ceil((turns.length * Number(hours)) / HOURS_OF_WEEK) + 1;
-  return Number.isFinite(round) ? Math.min(WEEKS_MAX, Math.max(WEEKS_MIN, round)) : WEEKS_MIN;
+  return Number.isFinite(round) ? Math.min(PREVIEW_WEEKS_MAX, Math.max(WEEKS_MIN, round)) : WEEKS_MIN;
 }

@@ -3,6 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
+import { LABEL_VALUES_MAX } from '#core/metrics/limits.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -88,7 +89,6 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
 
 const OPTIONS_MAX = 20;
 /** The most frequent values of each label. */
-const VALUES_MAX = 200;
 const DEBOUNCE_MS = 300;
 
 /** The labels that series of the metric bear, each with its values: those that arrived in the last day. */
@@ -99,7 +99,7 @@ function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyM
     ...actionQuery(orgId, 'services', 'describe_labels', {
       serviceId: serviceId ?? '',
       metricName: name,
-      valuesMax: VALUES_MAX,
+      valuesMax: LABEL_VALUES_MAX,
     }),
     enabled: serviceId !== null && name !== '',
     staleTime: 60_000,

@@ -1,3 +1,5 @@
+import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
+
 /** What the address of the list holds. */
 export interface ServiceFilter {
   /** Part of the name or the environment. */
@@ -6,11 +8,9 @@ export interface ServiceFilter {
   readonly create?: true | undefined;
 }
 
-const TEXT_LENGTH_MAX = 200;
-
 export function readServiceFilter({ text, create }: Record<string, unknown>): ServiceFilter {
   return {
-    ...(isText(text) && { text: String(text).slice(0, TEXT_LENGTH_MAX) }),
+    ...(isText(text) && { text: String(text).slice(0, SEARCH_LENGTH_MAX) }),
     ...(create === true && { create }),
   };
 }

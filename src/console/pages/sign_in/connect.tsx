@@ -11,6 +11,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Name, named } from '#console/components/name.tsx';
 import classes from '#console/pages/sign_in/connect.module.css';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
+import { StepUp } from '#console/shell/step_up.tsx';
 
 const route = getRouteApi('/connect/$uid');
 
@@ -48,6 +49,7 @@ export function Connect() {
       lead="It acts in your name and can never do more than you can. You can disconnect it at any time in the settings."
       foot={session ? named`You are logged in as ${session.user.email}.` : undefined}
     >
+      <StepUp />
       <Consent uid={uid} request={request} />
     </SignInLayout>
   );

@@ -1,3 +1,4 @@
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { emptyLabels, NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
@@ -13,8 +14,6 @@ const ESCAPE_BYTES = 6;
 /** Points whose faults are described. Describing takes longer than reading, and more would not be listed anyway. */
 const DESCRIBED_MAX = 1_000;
 const FAULTS_MAX = 10;
-/** What reading a label takes, in bytes. */
-const LABEL_BYTES = 60;
 
 /** Reads and checks the points of Tocsin's own format, one after the other, without an object for each. */
 export class NativePoints {

@@ -9,6 +9,9 @@ export type AttributeValue =
   | readonly AttributeValue[]
   | { readonly [key: string]: AttributeValue };
 
+/** Of a resource; few of them become labels. */
+export const RESOURCE_ATTRIBUTES_MAX = 1_000;
+
 const DEPTH_MAX = 8;
 
 /** Refuses a request with deeply nested attributes; `depth` is the number of lists and maps around a value. */

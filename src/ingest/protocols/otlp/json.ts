@@ -1,3 +1,5 @@
+import { RESOURCE_ATTRIBUTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
@@ -12,10 +14,6 @@ import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts'
 import { AppError, type Fault } from '#kernel/errors.ts';
 
 const REST_AFTER = 128;
-/** Far more than a point with all the labels and buckets that it may have. */
-const POINT_BYTES_MAX = 1024 * 1024;
-/** Of a resource; few of them become labels. */
-const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
 const LISTS = ['resourceMetrics', 'attributes', 'scopeMetrics', 'metrics', 'dataPoints'] as const;
 const DATA = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;

@@ -1,3 +1,4 @@
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
@@ -5,9 +6,6 @@ import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { JsonNames, readInteger, readNumber } from '#ingest/protocols/otlp/json_values.ts';
 import type { AppError } from '#kernel/errors.ts';
-
-/** What reading an attribute takes, in bytes. */
-const LABEL_BYTES = 60;
 
 /** Makes the error for a field of the wrong type. */
 export type InvalidField = (field: string, expected: string) => AppError;

@@ -1,5 +1,8 @@
 import { emptyLabels, type Label } from '#ingest/admission/labels.ts';
 
+/** Far more than a point with all the labels and buckets that it may have. */
+export const POINT_BYTES_MAX = 1024 * 1024;
+
 /** More quantiles than any summary has. */
 export const QUANTILES_MAX = 100;
 /** Of one point: SDKs keep one for each bucket, of which there are seldom more. */

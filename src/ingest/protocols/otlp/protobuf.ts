@@ -1,3 +1,5 @@
+import { RESOURCE_ATTRIBUTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
@@ -10,10 +12,6 @@ import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 /** Fields are so quick to read that to rest after each would take longer. */
 const REST_AFTER = 128;
-/** Far more than a point with all the labels and buckets that it may have. */
-const POINT_BYTES_MAX = 1024 * 1024;
-/** Of a resource; few of them become labels. */
-const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
 /**
  * What is being read. Whatever governs the points (resource, name, temporality) may stand behind them, so messages that

@@ -1,12 +1,10 @@
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { emptyLabels, faultyLabel, tooLong, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import { checkDepth, toAttributeText, type AttributeValue } from '#ingest/protocols/otlp/attributes.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
-
-/** What reading an attribute takes, in bytes. */
-const LABEL_BYTES = 60;
 
 /** The attributes of one resource or data point at a time; equal ones are decoded only once per request. */
 export class ProtobufAttributes {

@@ -10,6 +10,9 @@ export interface RequestScan {
 
 type TellType = (family: string, type: number, unit: string) => void;
 
+/** Twice the size of a series with the most labels and samples that a request may have. */
+export const SERIES_BYTES_MAX = 4 * 1024 * 1024;
+
 const PAUSE_AFTER = 65_536;
 
 /** Skims a request for what it says of types, wherever it stands, and returns to its start. */

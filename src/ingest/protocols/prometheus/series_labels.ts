@@ -1,3 +1,4 @@
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import {
   emptyLabels,
@@ -12,9 +13,6 @@ import {
 import { isSameSpan, SpanIndex } from '#ingest/hashing/span_index.ts';
 import { decodeText, NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
-
-/** What reading a label, and with it remembering a series, takes, in bytes. */
-const LABEL_BYTES = 60;
 
 export const NO_NAME = 'a series without a metric name (__name__)';
 

@@ -1,3 +1,5 @@
+import { SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import {
   emptyLabels,
@@ -24,14 +26,10 @@ import type { Temporal } from '#kernel/time.ts';
 const STALE_HIGH = 0x7ff00000;
 const STALE_LOW = 0x00000002;
 const REST_AFTER = 128;
-/** Twice the size of a series with the most samples that a request may have. */
-const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 const SYMBOLS_MAX = 1_000_000;
 const REFERENCES = 2 ** 26;
 /** No client puts more labels on an exemplar. */
 const EXEMPLAR_LABELS_MAX = 16;
-/** What reading a label takes, in bytes. */
-const LABEL_BYTES = 60;
 
 /** What was taken, as remote write 2.0 has it told in headers. */
 export interface Written {

@@ -1,8 +1,8 @@
+import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
 import { debugIdOf } from '#core/source_maps/debug_id.ts';
 import { asList, asObject } from '#ingest/protocols/sentry/json.ts';
 
 const IMAGES_MAX = 200;
-const PATH_LENGTH_MAX = 500;
 
 /** The debug ids of source maps by the path of their code. Undefined when there is none; images of native code are not. */
 export function asDebugIds(debugMeta: unknown): Readonly<Record<string, string>> | undefined {

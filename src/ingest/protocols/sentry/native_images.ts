@@ -1,3 +1,4 @@
+import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
 import type { Frame } from '#core/exceptions/event.ts';
 import { asList, asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
@@ -10,7 +11,6 @@ export interface NativeImage {
 }
 
 const IMAGES_MAX = 300;
-const PATH_LENGTH_MAX = 500;
 
 /** The libraries that a client lists as `debug_meta`, by address. */
 export function asImages(debugMeta: unknown): readonly NativeImage[] {

@@ -1,3 +1,4 @@
+import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
 import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
 import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
@@ -13,7 +14,6 @@ const FRAMES_LEAST = 10;
 const FRAMES_OUTER_MAX = 30;
 const FRAMES_INNER_MAX = 90;
 const NAME_LENGTH_MAX = 256;
-const PATH_LENGTH_MAX = 500;
 const LINE_LENGTH_MAX = 512;
 /** Clients send 5 or 7 on each side. */
 const CONTEXT_LINES_MAX = 20;

@@ -6,6 +6,9 @@ import { Temporal } from '#kernel/time.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
+/** Of the path of a file. */
+export const PATH_LENGTH_MAX = 500;
+
 const LEVEL_NAMES: Readonly<Record<string, Level>> = {
   trace: 'debug',
   verbose: 'debug',

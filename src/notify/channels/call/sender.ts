@@ -10,6 +10,7 @@ const RING_SECONDS = 25;
 /** Voice calls by Twilio. What is said, and what a pressed digit does, is asked of us when the call is answered. */
 export function callSender(client: TwilioClient, { from }: TwilioAccount, baseUrl: string): ChannelSender {
   return twilioSender(client, {
+    findsByWords: false,
     create: (twilio, outgoing) =>
       twilio.calls.create({
         to: outgoing.to ?? '',

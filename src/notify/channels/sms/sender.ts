@@ -21,6 +21,7 @@ export function smsSender(
     outgoing.message.kind === 'proposal' ? links.proposalUrlOf(outgoing) : links.shortUrlOf(outgoing);
   const textOf = (outgoing: OutgoingMessage) => smsText(outgoing.message, baseUrl, linkOf(outgoing));
   return twilioSender(client, {
+    findsByWords: true,
     create: (twilio, outgoing) =>
       twilio.messages.create({
         to: outgoing.to ?? '',

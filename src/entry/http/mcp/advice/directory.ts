@@ -1,113 +1,33 @@
 import { distance } from 'fastest-levenshtein';
 
-import { getAction } from '#actions/registry.ts';
+import type { AnyAction } from '#actions/action_context.ts';
+import { ACTIONS } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
+import type { ListedThing } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
-
-/** Something that has an id, with what people call it. */
-export interface Entry {
-  readonly id: string;
-  /** The first is how answers name it. */
-  readonly names: readonly string[];
-  /** Ids of what it belongs to. */
-  readonly links: readonly string[];
-}
 
 /** What may be meant by a text that is no id of the kind. */
 export interface Meant {
   /** The only one that it can be. */
-  readonly only: Entry | null;
+  readonly only: ListedThing | null;
   /** Whether it was named exactly, rather than nearly. */
   readonly isExact: boolean;
-  readonly candidates: readonly Entry[];
+  readonly candidates: readonly ListedThing[];
 }
 
 const CANDIDATES_MAX = 5;
 const TEXT_MAX = 120;
 
-// eslint-disable-next-line typescript/no-explicit-any -- results of the registry's actions, whose shapes their own files declare
-type Row = any;
-
-/** Which action lists the things of a kind, and how each is called. */
-const LISTINGS: Partial<Record<Kind, { readonly action: string; readonly entries: (result: Row) => Entry[] }>> = {
-  service: {
-    action: 'list_services',
-    entries: ({ services }) =>
-      services.map(({ serviceId, name }: Row) => ({ id: serviceId, names: [name], links: [] })),
-  },
-  rule: {
-    action: 'list_services',
-    entries: ({ services }) =>
-      services.flatMap(({ serviceId, rules }: Row) =>
-        rules.map(({ ruleId, name }: Row) => ({ id: ruleId, names: [name], links: [serviceId] })),
-      ),
-  },
-  team: {
-    action: 'list_teams',
-    entries: ({ teams }) => teams.map(({ teamId, name }: Row) => ({ id: teamId, names: [name], links: [] })),
-  },
-  user: {
-    action: 'list_teams',
-    entries: ({ people }) =>
-      people.map(({ userId, name, email }: Row) => ({
-        id: userId,
-        names: [name, email, email.split('@')[0]],
-        links: [],
-      })),
-  },
-  member: {
-    action: 'list_teams',
-    entries: ({ teams }) =>
-      teams.flatMap(({ teamId, members }: Row) =>
-        members.map(({ memberId, userId, name, email, phone }: Row) => {
-          return { id: memberId, names: [name, email, email.split('@')[0], phone ?? name], links: [userId, teamId] };
-        }),
-      ),
-  },
-  schedule: {
-    action: 'list_teams',
-    entries: ({ teams }) =>
-      teams.flatMap(({ teamId, schedules }: Row) =>
-        schedules.map(({ scheduleId, name }: Row) => ({ id: scheduleId, names: [name], links: [teamId] })),
-      ),
-  },
-  policy: {
-    action: 'list_teams',
-    entries: ({ teams }) =>
-      teams.flatMap(({ teamId, escalationPolicies }: Row) =>
-        escalationPolicies.map(({ policyId, name }: Row) => ({ id: policyId, names: [name], links: [teamId] })),
-      ),
-  },
-  dashboard: {
-    action: 'list_dashboards',
-    entries: ({ dashboards }) =>
-      dashboards.map(({ dashboardId, name, serviceId }: Row) => {
-        return { id: dashboardId, names: [name], links: serviceId === null ? [] : [serviceId] };
-      }),
-  },
-  group: {
-    action: 'list_exception_groups',
-    entries: ({ groups }) =>
-      groups.map(({ groupId, title, type, serviceId }: Row) => {
-        return { id: groupId, names: [title, type ?? title], links: [serviceId] };
-      }),
-  },
-  incident: {
-    action: 'list_incidents',
-    entries: ({ incidents }) =>
-      incidents
-        .toSorted((a: Row, b: Row) => Number(a.status === 'resolved') - Number(b.status === 'resolved'))
-        .map(({ incidentId, number, title, serviceId, ruleId, exceptionGroupId }: Row) => {
-          return {
-            id: incidentId,
-            names: [`#${number} ${title}`, title, String(number)],
-            links: [serviceId, ruleId, exceptionGroupId],
-          };
-        }),
-  },
-};
+/** The first action whose result lists things of the kind. */
+function listingOf(kind: Kind) {
+  for (const action of ACTIONS) {
+    const entries = action.lists?.[kind];
+    if (entries !== undefined) return { action, entries };
+  }
+  return null;
+}
 
 /** What the organization has, as far as this caller may see it. Each list is read once, and only when it is needed. */
 export class Directory {
@@ -119,17 +39,17 @@ export class Directory {
   }
 
   /** Empty for what the caller may not see. */
-  async list(kind: Kind): Promise<readonly Entry[]> {
-    const listing = LISTINGS[kind];
-    if (listing === undefined) return [];
+  async list(kind: Kind): Promise<readonly ListedThing[]> {
+    const listing = listingOf(kind);
+    if (listing === null) return [];
     const result = await this.#read(listing.action);
     return result === null ? [] : listing.entries(result);
   }
 
-  async #read(name: string): Promise<unknown> {
+  async #read(action: AnyAction): Promise<unknown> {
     const { runtime, caller, origin } = this.#exchange;
-    const known = this.#results.get(name) ?? runAction(runtime, getAction(name), caller, {}, origin);
-    this.#results.set(name, known);
+    const known = this.#results.get(action.name) ?? runAction(runtime, action, caller, {}, origin);
+    this.#results.set(action.name, known);
     try {
       return await known;
     } catch (error) {
@@ -169,7 +89,7 @@ export class Directory {
   }
 
   /** An id of another kind: what belongs to it, or what it belongs to. */
-  async #related(kind: Kind, id: string, other: Kind, entries: readonly Entry[]): Promise<Meant> {
+  async #related(kind: Kind, id: string, other: Kind, entries: readonly ListedThing[]): Promise<Meant> {
     const named = (await this.list(other)).find((entry) => entry.id === id);
     const related = entries.filter((entry) => entry.links.includes(id) || named?.links.includes(entry.id) === true);
     const only = related.length === 1 || kind === 'incident' ? (related[0] ?? null) : null;

@@ -1,6 +1,7 @@
 import { kindOfProperty } from '#actions/id_sources.ts';
-import type { Directory, Entry } from '#entry/http/mcp/advice/directory.ts';
+import type { Directory } from '#entry/http/mcp/advice/directory.ts';
 import { kindOfId } from '#entry/http/mcp/advice/directory.ts';
+import type { ListedThing } from '#kernel/action.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
 
 /** A body whose ids name something, as far as they could be found, and what was found, in sentences. */
@@ -57,7 +58,7 @@ export async function repairIds(body: unknown, directory: Directory, isExact: bo
   return { value: await visit(body, '', ''), sentences };
 }
 
-function told({ id, names: [name = ''] }: Entry): string {
+function told({ id, names: [name = ''] }: ListedThing): string {
   return `${JSON.stringify(name.slice(0, 80))} ${id}`;
 }
 

@@ -1,6 +1,6 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import { scopesOf } from '#actions/exceptions/view.ts';
-import { EMPTY_TALLY, type GroupTally } from '#core/exceptions/group_counts.ts';
+import { EMPTY_TOTALS, type GroupTotals } from '#core/exceptions/group_counts.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import type { GroupCountsRow } from '#storage/postgres/exception_count_store.ts';
@@ -13,10 +13,10 @@ const COUNTED_AT_ONCE_MAX = 20_000;
  * What was counted over the events of these groups. Counts that are known to be outdated are made again where that is
  * fast; those of groups with very many events are a few seconds old while events keep coming.
  */
-export async function readTallies(
+export async function readGroupTotals(
   { stores, exceptions, now }: ActionContext,
   groups: readonly GroupPlace[],
-): Promise<(group: GroupPlace) => GroupTally> {
+): Promise<(group: GroupPlace) => GroupTotals> {
   const stored = await stores.exceptionCounts.find(groups.map(({ id }) => id));
   let left = COUNTED_AT_ONCE_MAX;
   const uncounted = groups.filter(({ id }) => {
@@ -26,10 +26,10 @@ export async function readTallies(
     left -= counts.events;
     return true;
   });
-  const counted: ReadonlyMap<Id<'group'>, GroupTally> = uncounted.length === 0
+  const counted: ReadonlyMap<Id<'group'>, GroupTotals> = uncounted.length === 0
     ? new Map()
     : await exceptions.counter.count(scopesOf(await stores.groupMerges.withMerged(uncounted), now));
-  return ({ id }) => counted.get(id) ?? stored.get(id) ?? EMPTY_TALLY;
+  return ({ id }) => counted.get(id) ?? stored.get(id) ?? EMPTY_TOTALS;
 
   /** Events have come since, and it is due as soon as it has rested. */
   function isOutdated({ dueAt, restsUntil }: GroupCountsRow): boolean {

@@ -1,0 +1,36 @@
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+import { Replayer } from '#ingest/replayer.ts';
+import { Spool } from '#ingest/spool.ts';
+import { AppError } from '#kernel/errors.ts';
+import { silentLog } from '#kernel/log.ts';
+import { makeFolder } from '#test/faults/folder.ts';
+
+test('what waits on disk follows at once when the queue comes back while a run still reports that it was away', async () => {
+  const spool = new Spool({ folder: path.join(makeFolder(), 'spool'), bytesMax: 1_000 });
+  await spool.write(Buffer.from('an event'));
+  let isAway = true;
+  let reports = 0;
+  const added: string[] = [];
+  const { promise: reported, resolve: report } = Promise.withResolvers<void>();
+  const replayer = new Replayer(spool, {
+    async add(bytes) {
+      if (isAway) throw new AppError('unavailable', 'away');
+      added.push(bytes.toString());
+    },
+    async reportOldest() {
+      reports += 1;
+      await reported;
+    },
+    log: silentLog,
+  });
+  replayer.run();
+  await expect.poll(() => reports, { timeout: 30_000 }).toBe(1);
+  isAway = false;
+  replayer.run();
+  report();
+  await expect.poll(() => added, { timeout: 30_000 }).toEqual(['an event']);
+  await replayer.stop();
+});
