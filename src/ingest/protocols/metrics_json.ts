@@ -211,9 +211,11 @@ function* readLines(body: Buffer, admission: PointAdmission, nowMs: number): Ste
   }
 }
 
-/** A look at each byte is quicker than a search for the few bytes that most lines have. */
+/** `indexOf` takes 21 ns however short a line is, which is 10 ns a byte where a sender fills a body with lines of one byte. */
+const SHORT_LINE_BYTES = 16;
+
 function endOfLine(bytes: Buffer, start: number): number {
-  const near = Math.min(bytes.length, start + 256);
+  const near = Math.min(bytes.length, start + SHORT_LINE_BYTES);
   let at = start;
   while (at < near && bytes[at] !== NEWLINE) at += 1;
   if (at < near || at === bytes.length) return at;
