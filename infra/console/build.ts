@@ -35,6 +35,8 @@ async function buildInto(parent: string): Promise<string> {
   const folder = mkdtempSync(path.join(parent, 'console-'));
   // The server may run as another user than the one who installed it.
   chmodSync(folder, 0o755);
+  // Vite takes the mode of React from here, and tests that build an outdated console have set another.
+  process.env.NODE_ENV = 'production';
   const { build } = await import('vite');
   const configFile = path.join(SOURCES, 'vite.config.ts');
   try {
