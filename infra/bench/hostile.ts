@@ -1,12 +1,13 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { on } from 'node:events';
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 
-import { buildApp } from '#entry/http/app.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { silentLog } from '#kernel/log.ts';
 
 import { count, duration, megabytes, spreadOf } from './figures.ts';
-import { type Bench, type BenchStores, printInputs, printTable, withStores } from './harness.ts';
+import { type Bench, type BenchStores, printInputs, printTable, withFolder, withStores } from './harness.ts';
+import { type MeasuredApi, startApi } from './hostile/api.ts';
+import type { Measured } from './hostile/api_process.ts';
 import type { HostileTarget } from './hostile/bodies.ts';
 import { answersOfInputs } from './hostile/inputs.ts';
 import type { Round } from './hostile/sender.ts';
@@ -14,9 +15,7 @@ import type { Round } from './hostile/sender.ts';
 const SECONDS = Number(process.env['BENCH_HOSTILE_SECONDS'] ?? 20);
 const ONLY = process.env['BENCH_HOSTILE_KIND'] ?? '';
 const INPUTS = Number(process.env['BENCH_HOSTILE_INPUTS'] ?? 100_000);
-/** The resolution of stalls. Each sample wakes the process. */
-const LOOK_EVERY_MS = 2;
-const MEMORY_EVERY_MS = 50;
+const PART = process.env['BENCH_HOSTILE_PART'] ?? '1/1';
 const MEGABYTE = 1024 * 1024;
 
 type SenderMessage = { readonly begins: string } | { readonly round: Round } | { readonly isDone: true };
@@ -28,35 +27,45 @@ export const hostile: Bench = {
   run: () =>
     withStores(async (stores) => {
       printInputs({
-        'a kind': `${SECONDS} s on two connections (BENCH_HOSTILE_SECONDS, BENCH_HOSTILE_KIND)`,
+        'a kind': `${SECONDS} s on two connections (BENCH_HOSTILE_SECONDS), kinds by part of their name (BENCH_HOSTILE_KIND) or the part ${PART} of them (BENCH_HOSTILE_PART)`,
         stall:
-          'the longest time for which the event loop of the API did nothing else; of it, what the processor worked',
+          'the longest time for which the event loop of the API did nothing else; of it, what the processor worked, and the longest collection of garbage',
         bystander: 'asks every 10 ms for an address that is not there',
         inputs: `${count(INPUTS)} of real clients with bytes changed (BENCH_HOSTILE_INPUTS)`,
       });
-      const { app, target } = await serve(stores);
-      try {
-        if (SECONDS > 0) await measureKinds(target);
-        if (INPUTS > 0) printTable(await answersOfInputs(app, target, INPUTS));
-      } finally {
-        await app.close();
-      }
+      await withFolder(async (dataDir) => {
+        const { api, target } = await serve(stores, dataDir);
+        try {
+          if (SECONDS > 0) await measureKinds(api, target);
+          if (INPUTS > 0) printTable(await answersOfInputs(target, INPUTS));
+        } finally {
+          await api.stop();
+        }
+      });
     }),
 };
 
-async function serve({ context, firstRun }: BenchStores) {
-  // The rate limits of a service would reject most of these requests before they cost anything.
-  const unlimited = {
-    callsPerMinute: 0,
-    ingestEventsPerSecond: 0,
-    ingestPointsPerSecond: 0,
-    ingestSeriesPerDay: 100_000_000,
-    host: '127.0.0.1',
-    statsdPort: await findFreePort(0),
-    otlpGrpcPort: await findFreePort(0),
-  };
-  const app = await buildApp({ ...context, log: silentLog, config: { ...context.config, ...unlimited } });
-  const baseUrl = await app.listen({ port: 0, host: '127.0.0.1' });
+async function serve({ context, firstRun }: BenchStores, dataDir: string) {
+  const { databaseUrl, clickhouseUrl, appSecret } = context.config;
+  const [port, statsdPort, grpcPort] = await Promise.all([findFreePort(0), findFreePort(0), findFreePort(0)]);
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const api = await startApi({
+    DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    CLICKHOUSE_URL: clickhouseUrl,
+    APP_SECRET: appSecret,
+    PORT: String(port),
+    STATSD_PORT: String(statsdPort),
+    OTLP_GRPC_PORT: String(grpcPort),
+    NODE_COMPILE_CACHE: path.join(dataDir, 'cache'),
+    LOG_LEVEL: 'silent',
+    // The rate limits would refuse most of these requests before they cost anything.
+    CALLS_PER_MINUTE: '0',
+    ANSWER_MEGABYTES_PER_MINUTE: '0',
+    INGEST_EVENTS_PER_SECOND: '0',
+    INGEST_POINTS_PER_SECOND: '0',
+    INGEST_SERIES_PER_DAY: '100000000',
+  });
   const call = async (name: string, body: object): Promise<Record<string, string>> => {
     const headers = { authorization: `Bearer ${firstRun.apiKey}`, 'content-type': 'application/json' };
     const answer = await fetch(`${baseUrl}/api/rest/actions/${name}`, {
@@ -78,10 +87,10 @@ async function serve({ context, firstRun }: BenchStores) {
     ingestionKey,
     apiKey: firstRun.apiKey,
     sessionCookie: await signIn(baseUrl, firstRun),
-    statsdPort: unlimited.statsdPort,
-    grpcPort: unlimited.otlpGrpcPort,
+    statsdPort,
+    grpcPort,
   };
-  return { app, target };
+  return { api, target };
 }
 
 /** The cookie of the owner's session. */
@@ -98,76 +107,24 @@ async function signIn(baseUrl: string, { email, password }: BenchStores['firstRu
     .join('; ');
 }
 
-async function measureKinds(target: HostileTarget): Promise<void> {
+async function measureKinds(api: MeasuredApi, target: HostileTarget): Promise<void> {
   const sender = new Worker(new URL('hostile/sender.ts', import.meta.url), {
-    workerData: { target, seconds: SECONDS, only: ONLY },
+    workerData: { target, seconds: SECONDS, only: ONLY, part: PART },
   });
-  const delays = monitorEventLoopDelay({ resolution: LOOK_EVERY_MS });
-  const worked = watchProcessor();
-  const resident = watchMemory();
   const rows: Record<string, string | number>[] = [];
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  sender.on('error', reject);
-  sender.on('message', (message: SenderMessage) => {
-    if ('begins' in message) {
-      delays.reset();
-      delays.enable();
-      worked.mostMs();
-      resident.mostBytes();
-    } else if ('round' in message) {
-      delays.disable();
-      rows.push({
-        ...rowOf(message.round, delays.max / 1e6, worked.mostMs()),
-        memory: megabytes(resident.mostBytes()),
-      });
-    } else resolve();
-  });
-  await promise;
-  worked.stop();
-  resident.stop();
+  for await (const [message] of on(sender, 'message', { close: ['exit'] }) as AsyncIterable<[SenderMessage]>) {
+    if ('isDone' in message) break;
+    const measured = await api.measure();
+    if ('round' in message) rows.push(rowOf(message.round, measured));
+    sender.postMessage('go on', []);
+  }
   await sender.terminate();
   printTable(rows);
 }
 
-/** The longest processor time of this thread between two samples. Unlike elapsed time, it does not depend on the load of the machine. */
-function watchProcessor(): { mostMs(): number; stop(): void } {
-  let most = 0;
-  let last = process.threadCpuUsage();
-  const timer = setInterval(() => {
-    const { user, system } = process.threadCpuUsage(last);
-    last = process.threadCpuUsage();
-    most = Math.max(most, (user + system) / 1_000);
-  }, LOOK_EVERY_MS);
-  return {
-    mostMs() {
-      const since = most;
-      most = 0;
-      return since;
-    },
-    stop: () => clearInterval(timer),
-  };
-}
-
-/** The most that this process held between two questions, its stores' clients and the benchmark's own inputs, too. */
-function watchMemory(): { mostBytes(): number; stop(): void } {
-  let most = 0;
-  const timer = setInterval(() => {
-    most = Math.max(most, process.memoryUsage.rss());
-  }, MEMORY_EVERY_MS);
-  return {
-    mostBytes() {
-      const since = Math.max(most, process.memoryUsage.rss());
-      most = 0;
-      return since;
-    },
-    stop: () => clearInterval(timer),
-  };
-}
-
 function rowOf(
   { kind, requestBytes, answers, bystanderMs }: Round,
-  stallMs: number,
-  workedMs: number,
+  { stallMs, workedMs, garbageMs, residentBytes }: Measured,
 ): Record<string, string | number> {
   const { p50, p99 } = spreadOf(bystanderMs);
   return {
@@ -179,7 +136,9 @@ function rowOf(
       .join(', '),
     'longest stall': duration(stallMs),
     'of processor': duration(workedMs),
+    garbage: duration(garbageMs),
     'bystander p50': duration(p50),
     p99: duration(p99),
+    memory: megabytes(residentBytes),
   };
 }

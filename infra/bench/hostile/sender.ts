@@ -1,8 +1,10 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
+import { send } from './send.ts';
 import { hostileConnections } from './http_connections.ts';
 import { type HostilePort, hostilePorts } from './ports.ts';
 import { sideRequests } from './side_bodies.ts';
@@ -20,46 +22,32 @@ interface Orders {
   readonly seconds: number;
   /** Only kinds whose name contains this. */
   readonly only: string;
+  /** As `2/3`: the second of three equal parts of them. */
+  readonly part: string;
 }
 
 const CONNECTIONS = 2;
 const BYSTANDER_EVERY_MS = 10;
 
-const { target, seconds, only } = workerData as Orders;
+const { target, seconds, only, part } = workerData as Orders;
 const base = new URL(target.baseUrl);
-
-/** The status of the answer; 0 where the connection broke. */
-function send(
-  { method, path, headers, body }: Omit<HostileRequest, 'kind' | 'method'> & { method: string },
-  agent: Agent,
-): Promise<number> {
-  return new Promise((resolve) => {
-    const options = { host: base.hostname, port: base.port, method, path, agent, timeout: 30_000 };
-    const sent = request({ ...options, headers: { ...headers, 'content-length': body.length } }, (answer) => {
-      answer.resume();
-      answer.on('end', () => resolve(answer.statusCode ?? 0)).on('error', () => resolve(answer.statusCode ?? 0));
-    });
-    sent.on('timeout', () => sent.destroy());
-    sent.on('error', () => resolve(0));
-    sent.end(body);
-  });
-}
 
 /** Attacks until the round is over, beside somebody who asks for little. */
 async function runRound(
   kind: string,
   requestBytes: number,
+  forSeconds: number,
   attack: (until: number, count: (answer: string) => void) => Promise<void>,
 ): Promise<Round> {
   const answers: Record<string, number> = {};
   const bystanderMs: number[] = [];
-  const until = performance.now() + seconds * 1_000;
+  const until = performance.now() + forSeconds * 1_000;
   const stand = async (): Promise<void> => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const asked = { method: 'GET', path: '/api/unknown', headers: {}, body: Buffer.alloc(0) };
     while (performance.now() < until) {
       const began = performance.now();
-      await send(asked, agent);
+      await send(base, asked, agent);
       bystanderMs.push(performance.now() - began);
       await delay(BYSTANDER_EVERY_MS);
     }
@@ -72,21 +60,23 @@ async function runRound(
   return { kind, requestBytes, answers, bystanderMs };
 }
 
-function overHttp(kind: HostileRequest): Promise<Round> {
-  return runRound(kind.kind, kind.body.length, async (until, count) => {
+function overHttp(kind: HostileRequest, forSeconds: number): Promise<Round> {
+  return runRound(kind.kind, kind.body.length, forSeconds, async (until, count) => {
     const connection = async (): Promise<void> => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      while (performance.now() < until) count(String(await send(kind, agent)));
+      do count(String(await send(base, kind, agent)));
+      while (performance.now() < until);
       agent.destroy();
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, connection));
   });
 }
 
-function toPort({ kind, bytes, send: sendOnce, atOnce }: HostilePort): Promise<Round> {
-  return runRound(kind, bytes, async (until, count) => {
+function toPort({ kind, bytes, send: sendOnce, atOnce }: HostilePort, forSeconds: number): Promise<Round> {
+  return runRound(kind, bytes, forSeconds, async (until, count) => {
     const sender = async (): Promise<void> => {
-      while (performance.now() < until) count(await sendOnce());
+      do count(await sendOnce());
+      while (performance.now() < until);
     };
     await Promise.all(Array.from({ length: atOnce }, sender));
   });
@@ -95,15 +85,29 @@ function toPort({ kind, bytes, send: sendOnce, atOnce }: HostilePort): Promise<R
 const rounds = [
   ...[...hostileRequests(target), ...sideRequests(target)].map((kind) => ({
     kind: kind.kind,
-    run: () => overHttp(kind),
+    once: () => overHttp(kind, 0),
+    run: () => overHttp(kind, seconds),
   })),
   ...[...hostileConnections(target), ...hostilePorts(target)].map((kind) => ({
     kind: kind.kind,
-    run: () => toPort(kind),
+    once: () => toPort(kind, 0),
+    run: () => toPort(kind, seconds),
   })),
 ];
-for (const { kind, run } of rounds.filter((round) => round.kind.includes(only))) {
-  parentPort?.postMessage({ begins: kind }, []);
-  parentPort?.postMessage({ round: await run() }, []);
+const chosen = rounds.filter(({ kind }) => kind.includes(only));
+const [nth = 1, parts = 1] = part.split('/').map(Number);
+const placeOf = (index: number): number => Math.floor((chosen.length * index) / parts);
+const ordered = chosen.slice(placeOf(nth - 1), placeOf(nth));
+// A process loads some modules when they are needed first, which it does once.
+for (const { once: sendOnce } of ordered) await sendOnce();
+for (const { kind, run } of ordered) {
+  await tell({ begins: kind });
+  await tell({ round: await run() });
 }
 parentPort?.postMessage({ isDone: true }, []);
+
+/** Goes on once the measuring of the API has taken notice. */
+async function tell(message: object): Promise<void> {
+  parentPort?.postMessage(message, []);
+  if (parentPort !== null) await once(parentPort, 'message');
+}
