@@ -10,7 +10,7 @@ import { startPostgres } from '#infra/embedded/postgres.ts';
 import { duration } from './figures.ts';
 import { type Bench, printInputs, withFolder } from './harness.ts';
 import { isRedisInstalled, redisService } from './paging/redis.ts';
-import { CUT_MS, type CutRequest, SEND_EVERY_MS, STORES } from './partition/protocol.ts';
+import { CUT_MS, CUT_STORES, type CutRequest, SEND_EVERY_MS, STORES } from './partition/protocol.ts';
 
 export const partition: Bench = {
   name: 'partition',
@@ -19,7 +19,7 @@ export const partition: Bench = {
     'no page lost or doubled, recovery within 10 s)',
   async run() {
     printInputs({
-      cut: `${duration(CUT_MS)}, of PostgreSQL, Redis and ClickHouse in turn: nothing passes, no connection is ended`,
+      cut: `${duration(CUT_MS)}, of ${CUT_STORES.join(', ')} in turn (BENCH_PARTITION=Redis for one): nothing passes, no connection is ended`,
       load: `an exception and a point every ${duration(SEND_EVERY_MS)}, each sent until it is accepted`,
       'all else': 'API, worker, pager and the phone simulator in a namespace; each store behind a link of its own',
     });

@@ -19,6 +19,8 @@ export class PageWatch {
     const response = await fetch(`${this.#phoneUrl}/phone/api/requests?after=${this.#seen}`);
     const { requests } = (await response.json()) as { requests: PhoneRequest[] };
     for (const request of requests) {
+      // Another call has noted it while this one waited for the answer.
+      if (request.seq <= this.#seen) continue;
       // One that is not answered yet is looked at again.
       if (request.status === null && Date.now() - request.receivedAtMs < 2_000) break;
       this.#seen = request.seq;

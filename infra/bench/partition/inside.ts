@@ -18,7 +18,7 @@ import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { havePaged, isWell, until } from '#infra/bench/paging/recovery.ts';
 import { newEventId, sendException, sendPoint, sendUntilTaken } from '#infra/bench/paging/sender.ts';
 import { listStored } from '#infra/bench/paging/stored.ts';
-import { CUT_MS, type CutRequest, SEND_EVERY_MS, STORES, type StoreName } from './protocol.ts';
+import { CUT_MS, CUT_STORES, type CutRequest, SEND_EVERY_MS, STORES, type StoreName } from './protocol.ts';
 
 /** Each pages somebody of its own, and has so few incidents that none becomes part of a storm. */
 const SERVICES = 60;
@@ -50,7 +50,7 @@ async function measure(installation: BenchInstallation): Promise<void> {
     const watch = new PageWatch(installation.phoneUrl);
     const accepted: Accepted = { eventIds: new Set(), values: new Set() };
     const outcomes: Outcome[] = [];
-    for (const [index, store] of STORES.entries()) {
+    for (const [index, store] of CUT_STORES.entries()) {
       outcomes.push(await cutOff(installation, { db, watch, store, index, services, accepted }));
     }
     await until(() => isAllDone(db), 120_000);

@@ -2,6 +2,11 @@
 export const STORES = ['PostgreSQL', 'Redis', 'ClickHouse'] as const;
 export type StoreName = (typeof STORES)[number];
 
+/** Those that are cut off in this run, one after the other. */
+export const CUT_STORES = STORES.filter((store) =>
+  (process.env['BENCH_PARTITION'] ?? store).split(',').includes(store),
+);
+
 /** Asks for the link to a store to be cut, or joined again; the answer is `{ done: true }`. */
 export interface CutRequest {
   readonly store: StoreName;
