@@ -4,6 +4,7 @@ import { agentJobs } from './agent_jobs.ts';
 import { backup } from './backup.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
+import { exactness } from './exactness.ts';
 import { exceptionLists } from './exception_lists.ts';
 import { exceptions } from './exceptions.ts';
 import { fairness } from './fairness.ts';
@@ -14,6 +15,7 @@ import { type Bench, machineLine } from './harness.ts';
 import { hostile } from './hostile.ts';
 import { ingestion } from './ingestion.ts';
 import { lists } from './lists.ts';
+import { longWindows } from './long_windows.ts';
 import { mcp } from './mcp.ts';
 import { closeHistory } from './metrics/history.ts';
 import { nightShift } from './night_shift.ts';
@@ -34,6 +36,7 @@ const BENCHES: readonly Bench[] = [
   backup,
   consolePages,
   escalation,
+  exactness,
   exceptionLists,
   exceptions,
   fairness,
@@ -43,6 +46,7 @@ const BENCHES: readonly Bench[] = [
   hostile,
   ingestion,
   lists,
+  longWindows,
   mcp,
   nightShift,
   outage,
