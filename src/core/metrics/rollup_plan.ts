@@ -55,3 +55,31 @@ export function planRollups(
   }
   return days.length + hours.length === 0 ? null : { days, hours, rawHours };
 }
+
+/** Hours one after the other: `[fromMs, toMs)`. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The hours, in order, as stretches; where these were more than `most`, those with the shortest gaps between them are one. */
+export function stretchesOf(hours: readonly number[], most: number): readonly Stretch[] {
+  const stretches: { fromMs: number; toMs: number }[] = [];
+  for (const hour of hours) {
+    const last = stretches.at(-1);
+    if (last?.toMs === hour) last.toMs += HOUR_MS;
+    else stretches.push({ fromMs: hour, toMs: hour + HOUR_MS });
+  }
+  if (stretches.length <= most) return stretches;
+  const gapBefore = (index: number): number => (stretches[index]?.fromMs ?? 0) - (stretches[index - 1]?.toMs ?? 0);
+  const begins = stretches
+    .map((_, index) => index)
+    .slice(1)
+    .toSorted((a, b) => gapBefore(b) - gapBefore(a))
+    .slice(0, most - 1);
+  const first = [0, ...begins].toSorted((a, b) => a - b);
+  return first.map((start, place) => ({
+    fromMs: stretches[start]?.fromMs ?? 0,
+    toMs: stretches[(first[place + 1] ?? stretches.length) - 1]?.toMs ?? 0,
+  }));
+}

@@ -1,5 +1,5 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
-import type { RollupPlan } from '#core/metrics/rollup_plan.ts';
+import { type RollupPlan, stretchesOf } from '#core/metrics/rollup_plan.ts';
 import { growthOver, MARK, NONE, OF_POINTS, type RollupColumn, SAMPLE } from '#storage/clickhouse/rollup_rows.ts';
 
 /** The series whose rows are read. */
@@ -10,15 +10,22 @@ interface RollupSource {
   readonly parts: string | null;
 }
 
+/** More stretches of raw hours than these are read together with what lies between them. */
+const STRETCHES_MAX = 24;
+
 /** The parameters of what follows; seconds, as they are short. */
 export function planParameters({ days, hours, rawHours }: RollupPlan): Record<string, unknown> {
   const inSeconds = (starts: readonly number[]): number[] => starts.map((start) => start / 1_000);
+  const stretches = stretchesOf(rawHours, STRETCHES_MAX).flatMap(({ fromMs, toMs }, index) => [
+    [`raw_${index}_from`, fromMs],
+    [`raw_${index}_to`, toMs],
+  ]);
   const rolledUp = Object.entries({ day: inSeconds(days), hour: inSeconds(hours) }).map(([span, starts]) => [
     [`${span}s`, starts],
     [`first_${span}`, starts[0] ?? 0],
     [`last_${span}`, starts.at(-1) ?? 0],
   ]);
-  return { ...Object.fromEntries(rolledUp.flat()), raw_hours: inSeconds(rawHours) };
+  return { ...Object.fromEntries([...rolledUp.flat(), ...stretches]), raw_hours: inSeconds(rawHours) };
 }
 
 const BUCKET = 'intDiv(toInt64(toUnixTimestamp(start)) * 1000, {step:Int64}) * {step:Int64} AS bucket';
@@ -76,7 +83,7 @@ export function rolledUpValues(aggregation: Aggregation, plan: RollupPlan, sourc
   const tables = [
     ...(plan.days.length > 0 ? [rolledUp('metric_days', 'day', source, columns)] : []),
     ...(plan.hours.length > 0 ? [rolledUp('metric_hours', 'hour', source, columns)] : []),
-    fromPoints(source, columns, since),
+    ...(plan.rawHours.length > 0 ? [fromPoints(plan.rawHours, source, columns, since)] : []),
   ];
   const rows = `(${tables.join(' UNION ALL ')})`;
   if (source.parts === null) return toSql(rows, '');
@@ -98,10 +105,25 @@ function rolledUp(
       WHERE service_id = {service:UUID} AND span = '${span}' AND is_complete AND start IN ${starts} GROUP BY start)`;
 }
 
-function fromPoints({ ofSeries }: RollupSource, columns: readonly RollupColumn[], since: 'from' | 'lookback'): string {
+/**
+ * The index of the table and its partitions are looked up by the stretches: by a list of hours, every point of the window
+ * would be read.
+ */
+function fromPoints(
+  rawHours: readonly number[],
+  { ofSeries }: RollupSource,
+  columns: readonly RollupColumn[],
+  since: 'from' | 'lookback',
+): string {
+  const instant = (parameter: string): string => `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
+  const stretches = stretchesOf(rawHours, STRETCHES_MAX).map(
+    (_, index) => `(ts >= ${instant(`raw_${index}_from`)} AND ts < ${instant(`raw_${index}_to`)}
+      AND toStartOfHour(ts) >= toStartOfHour(${instant(`raw_${index}_from`)})
+      AND toStartOfHour(ts) < toStartOfHour(${instant(`raw_${index}_to`)}))`,
+  );
   return `SELECT series, toStartOfHour(ts) AS start, ${columns.map((column) => `${OF_POINTS[column]} AS ${column}`).join(', ')}
-    FROM metric_points FINAL PREWHERE ${ofSeries} AND ts >= fromUnixTimestamp64Milli({${since}:Int64}, 'UTC')
-      AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    FROM metric_points FINAL PREWHERE ${ofSeries} AND ts >= ${instant(since)} AND ts < ${instant('to')}
+      AND (${stretches.join(' OR ')})
       AND toStartOfHour(ts) IN arrayMap(second -> toDateTime(second), {raw_hours:Array(UInt32)})
     GROUP BY series, start`;
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import fc from '#test/kit/properties.ts';
-import { DAY_MS, HOUR_MS, isOfWholeHours, planRollups, readPeriodOf } from '#core/metrics/rollup_plan.ts';
+import { DAY_MS, HOUR_MS, isOfWholeHours, planRollups, readPeriodOf, stretchesOf } from '#core/metrics/rollup_plan.ts';
 
 const FIRST = Date.parse('2027-03-01T00:00:00Z');
 const LENGTH_HOURS = 24 * 6;
@@ -43,4 +43,21 @@ test('buckets of minutes, and a window without any rollup, are read from points'
   expect(isOfWholeHours({ fromMs: FIRST, toMs: FIRST + DAY_MS, stepMs: HOUR_MS })).toBe(true);
   const period = { lookbackMs: FIRST, fromMs: FIRST, toMs: FIRST + DAY_MS };
   expect(planRollups(period, HOUR_MS, { hours: [FIRST - HOUR_MS], days: [FIRST] })).toBe(null);
+});
+
+test('hours in stretches are all hours and, as long as these are not too many, no others', () => {
+  const many = fc.subarray(Array.from({ length: 60 }, (_, hour) => FIRST + hour * HOUR_MS));
+  fc.assert(
+    fc.property(many, fc.integer({ min: 1, max: 20 }), (hours, most) => {
+      const stretches = stretchesOf(hours, most);
+      const within = stretches.flatMap(({ fromMs, toMs }) =>
+        Array.from({ length: (toMs - fromMs) / HOUR_MS }, (_, place) => fromMs + place * HOUR_MS),
+      );
+      expect(within).toEqual([...new Set(within)].toSorted((a, b) => a - b));
+      expect(new Set(within).isSupersetOf(new Set(hours))).toBe(true);
+      const apart = hours.filter((hour) => !hours.includes(hour - HOUR_MS)).length;
+      expect(stretches).toHaveLength(Math.min(apart, most));
+      expect(within.length === hours.length).toBe(apart <= most);
+    }),
+  );
 });

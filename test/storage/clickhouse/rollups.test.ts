@@ -11,6 +11,7 @@ import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExpiredRows, METRIC_POINTS } from '#storage/clickhouse/expired_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
+import { bucketQueryOf } from '#storage/clickhouse/metric_query.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { RollupState } from '#storage/clickhouse/rollup_state.ts';
@@ -195,6 +196,32 @@ test('hours and days that came to rest are read from rollups, and an hour that g
   expect((await planOf(serviceId, HOUR_MS))?.rawHours).toEqual([FROM - HOUR_MS]);
   await rollUp(serviceId, 3);
   expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(3);
+});
+
+test('of points only those of hours that are not rolled up are read', async () => {
+  const serviceId = newId('service');
+  const batch = new PointBatch();
+  for (let series = 0; series < 40; series += 1) {
+    const labels = ['zone', String(series)];
+    const place = batch.addSeries({ name: 'm', labels, key: seriesKey('m', labels) });
+    for (let at = FROM; at < END; at += 120_000) batch.add(place, at, 1, 'gauge');
+  }
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], serviceId);
+  await rollUp(serviceId);
+  await insert(serviceId, [{ series: 1, at: FROM + 30 * HOUR_MS, value: 1, kind: 'gauge' }]);
+  const buckets = { fromMs: FROM, toMs: END, stepMs: HOUR_MS };
+  const rollups = await planOf(serviceId, HOUR_MS);
+  const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation: 'avg' as const, buckets };
+  const { sql, parameters } = bucketQueryOf({ ...query, keptSince: ALWAYS, rollups });
+  const result = await w.context.clickhouse.query({
+    query: `EXPLAIN ESTIMATE ${sql}`,
+    query_params: parameters,
+    format: 'JSONEachRow',
+  });
+  const read = await result.json<{ table: string; rows: string }>();
+  const points = read.filter(({ table }) => table.startsWith('metric_points'));
+  // An hour has 1,200 points, a granule 1,024.
+  expect(points.reduce((sum, { rows }) => sum + Number(rows), 0)).toBeLessThan(5_000);
 });
 
 test('quantiles of histograms are those of their points', async () => {
