@@ -43,7 +43,16 @@ export interface PagerRuntime extends UnitOfWorkRuntime {
   readonly latencies: LatencyHistograms;
 }
 
-export function pagerRuntime({ db, clock, log, outbox, senders, config, latencies }: Foundation): PagerRuntime {
+export function pagerRuntime({
+  db,
+  clock,
+  log,
+  outbox,
+  senders,
+  config,
+  latencies,
+  limitLog,
+}: Foundation): PagerRuntime {
   return {
     db,
     clock,
@@ -53,6 +62,7 @@ export function pagerRuntime({ db, clock, log, outbox, senders, config, latencie
     configured: new Set(senders.keys()),
     heartbeatUrl: config.heartbeatUrl,
     latencies,
+    limitLog,
   };
 }
 

@@ -1,11 +1,11 @@
 import type { Foundation } from '#entry/foundation.ts';
-import { openProcessRegistry } from '#entry/process_metrics.ts';
+import { limitCounter, openProcessRegistry } from '#entry/process_metrics.ts';
 import { openProcessPort } from '#entry/process_port.ts';
 import { checkClickHouse, checkPostgres, checkQueue } from '#entry/store_checks.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
 /** The stores that a role needs; a pager needs no ClickHouse. */
-export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies'> & {
+export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 'latencies' | 'limitLog'> & {
   readonly clickhouse?: ClickHouseClient;
 };
 
@@ -16,9 +16,18 @@ export interface Probes {
   close(): Promise<void>;
 }
 
-export async function openProbes({ config, log, db, queue, latencies, clickhouse }: ProbedStores): Promise<Probes> {
+export async function openProbes({
+  config,
+  log,
+  db,
+  queue,
+  latencies,
+  limitLog,
+  clickhouse,
+}: ProbedStores): Promise<Probes> {
   let isDraining = false;
   const registry = openProcessRegistry();
+  registry.registerMetric(limitCounter(limitLog));
   const readiness = async () => {
     const checks = {
       PostgreSQL: await checkPostgres(db),

@@ -105,6 +105,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     },
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
     latencies: context.latencies,
+    limitLog: context.limitLog,
   };
 }
 

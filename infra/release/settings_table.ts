@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { SETTINGS } from '#entry/config.ts';
+import { GENERAL_SETTINGS } from '#entry/config.ts';
 import type { Setting } from '#kernel/config.ts';
 
 const HEAD = '| variable | default | meaning |\n|---|---|---|\n';
@@ -11,7 +11,7 @@ const TABLE = /\| variable \| default \| meaning \|\n(?:\|.*\n)+/;
 /** The same text, with the table of what is declared now. */
 export function withSettingsTable(readme: string): string {
   if (!TABLE.test(readme)) throw new Error('the README has no table of settings');
-  const rows = Object.values(SETTINGS).map(rowOf);
+  const rows = Object.values(GENERAL_SETTINGS).map(rowOf);
   return readme.replace(TABLE, () => `${HEAD}${rows.join('')}`);
 }
 

@@ -192,7 +192,8 @@ function checkCall(name: string, input: unknown): CheckedCall {
 }
 
 function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller, now: Temporal.Instant): ActionContext {
-  const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation } = runtime;
+  const { metrics, exceptions, releases, sourceMaps, cipher, configuredChannels, baseUrl, installation, limitLog } =
+    runtime;
   return {
     caller,
     now,
@@ -205,6 +206,7 @@ function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller,
     configuredChannels,
     baseUrl,
     installation,
+    limitMet: (limit, who) => limitLog?.met(limit, who),
     record: () => {
       throw new Error('a read action changes nothing');
     },

@@ -40,6 +40,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     baseUrl: config.baseUrl,
     installation: installationOf(config),
     onOutbox: () => outbox.wake(),
+    limitLog: foundation.limitLog,
   };
   const changes = createChangeFeed(db, clock, log);
   let closing: Promise<void> | null = null;

@@ -8,11 +8,15 @@ import {
   type ValuesOf,
 } from '#kernel/config.ts';
 import { CHANNEL_SETTINGS } from '#notify/registry.ts';
+import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';
 import { readSecretFile } from '#entry/secret_file.ts';
 
-/** Every setting of the product. The table of the README is made of them (`infra/release/settings_table.ts`). */
-export const SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
+/** The settings but limits. The table of the README is made of them (`infra/release/settings_table.ts`). */
+export const GENERAL_SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
+
+/** Every setting of the product. */
+export const SETTINGS = { ...GENERAL_SETTINGS, ...LIMIT_SETTINGS };
 
 /** The settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
 export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly baseUrl: string };

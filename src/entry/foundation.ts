@@ -2,6 +2,7 @@ import { createExternalPost } from '#auth/external_fetch.ts';
 import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
+import { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { type AnswerLinks, createAnswerLinks } from '#notify/answer_link.ts';
@@ -46,6 +47,8 @@ export interface Foundation {
   readonly vapidKeys: VapidKeys;
   /** How long this process took for what is promised to be quick. */
   readonly latencies: LatencyHistograms;
+  /** Who met which limit of this process. */
+  readonly limitLog: LimitLog;
   /** Undoes `openFoundation` in reverse. */
   close(): Promise<void>;
 }
@@ -116,6 +119,7 @@ export async function openFoundation(
     answerLinks,
     vapidKeys,
     latencies: new LatencyHistograms(),
+    limitLog: new LimitLog(log, clock),
     async close() {
       await outbox.settled();
       await queue.close();

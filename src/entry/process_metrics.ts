@@ -1,4 +1,7 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+
+import type { LimitLog } from '#kernel/limit_log.ts';
+import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
 /** The lag of the event loop is sampled this often: each sample wakes the process. */
 const LAG_PRECISION_MS = 200;
@@ -16,4 +19,20 @@ function watchProcess(): Registry {
 export function openProcessRegistry(): Registry {
   processMetrics ??= watchProcess();
   return Registry.merge([processMetrics]);
+}
+
+/** Who met which limit, of which process. */
+export function limitCounter(limitLog: LimitLog): Counter {
+  return new Counter({
+    name: 'tocsin_limits_met_total',
+    help: 'How often a limit was reached by those who use this process; the log names who met it.',
+    labelNames: ['limit'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const [name, { variable: limit }] of Object.entries(LIMIT_SETTINGS)) {
+        this.inc({ limit }, limitLog.counts.get(name as LimitName) ?? 0);
+      }
+    },
+  });
 }

@@ -46,6 +46,7 @@ async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[],
     );
     await groupKeys.remember(placed, found, unit.now);
     const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
+    for (const { serviceId } of overflowing) unit.limitMet('newGroupsPerMinute', serviceId);
     await recordRefused(
       unit.stores,
       'too_many_new_groups',

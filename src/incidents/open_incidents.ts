@@ -35,7 +35,9 @@ async function openOfSource(unit: UnitOfWork, firings: readonly Firing[], limit:
   for (const own of Map.groupBy(excess, ({ rule }) => rule.escalationPolicyId).values()) {
     await joinStorm(unit, source, own, limit);
   }
-  if (excess.length > 0) await recordLimitReached(unit, source, excess.length);
+  if (excess.length === 0) return;
+  unit.limitMet('incidentsPerService', source.serviceId);
+  await recordLimitReached(unit, source, excess.length);
 }
 
 /** The ingest status of the service shows that the limit was reached. */

@@ -54,6 +54,7 @@ export class DiskSpace {
   requireCapacity(): void {
     if (!this.#isLow) return;
     throw new AppError('unavailable', 'the disk of this server is nearly full, so no data is taken; send again later', {
+      limit: 'ingestDiskMegabytes',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }

@@ -38,6 +38,7 @@ export class QueueDepth {
   requireCapacity(): void {
     if (!this.#isFull) return;
     throw new AppError('unavailable', 'too much data waits to be stored; send again later', {
+      limit: 'ingestQueueMegabytes',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }

@@ -1,10 +1,12 @@
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { LimitName } from '#kernel/limit_settings.ts';
 import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';
 
 interface RateLimiterOptions {
   /** On average; 0 for no limit. */
   readonly perSecond: number;
+  readonly limit: LimitName;
   /** The plural of what is counted, for messages. */
   readonly noun: string;
   readonly openLimit: (name: string, allowance: Allowance) => SharedLimit;
@@ -21,12 +23,14 @@ const RETRY_AFTER_SECONDS_MAX = 600;
 export class RateLimiter {
   readonly #perSecond: number;
   readonly #noun: string;
+  readonly #name: LimitName;
   /** Null for no limit. */
   readonly #limit: SharedLimit | null;
 
-  constructor({ perSecond, noun, openLimit }: RateLimiterOptions) {
+  constructor({ perSecond, noun, limit, openLimit }: RateLimiterOptions) {
     this.#perSecond = perSecond;
     this.#noun = noun;
+    this.#name = limit;
     this.#limit = perSecond === 0 ? null : openLimit(noun, { burst: perSecond * BURST_SECONDS, perSecond });
   }
 
@@ -37,7 +41,7 @@ export class RateLimiter {
     throw new AppError(
       'rate_limited',
       `this service sends more than ${this.#perSecond} ${this.#noun} a second; send again later`,
-      { retryAfterSeconds: Math.min(seconds, RETRY_AFTER_SECONDS_MAX) },
+      { limit: this.#name, retryAfterSeconds: Math.min(seconds, RETRY_AFTER_SECONDS_MAX) },
     );
   }
 

@@ -146,12 +146,6 @@ export const CORE_SETTINGS = {
     'called once a minute while people are paged in time, so that a watchdog elsewhere notices when they are not (`/healthz` says how late pages are)',
     { isSecret: true },
   ),
-  ingestPointsPerSecond: amount(
-    'INGEST_POINTS_PER_SECOND',
-    '1000000',
-    'metric points that one service may send, a second on average and to all API processes together; 0 for no limit. Beyond it senders get 429 (Prometheus retries only with `retry_on_http_429`)',
-  ),
-  ingestEventsPerSecond: amount('INGEST_EVENTS_PER_SECOND', '2000', 'the same for exceptions'),
   otlpGrpcPort: setting({
     variable: 'OTLP_GRPC_PORT',
     purpose:
@@ -181,57 +175,10 @@ export const CORE_SETTINGS = {
     'ingestion key of the service that lines without the tag `ingestion_key` belong to',
     { unset: 'such lines are dropped', isSecret: true },
   ),
-  ingestSeriesPerDay: amount(
-    'INGEST_SERIES_PER_DAY',
-    '1000000',
-    'series that one service may have a day (UTC). Points of further series are refused, those of known ones are still taken; 0 for no limit',
-  ),
-  ingestDiskMegabytes: amount(
-    'INGEST_DISK_MEGABYTES',
-    '0',
-    'when less than this is free on the disk of `DATA_DIR`, metrics and exceptions are refused, so that people can still acknowledge; 0 for no limit. `npm start` sets 128 where it runs PostgreSQL, and keeps a reserve of 64 MB there',
-  ),
-  ingestQueueMegabytes: amount(
-    'INGEST_QUEUE_MEGABYTES',
-    '2048',
-    'how much may wait to be stored, as while ClickHouse is away. Beyond it senders get 503; 0 for no limit',
-  ),
-  newGroupsPerMinute: amount(
-    'NEW_GROUPS_PER_MINUTE',
-    '100',
-    'exception groups that one service may begin a minute. Events of further ones go to one group, "More new exceptions than can be told apart"; 0 for no limit',
-  ),
-  sourceMapMegabytes: amount(
-    'SOURCE_MAP_MEGABYTES',
-    '2048',
-    'source maps that an organization may have stored, compressed; beyond it those that were used longest ago make room',
-  ),
   sourceMapDays: amount(
     'SOURCE_MAP_DAYS',
     '90',
     'days after which source maps that nobody uploaded again and no event needed are deleted',
-  ),
-  incidentsPerService: amount(
-    'INCIDENTS_PER_SERVICE',
-    '20',
-    'incidents that one service may open for exceptions, and as many for metrics, within `INCIDENTS_PER_SERVICE_MINUTES`. Further ones become one storm incident, which pages once and lists them; 0 for no limit',
-  ),
-  incidentsPerServiceMinutes: setting({
-    variable: 'INCIDENTS_PER_SERVICE_MINUTES',
-    purpose: 'the minutes that this counts over',
-    allowed: 'a whole number from 1 to 1440',
-    schema: Type.Integer({ minimum: 1, maximum: 1_440 }),
-    fallback: '5',
-  }),
-  callsPerMinute: amount(
-    'CALLS_PER_MINUTE',
-    '6000',
-    'calls that one key, connected app or person may make, a minute on average and to all API processes together; beyond it 429. 0 for no limit',
-  ),
-  answerMegabytesPerMinute: amount(
-    'ANSWER_MEGABYTES_PER_MINUTE',
-    '256',
-    'how much one of them may receive a minute, on average; 0 for no limit',
   ),
   stopSeconds: setting({
     variable: 'STOP_SECONDS',

@@ -1,3 +1,5 @@
+import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
+
 /** Every code a caller can meet and its HTTP status. `unknown_action` and `not_found` share 404 on purpose. */
 export const ERROR_CODES = {
   invalid_input: 400,
@@ -31,23 +33,30 @@ interface AppErrorOptions {
   readonly cause?: unknown;
   readonly faults?: readonly Fault[];
   readonly retryAfterSeconds?: number;
+  /** The limit that was reached. */
+  readonly limit?: LimitName;
 }
 
 /**
- * An expected refusal. The message is for the caller and is sent; the cause is for the log and never is.
+ * An expected refusal. The message is for the caller and is sent, with the name of the limit that was reached; the cause is for the log and never is.
  * Anything thrown that is not an AppError is a bug and answers 500 without its text.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
   readonly faults: readonly Fault[];
   readonly retryAfterSeconds: number | undefined;
+  readonly limit: LimitName | undefined;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
-    super(message, { cause: options.cause });
+    const { limit } = options;
+    super(limit === undefined ? message : `${message} (limit: ${LIMIT_SETTINGS[limit].variable})`, {
+      cause: options.cause,
+    });
     this.name = 'AppError';
     this.code = code;
     this.faults = options.faults ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.limit = limit;
   }
 
   get status(): number {

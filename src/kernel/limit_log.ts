@@ -1,42 +1,37 @@
+import type { AppError } from '#kernel/errors.ts';
+import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-
-/** The limits that callers of this process can reach. The security guide documents each of them. */
-export const LIMITS = [
-  'connections',
-  'connections_of_address',
-  'slow_request',
-  'unread_body',
-  'connection_without_key',
-  'body_bytes',
-  'body_bytes_of_sender',
-  'concurrent_calls',
-  'calls_per_minute',
-  'answer_bytes_per_minute',
-  'mcp_batch',
-] as const;
-
-export type Limit = (typeof LIMITS)[number];
 
 const LOG_EVERY_MS = 60_000;
 const NAMED_MAX = 5;
 
 /** Counts who met which limit, so that an operator sees it in the metrics and, once a minute and limit, in the log. */
 export class LimitLog {
-  readonly counts = new Map<Limit, number>();
+  readonly counts = new Map<LimitName, number>();
   readonly #log: Log;
   readonly #clock: Clock;
-  readonly #quietUntil = new Map<Limit, number>();
+  readonly #quietUntil = new Map<LimitName, number>();
   /** Who met a limit since the last line about it, and how often. */
-  readonly #since = new Map<Limit, Map<string, number>>();
+  readonly #since = new Map<LimitName, Map<string, number>>();
+
+  /** What was counted already: a refusal may pass several places. */
+  readonly #counted = new WeakSet<AppError>();
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
 
+  /** Counts a refusal once, if it is one by a limit. */
+  refused(error: AppError, who: string): void {
+    if (error.limit === undefined || this.#counted.has(error)) return;
+    this.#counted.add(error);
+    this.met(error.limit, who);
+  }
+
   /** `who` names an address, a key or a service; never a secret. */
-  met(limit: Limit, who: string): void {
+  met(limit: LimitName, who: string): void {
     this.counts.set(limit, (this.counts.get(limit) ?? 0) + 1);
     const since = this.#since.get(limit) ?? new Map<string, number>();
     this.#since.set(limit, since);
@@ -46,6 +41,7 @@ export class LimitLog {
     if (now < quietUntil && quietUntil - now <= LOG_EVERY_MS) return;
     this.#quietUntil.set(limit, now + LOG_EVERY_MS);
     this.#since.delete(limit);
-    this.#log.warn({ limit, who: Object.fromEntries(since) }, 'a limit was reached');
+    const { variable } = LIMIT_SETTINGS[limit];
+    this.#log.warn({ limit: variable, who: Object.fromEntries(since) }, 'a limit was reached');
   }
 }

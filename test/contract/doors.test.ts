@@ -6,11 +6,12 @@ import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import { CONNECTION_LIMITS, limitConnections } from '#entry/http/connections.ts';
-import { limitPortConnections, PORT_LIMITS } from '#entry/http/port_connections.ts';
+import { connectionLimitsOf, limitConnections } from '#entry/http/connections.ts';
+import { limitPortConnections, portLimitsOf } from '#entry/http/port_connections.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';
+import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
@@ -106,7 +107,7 @@ test('reports of a browser are few: a body of more than 64 KiB is refused', asyn
 test('a body that goes on arriving after its request was refused is cut off', async () => {
   const server = createServer((_request, response) => response.end('refused'));
   const limitLog = new LimitLog(silentLog, testClock());
-  const limits = { ...CONNECTION_LIMITS, unreadBytesMax: 100_000 };
+  const limits = { ...connectionLimitsOf(DEFAULT_LIMITS), unreadBytesMax: 100_000 };
   const connections = limitConnections(server, limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -125,12 +126,12 @@ test('a body that goes on arriving after its request was refused is cut off', as
   const [little, much] = [await given(10_000), await given(1_000_000)];
   await expect.poll(() => much.isGone).toBe(true);
   expect(little.isGone).toBe(false);
-  expect(limitLog.counts.get('unread_body')).toBe(1);
+  expect(limitLog.counts.get('unreadKilobytes')).toBe(1);
 });
 
 test('a port lets strangers have few connections, for a while and for a few bytes', async () => {
   const limitLog = new LimitLog(silentLog, testClock());
-  const limits = { ...PORT_LIMITS, connectionsMax: 3, strangerBytesMax: 1_000 };
+  const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, strangerBytesMax: 1_000 };
   const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
   const admitted: boolean[] = [];
   const server = createTcpServer((socket) => {
@@ -159,5 +160,5 @@ test('a port lets strangers have few connections, for a while and for a few byte
   loud.write(Buffer.alloc(5_000));
   await expect.poll(() => loud.isGone).toBe(true);
   expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
-  expect(limitLog.counts.get('connection_without_key')).toBe(1);
+  expect(limitLog.counts.get('portKilobytesWithoutKey')).toBe(1);
 });

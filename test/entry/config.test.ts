@@ -5,8 +5,10 @@ import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 
 import { linksWarning, loadConfig } from '#entry/config.ts';
+import { SECURITY_GUIDE, withLimitsTable } from '#infra/release/limits_table.ts';
 import { withSettingsTable } from '#infra/release/settings_table.ts';
 import { ConfigError } from '#kernel/config.ts';
+import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 
 function faultsOf(environment: Record<string, string>): string {
   try {
@@ -97,4 +99,19 @@ test('the base URL has no slash at its end, and points at a host that links can 
 test('the table of settings in the README is that of the declarations; npm run format writes it', () => {
   const readme = readFileSync(path.join(import.meta.dirname, '../../README.md'), 'utf8');
   expect(withSettingsTable(readme)).toBe(readme);
+});
+
+test('the table of limits in the security guide is that of the declarations; npm run format writes it', () => {
+  const guide = readFileSync(SECURITY_GUIDE, 'utf8');
+  expect(withLimitsTable(guide)).toBe(guide);
+});
+
+test.each(Object.entries(LIMIT_SETTINGS))('the limit %s is a whole number in its range', (name, declared) => {
+  const { variable, allowed, schema, fallback } = declared;
+  const { minimum = 0, maximum = 0 } = schema as { minimum?: number; maximum?: number };
+  for (const text of ['many', '1.5', '-1', String(maximum + 1), ...(minimum === 0 ? [] : [String(minimum - 1)])]) {
+    expect(faultsOf({ [variable]: text })).toBe(`${variable} must be ${allowed}`);
+  }
+  expect(loadConfig({ [variable]: String(minimum) })).toHaveProperty(name, minimum);
+  expect(loadConfig({})).toHaveProperty(name, Number(fallback));
 });

@@ -66,10 +66,13 @@ test('a background process answers the same, is not ready without its stores, an
   const metricsPort = await findFreePort(0);
   const config = { ...w.context.config, metricsPort };
   const probes = await openProbes({ ...w.context, config });
+  w.context.limitLog.met('newGroupsPerMinute', 'service_1');
   onTestFinished(() => probes.close());
   expect(await get(metricsPort, '/livez')).toEqual({ status: 200, body: '{"live":true}' });
   expect(await get(metricsPort, '/readyz')).toEqual({ status: 200, body: '{"ready":true}' });
-  expect((await get(metricsPort, '/metrics')).body).toContain('\nprocess_cpu_seconds_total');
+  const { body } = await get(metricsPort, '/metrics');
+  expect(body).toContain('\nprocess_cpu_seconds_total');
+  expect(body).toContain('\ntocsin_limits_met_total{limit="NEW_GROUPS_PER_MINUTE"} 1');
   probes.drain();
   expect(await get(metricsPort, '/readyz')).toMatchObject({ status: 503, body: expect.stringContaining('stopping') });
 });

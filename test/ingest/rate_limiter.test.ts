@@ -16,7 +16,7 @@ const limiterOf = (perSecond: number, noun: string, clock: TestClock): RateLimit
   const buckets = { take: () => Promise.reject(new Error('a process that is alone asks nobody')) };
   const openLimit = (name: string, allowance: Allowance) =>
     new SharedLimit({ name, ...allowance, buckets, processes: () => 1, now: () => clock.now() });
-  return new RateLimiter({ perSecond, noun, openLimit });
+  return new RateLimiter({ perSecond, noun, limit: 'ingestPointsPerSecond', openLimit });
 };
 
 describe('a rate limiter', () => {

@@ -1,14 +1,15 @@
 import { fastify, type FastifyInstance } from 'fastify';
 
+import { networkOf } from '#auth/network.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { mountAnswers } from '#entry/http/answers.ts';
 import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
-import { BODY_LIMITS, BodyBudget } from '#entry/http/body_budget.ts';
+import { BodyBudget, bodyLimitsOf } from '#entry/http/body_budget.ts';
 import { CallBudget } from '#entry/http/call_budget.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
-import { CONNECTION_LIMITS, HTTP_TIMEOUTS, limitConnections } from '#entry/http/connections.ts';
+import { connectionLimitsOf, httpTimeoutsOf, limitConnections } from '#entry/http/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
 import { mountDocs } from '#entry/http/docs.ts';
@@ -19,11 +20,12 @@ import { mountMcp } from '#entry/http/mcp.ts';
 import { mountMetrics } from '#entry/http/metrics.ts';
 import { mountOAuth } from '#entry/http/oauth.ts';
 import { mountOpenApi } from '#entry/http/openapi.ts';
-import { sendProblem } from '#entry/http/problem.ts';
+import { refusalOf, sendProblem } from '#entry/http/problem.ts';
 import { mountProposalAnswers } from '#entry/http/proposal_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { mountSentryApi } from '#entry/http/sentry_api.ts';
+import { senderOf } from '#entry/http/sender.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
@@ -32,7 +34,6 @@ import { DiskSpace } from '#ingest/disk_space.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -40,6 +41,7 @@ const MEGABYTE = 1024 * 1024;
 export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   const prefix = new URL(context.config.baseUrl).pathname.replace(/\/+$/, '');
   const headers = securityHeadersOf(context.config.baseUrl);
+  const timeouts = httpTimeoutsOf(context.config);
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
@@ -47,12 +49,12 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
     trustProxy: context.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
-    requestTimeout: HTTP_TIMEOUTS.requestTimeout,
-    keepAliveTimeout: HTTP_TIMEOUTS.keepAliveTimeout,
-    http: HTTP_TIMEOUTS,
+    requestTimeout: timeouts.requestTimeout,
+    keepAliveTimeout: timeouts.keepAliveTimeout,
+    http: timeouts,
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, (slow) => connections.timedOut(slow)),
     // No hook runs before these.
     frameworkErrors: (error, request, reply) =>
       void sendProblem(error, request, reply.headers({ ...headers }), context.log),
@@ -60,31 +62,26 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   traceRequests(app);
   sendSecurityHeaders(app, context.config.baseUrl);
   readNoBodies(app);
-  const limitLog = new LimitLog(context.log, context.clock);
   const limits = openSharedLimits(app, context);
+  const { limitLog } = context;
   const { trustedProxies } = context.config;
-  const connections = limitConnections(app.server, CONNECTION_LIMITS, {
+  const connections = limitConnections(app.server, connectionLimitsOf(context.config), {
     limitLog,
     trustedProxies,
     processes: limits.processes,
   });
   app.addHook('preClose', async () => connections.drain());
   app.addHook('onClose', async () => connections.close());
-  new BodyBudget(BODY_LIMITS, limitLog).mount(app);
-  const budget = new CallBudget(
-    {
-      callsPerMinute: context.config.callsPerMinute,
-      answerBytesPerMinute: context.config.answerMegabytesPerMinute * MEGABYTE,
-    },
-    limitLog,
-    limits,
-  );
+  new BodyBudget(bodyLimitsOf(context.config)).mount(app);
+  const budget = new CallBudget(context.config, limitLog, limits);
   budget.mount(app);
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply, context.log));
   app.addHook('onSend', async (request, reply) => {
     void reply.header('x-request-id', request.id);
   });
   app.addHook('onResponse', async (request, reply) => {
+    const refusal = refusalOf(request);
+    if (refusal !== undefined) limitLog.refused(refusal, senderOf(request) ?? networkOf(request.ip));
     const fields = {
       requestId: request.id,
       method: request.method,
@@ -101,7 +98,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   });
   app.addHook('onClose', async () => disk.close());
   const readiness = mountHealth(app, context, disk);
-  const metrics = mountMetrics(app, context, ingestCounters, { limitLog, limits });
+  const metrics = mountMetrics(app, context, ingestCounters, limits);
   if (context.config.metricsPort !== 0) answerOnOwnPort(app, context, { readiness, metrics });
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
@@ -117,7 +114,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountProposalAnswers(app, context);
   mountCalendar(app, context);
   const findSession = await mountConsole(app, httpContext, budget);
-  await mountIngest(app, context, ingestCounters, { disk, limits, limitLog });
+  await mountIngest(app, context, ingestCounters, { disk, limits });
   const answerUnknownPage = await mountConsolePages(app, context.config, findSession);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;

@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { networkOf } from '#auth/network.ts';
 import { senderOf } from '#entry/http/sender.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
+import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
 /** Bytes of bodies that this process holds at a time, from their arrival until they are answered. */
 export interface BodyLimits {
@@ -18,11 +18,13 @@ export interface BodyLimits {
 
 const MEGABYTE = 1024 * 1024;
 
-export const BODY_LIMITS: BodyLimits = {
-  totalBytesMax: 256 * MEGABYTE,
-  strangersBytesMax: 16 * MEGABYTE,
-  senderBytesMax: 96 * MEGABYTE,
-};
+export function bodyLimitsOf(limits: Limits): BodyLimits {
+  return {
+    totalBytesMax: limits.bodiesMegabytes * MEGABYTE,
+    strangersBytesMax: limits.bodiesWithoutKeyMegabytes * MEGABYTE,
+    senderBytesMax: limits.bodiesOfSenderMegabytes * MEGABYTE,
+  };
+}
 
 const RETRY_AFTER_SECONDS = 2;
 
@@ -32,14 +34,12 @@ const RETRY_AFTER_SECONDS = 2;
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;
-  readonly #limitLog: LimitLog;
   readonly #held = new Map<string, number>();
   #total = 0;
   #strangers = 0;
 
-  constructor(limits: BodyLimits, limitLog: LimitLog) {
+  constructor(limits: BodyLimits) {
     this.#limits = limits;
-    this.#limitLog = limitLog;
   }
 
   get totalBytes(): number {
@@ -94,9 +94,9 @@ export class BodyBudget {
   #take(who: string, isStranger: boolean, bytes: number): void {
     const { totalBytesMax, strangersBytesMax, senderBytesMax } = this.#limits;
     const own = (this.#held.get(who) ?? 0) + bytes;
-    if (own > senderBytesMax) throw this.#refuse('body_bytes_of_sender', who);
-    if (this.#total + bytes > totalBytesMax) throw this.#refuse('body_bytes', who);
-    if (isStranger && this.#strangers + bytes > strangersBytesMax) throw this.#refuse('body_bytes', who);
+    if (own > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
+    if (this.#total + bytes > totalBytesMax) throw refusal('bodiesMegabytes');
+    if (isStranger && this.#strangers + bytes > strangersBytesMax) throw refusal('bodiesWithoutKeyMegabytes');
     this.#held.set(who, own);
     this.#total += bytes;
     if (isStranger) this.#strangers += bytes;
@@ -109,15 +109,14 @@ export class BodyBudget {
     this.#total -= bytes;
     if (isStranger) this.#strangers -= bytes;
   }
+}
 
-  #refuse(limit: 'body_bytes' | 'body_bytes_of_sender', who: string): AppError {
-    this.#limitLog.met(limit, who);
-    const message =
-      limit === 'body_bytes'
-        ? 'too many bytes are arriving at this server at once; send again shortly'
-        : 'you are sending too many bytes at once; send fewer requests at a time';
-    return new AppError('unavailable', message, { retryAfterSeconds: RETRY_AFTER_SECONDS });
-  }
+function refusal(limit: LimitName): AppError {
+  const message =
+    limit === 'bodiesOfSenderMegabytes'
+      ? 'you are sending too many bytes at once; send fewer requests at a time'
+      : 'too many bytes are arriving at this server at once; send again shortly';
+  return new AppError('unavailable', message, { limit, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 /** Passes a body on and counts it; a count that is refused ends it. */

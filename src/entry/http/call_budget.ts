@@ -6,27 +6,22 @@ import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
+import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import { systemClock } from '#kernel/time.ts';
 
-/** What one key, connected app or person may ask of all processes together. */
-export interface CallLimits {
-  /** On average; a minute's worth at once. 0 for no limit. */
-  readonly callsPerMinute: number;
-  /** Bytes of answers, on average; 0 for no limit. */
-  readonly answerBytesPerMinute: number;
-}
+/** What one key, connected app or person may ask: of all processes together a minute, and of this one at a time. */
+export type CallLimits = Pick<Limits, 'callsPerMinute' | 'answerMegabytesPerMinute' | 'callsAtOnce' | 'callsWaiting'>;
 
-/** In this process: fewer than its connections to the database, and few enough of one caller that the others hardly notice. */
-const RUNNING = { concurrency: 16, concurrencyPerKey: 4 };
-/** More of one caller than this is refused instead of waiting. */
-const WAITING_OF_ONE_MAX = 100;
+/** In this process: fewer than its connections to the database. */
+const CONCURRENCY = 16;
+const MEGABYTE = 1024 * 1024;
 
 /** Bounds what each caller may run at a time, ask in a minute, and get back in a minute. */
 export class CallBudget {
   readonly #limits: CallLimits;
   readonly #limitLog: LimitLog;
-  readonly #running = new KeyedLimit(RUNNING);
+  readonly #running: KeyedLimit;
   /** Null for no limit. */
   readonly #calls: SharedLimit | null;
   readonly #bytes: SharedLimit | null;
@@ -34,11 +29,12 @@ export class CallBudget {
   constructor(limits: CallLimits, limitLog: LimitLog, { openLimit }: Pick<SharedLimits, 'openLimit'>) {
     this.#limits = limits;
     this.#limitLog = limitLog;
+    this.#running = new KeyedLimit({ concurrency: CONCURRENCY, concurrencyPerKey: limits.callsAtOnce });
     // Real time, not the injected clock: this bounds work.
     const open = (name: string, aMinute: number): SharedLimit | null =>
       aMinute === 0 ? null : openLimit(name, { burst: aMinute, perSecond: aMinute / 60 }, systemClock);
     this.#calls = open('calls', limits.callsPerMinute);
-    this.#bytes = open('answer bytes', limits.answerBytesPerMinute);
+    this.#bytes = open('answer bytes', limits.answerMegabytesPerMinute * MEGABYTE);
   }
 
   /** Counts the bytes of every answer to a known caller. */
@@ -52,37 +48,40 @@ export class CallBudget {
 
   /** Runs a call of this sender (see `senderIdOf`) when its turn comes. Throws `rate_limited`, naming the limit, when the caller has used theirs up. */
   async run<Result>(sender: string, work: () => Promise<Result>): Promise<Result> {
-    await this.#spend(sender);
-    if (this.#running.countOf(sender) >= WAITING_OF_ONE_MAX) {
-      this.#limitLog.met('concurrent_calls', sender);
-      throw new AppError(
-        'rate_limited',
-        `more than ${WAITING_OF_ONE_MAX} calls of yours are waiting; send fewer at once`,
-        {
-          retryAfterSeconds: 1,
-        },
-      );
+    try {
+      await this.#spend(sender);
+      this.#requireTurn(sender);
+      return await this.#running.run(sender, work);
+    } catch (error) {
+      if (error instanceof AppError) this.#limitLog.refused(error, sender);
+      throw error;
     }
-    return await this.#running.run(sender, work);
+  }
+
+  #requireTurn(sender: string): void {
+    const { callsWaiting } = this.#limits;
+    if (this.#running.countOf(sender) < callsWaiting) return;
+    throw new AppError('rate_limited', `more than ${callsWaiting} calls of yours are waiting; send fewer at once`, {
+      limit: 'callsWaiting',
+      retryAfterSeconds: 1,
+    });
   }
 
   async #spend(sender: string): Promise<void> {
-    const { callsPerMinute, answerBytesPerMinute } = this.#limits;
+    const { callsPerMinute, answerMegabytesPerMinute } = this.#limits;
     const secondsOfBytes = (await this.#bytes?.take(sender)) ?? 0;
     if (secondsOfBytes > 0) {
-      this.#limitLog.met('answer_bytes_per_minute', sender);
-      const megabytes = Math.round(answerBytesPerMinute / 1_048_576);
-      throw limited(`your answers come to more than ${megabytes} MB a minute`, secondsOfBytes);
+      const what = `your answers come to more than ${answerMegabytesPerMinute} MB a minute`;
+      throw limited('answerMegabytesPerMinute', what, secondsOfBytes);
     }
     const secondsOfCalls = (await this.#calls?.take(sender, 1)) ?? 0;
     if (secondsOfCalls === 0) return;
-    this.#limitLog.met('calls_per_minute', sender);
-    throw limited(`you make more than ${callsPerMinute} calls a minute`, secondsOfCalls);
+    throw limited('callsPerMinute', `you make more than ${callsPerMinute} calls a minute`, secondsOfCalls);
   }
 }
 
-function limited(what: string, retryAfterSeconds: number): AppError {
-  return new AppError('rate_limited', `${what}; wait and send fewer`, { retryAfterSeconds });
+function limited(limit: LimitName, what: string, retryAfterSeconds: number): AppError {
+  return new AppError('rate_limited', `${what}; wait and send fewer`, { limit, retryAfterSeconds });
 }
 
 /** Each key and each connected app has a budget of its own, and so has a person in the console. */

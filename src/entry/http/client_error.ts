@@ -4,31 +4,46 @@ import type { Socket } from 'node:net';
 import type { Problem } from '#entry/http/problem.ts';
 import { API_SECURITY_HEADERS } from '#entry/http/security_headers.ts';
 import { newId } from '#kernel/ids.ts';
+import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
 const STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
-/** Answers what is no HTTP request, and so reaches no route, as a problem too, and hangs up. */
-export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+/** Answers what is no HTTP request, and so reaches no route, as a problem too, and hangs up; `limit` is that of a time-out. */
+export function answerClientError(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  limit: (socket: Socket) => LimitName,
+): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy(error);
     return;
   }
   const status = STATUS[error.code ?? ''] ?? 400;
-  hangUp(socket, status, status === 408 ? TOO_SLOW : 'the request is malformed');
+  if (status === 408) answerSlowRequest(socket, limit(socket));
+  else hangUp(socket, status, 'the request is malformed');
 }
 
 const TOO_SLOW = 'the request took too long to arrive';
 
-/** Answers 408 to a client that sends its body too slowly, and closes the connection. */
-export function answerSlowRequest(socket: Socket): void {
-  if (socket.writable) hangUp(socket, 408, TOO_SLOW);
+/** Answers 408 to a client that sends too slowly, and closes the connection. */
+export function answerSlowRequest(socket: Socket, limit: LimitName): void {
+  if (socket.writable) hangUp(socket, 408, TOO_SLOW, LIMIT_SETTINGS[limit].variable);
   else socket.destroy();
 }
 
-function hangUp(socket: Socket, status: number, detail: string): void {
+function hangUp(socket: Socket, status: number, what: string, limit?: string): void {
   const title = STATUS_CODES[status] ?? 'Error';
   const requestId = newId('req');
-  const problem: Problem = { type: 'about:blank', title, status, detail, code: 'invalid_input', requestId };
+  const detail = limit === undefined ? what : `${what} (limit: ${limit})`;
+  const problem: Problem = {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    code: 'invalid_input',
+    requestId,
+    ...(limit !== undefined && { limit }),
+  };
   const body = JSON.stringify(problem);
   const head = [
     `HTTP/1.1 ${status} ${title}`,

@@ -2,6 +2,7 @@ import { BlockList, isIP, type Socket } from 'node:net';
 
 import { networkOf } from '#auth/network.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
+import type { LimitName } from '#kernel/limit_settings.ts';
 
 /** How many connections a listener has. */
 export interface ConnectionCounts {
@@ -16,7 +17,11 @@ export interface ConnectionOptions {
   readonly trustedProxies: string | undefined;
   /** How many processes are alive. */
   readonly processes: () => number;
+  /** What these limits are called, where they are not those of HTTP. */
+  readonly names?: { readonly inAll: LimitName; readonly ofAddress: LimitName };
 }
+
+const HTTP_NAMES = { inAll: 'connectionsMax', ofAddress: 'connectionsOfAddressMax' } as const;
 
 /**
  * The connections of a listener, bounded: how many there are, and how many one address without a key may have.
@@ -40,18 +45,18 @@ export class ConnectionTable {
   /** Returns the network of a new connection; null when there is no room for it, and it was closed. */
   admit(socket: Socket): string | null {
     const { connectionsMax, connectionsOfAddressMax } = this.#counts;
-    const { limitLog, processes } = this.#options;
+    const { limitLog, processes, names = HTTP_NAMES } = this.#options;
     const address = socket.remoteAddress ?? '';
     const family = isIP(address);
     const isProxy = family > 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
     const network = networkOf(address);
     if (!isProxy && (this.#ofNetwork.get(network) ?? 0) >= Math.ceil(connectionsOfAddressMax / processes())) {
-      limitLog.met('connections_of_address', network);
+      limitLog.met(names.ofAddress, network);
       socket.destroy();
       return null;
     }
     if (this.#sockets.size >= connectionsMax) {
-      limitLog.met('connections', network);
+      limitLog.met(names.inAll, network);
       const [oldest] = this.#strangers.keys();
       if (oldest === undefined) {
         socket.destroy();

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { answerSlowRequest } from '#entry/http/client_error.ts';
 import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
 import { isKnownSocket } from '#entry/http/sender.ts';
+import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
 /** What strangers may hold of this process's connections, and for how long. */
 export interface ConnectionLimits extends ConnectionCounts {
@@ -14,21 +15,25 @@ export interface ConnectionLimits extends ConnectionCounts {
   readonly unreadBytesMax: number;
 }
 
-export const CONNECTION_LIMITS: ConnectionLimits = {
-  connectionsMax: 5_000,
-  connectionsOfAddressMax: 500,
-  bodyGraceMs: 20_000,
-  bodyBytesPerSecondMin: 1_024,
-  unreadBytesMax: 1024 * 1024,
-};
+export function connectionLimitsOf(limits: Limits): ConnectionLimits {
+  return {
+    connectionsMax: limits.connectionsMax,
+    connectionsOfAddressMax: limits.connectionsOfAddressMax,
+    bodyGraceMs: limits.bodyGraceSeconds * 1_000,
+    bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
+    unreadBytesMax: limits.unreadKilobytes * 1_024,
+  };
+}
 
 /** Time limits of Node's own: a head that takes longer, and a request that is not whole by then, are answered 408. */
-export const HTTP_TIMEOUTS = {
-  headersTimeout: 10_000,
-  requestTimeout: 300_000,
-  keepAliveTimeout: 72_000,
-  connectionsCheckingInterval: 2_000,
-} as const;
+export function httpTimeoutsOf({ headSeconds, requestSeconds }: Limits) {
+  return {
+    headersTimeout: headSeconds * 1_000,
+    requestTimeout: Math.max(headSeconds, requestSeconds) * 1_000,
+    keepAliveTimeout: 72_000,
+    connectionsCheckingInterval: 2_000,
+  };
+}
 
 const LOOK_EVERY_MS = 1_000;
 
@@ -56,6 +61,8 @@ export interface LimitedConnections {
    * way when the server began to close: without this the server would wait for them.
    */
   drain(): void;
+  /** Which limit a connection has met that Node found too slow; counts it. */
+  timedOut(socket: Socket): LimitName;
   /** Stops the checks. */
   close(): void;
 }
@@ -116,7 +123,7 @@ export function limitConnections(
       const { since, bytesBefore, bytesAtAnswer } = last;
       if (bytesAtAnswer !== null) {
         if (socket.bytesRead - bytesAtAnswer > limits.unreadBytesMax) {
-          limitLog.met('unread_body', network);
+          limitLog.met('unreadKilobytes', network);
           socket.destroy();
         }
         continue;
@@ -124,8 +131,8 @@ export function limitConnections(
       const elapsedMs = performance.now() - since;
       const bytes = socket.bytesRead - bytesBefore;
       if (elapsedMs < limits.bodyGraceMs || bytes >= (elapsedMs / 1_000) * limits.bodyBytesPerSecondMin) continue;
-      limitLog.met('slow_request', network);
-      answerSlowRequest(socket);
+      limitLog.met('bodyBytesPerSecondMin', network);
+      answerSlowRequest(socket, 'bodyBytesPerSecondMin');
     }
   }, LOOK_EVERY_MS);
   look.unref();
@@ -136,6 +143,12 @@ export function limitConnections(
         if (last === null || last.bytesAtAnswer !== null) socket.destroy();
         else last.response.shouldKeepAlive = false;
       }
+    },
+    timedOut(socket) {
+      const { last = null, network = '' } = connections.get(socket) ?? {};
+      const limit = last === null || last.request.complete ? 'headSeconds' : 'requestSeconds';
+      limitLog.met(limit, network);
+      return limit;
     },
     close: () => clearInterval(look),
   };

@@ -29,7 +29,6 @@ import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
-import type { LimitLog } from '#kernel/limit_log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -42,9 +41,9 @@ export async function mountIngest(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
-  { disk, limits, limitLog }: { readonly disk: DiskSpace; readonly limits: SharedLimits; readonly limitLog: LimitLog },
+  { disk, limits }: { readonly disk: DiskSpace; readonly limits: SharedLimits },
 ): Promise<void> {
-  const { clock, config, db, log } = context;
+  const { clock, config, db, log, limitLog } = context;
   const { openLimit } = limits;
   const spoolFolder = path.resolve(config.dataDir, 'spool');
   const beside = new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
@@ -62,8 +61,18 @@ export async function mountIngest(
       reportSpooled: reportSpooledIn(context, spoolFolder),
     }),
     unpacking: new KeyedLimit(UNPACKING),
-    pointRates: new RateLimiter({ perSecond: config.ingestPointsPerSecond, noun: 'points', openLimit }),
-    eventRates: new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun: 'exceptions', openLimit }),
+    pointRates: new RateLimiter({
+      perSecond: config.ingestPointsPerSecond,
+      noun: 'points',
+      limit: 'ingestPointsPerSecond',
+      openLimit,
+    }),
+    eventRates: new RateLimiter({
+      perSecond: config.ingestEventsPerSecond,
+      noun: 'exceptions',
+      limit: 'ingestEventsPerSecond',
+      openLimit,
+    }),
     starts: new ServiceStarts(),
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),
@@ -79,6 +88,7 @@ export async function mountIngest(
     }),
     clock,
     log,
+    limitLog,
     tunnelPaths: [INGEST_PATHS.sentry_tunnel, config.ingestTunnelPath].filter((path) => path !== undefined),
     prefixes: [...new Set(['', new URL(config.baseUrl).pathname.replace(/\/+$/, '')])],
   };

@@ -10,6 +10,7 @@ import type { SideRecorder } from '#ingest/side_recorder.ts';
 import type { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
+import type { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
@@ -36,6 +37,7 @@ export interface IngestContext {
   readonly checkIns: CheckInIntake;
   readonly clock: Clock;
   readonly log: Log;
+  readonly limitLog: LimitLog;
   /** Where envelopes are taken whose address says nothing of their service. */
   readonly tunnelPaths: readonly string[];
   /** What may precede `/api`: nothing, or the path of the base URL, for proxies that keep it. */

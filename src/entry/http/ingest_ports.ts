@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppContext } from '#entry/compose.ts';
 import type { ConnectionOptions } from '#entry/http/connection_table.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
-import { limitPortConnections, PORT_LIMITS } from '#entry/http/port_connections.ts';
+import { limitPortConnections, portLimitsOf } from '#entry/http/port_connections.ts';
 import { portSenders } from '#entry/http/take_points.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import type { OpenPort } from '#ingest/port_protocol.ts';
@@ -19,7 +19,7 @@ export function openIngestPorts(
   options: ConnectionOptions,
 ): { close(): Promise<void> } {
   const ports: OpenPort[] = [];
-  const connections = limitPortConnections(PORT_LIMITS, options);
+  const connections = limitPortConnections(portLimitsOf(config), options);
   app.addHook('onReady', async () => {
     for (const protocol of PORT_PROTOCOLS) {
       const [host, port] = [config.host, protocol.portOf(config)];

@@ -13,17 +13,17 @@ import { requireGrant } from '#entry/http/mcp/require_grant.ts';
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { MCP_PATH, mountResourceMetadata, resourceMetadataUrl } from '#entry/http/mcp/resource_metadata.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
-import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
+import { noteRefusal, toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { Caller } from '#core/access/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** Messages of one batch, which older clients may send: each may call a tool with a large answer. */
-export const BATCH_MAX = 20;
 /** Room for what the protocol wraps around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;
 
@@ -90,9 +90,7 @@ function mountEndpoint(
       if (caller === undefined) throw new Error('the request was not authenticated');
       if (request.body === undefined)
         throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
-      if (Array.isArray(request.body) && request.body.length > BATCH_MAX) {
-        throw new AppError('invalid_input', `a batch holds at most ${BATCH_MAX} messages; send the others after it`);
-      }
+      requireShortBatch(request.body, context.config);
       const origin = { requestId: request.id, address: request.ip };
       await requireGrant(runtime, caller, request.body, origin);
       const exchange = { runtime, budget, log, caller, origin };
@@ -110,6 +108,14 @@ function mountEndpoint(
         { credential: authorization, caller, reauthenticate: () => authenticate(authorization) },
       );
     },
+  });
+}
+
+/** Throws `invalid_input` for a batch of more messages than are answered at once. */
+export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, 'mcpBatchMax'>): void {
+  if (!Array.isArray(body) || body.length <= mcpBatchMax) return;
+  throw new AppError('invalid_input', `a batch holds at most ${mcpBatchMax} messages; send the others after it`, {
+    limit: 'mcpBatchMax',
   });
 }
 
@@ -146,6 +152,7 @@ export function sendRpcError(
   context: AppContext,
 ): FastifyReply {
   const known = toLoggedAppError(error, request.id, context.log);
+  noteRefusal(request, known);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code in CHALLENGES) void reply.header('www-authenticate', challenge(request, known, context));
   return reply

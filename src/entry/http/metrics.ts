@@ -8,7 +8,7 @@ import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import { openProcessRegistry } from '#entry/process_metrics.ts';
+import { limitCounter, openProcessRegistry } from '#entry/process_metrics.ts';
 import type { MetricsText } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { isBehind } from '#core/metrics/breach.ts';
@@ -18,14 +18,13 @@ import { AppError } from '#kernel/errors.ts';
 import type { Ingested } from '#storage/postgres/entities/services.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { type LimitLog, LIMITS } from '#kernel/limit_log.ts';
 
 /** `/metrics`: the process about itself, as Prometheus text, behind a token. Resolves the same for a listener without one. */
 export function mountMetrics(
   app: FastifyInstance,
   context: AppContext,
   counters: IngestCounters,
-  { limitLog, limits }: { readonly limitLog: LimitLog; readonly limits: SharedLimits },
+  limits: SharedLimits,
 ): () => Promise<MetricsText> {
   const registry = openProcessRegistry();
   const requests = new Histogram({
@@ -61,7 +60,7 @@ export function mountMetrics(
   registry.registerMetric(setAsideGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
-  registry.registerMetric(limitCounter(limitLog));
+  registry.registerMetric(limitCounter(context.limitLog));
   registry.registerMetric(refusedQuantilesCounter(context));
   registry.registerMetric(processesGauge(limits));
   registry.registerMetric(refusedGauge(context));
@@ -103,19 +102,6 @@ function buildInfo(): Gauge {
   });
   gauge.set({ version }, 1);
   return gauge;
-}
-
-function limitCounter(limitLog: LimitLog): Counter {
-  return new Counter({
-    name: 'tocsin_limits_met_total',
-    help: 'How often a limit was reached by those who use this process; the log names who met it.',
-    labelNames: ['limit'],
-    registers: [],
-    collect() {
-      this.reset();
-      for (const limit of LIMITS) this.inc({ limit }, limitLog.counts.get(limit) ?? 0);
-    },
-  });
 }
 
 function refusedQuantilesCounter({ actions: { metrics } }: AppContext): Counter {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 
 import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { PortConnections } from '#ingest/port_protocol.ts';
 
 interface PortLimits extends ConnectionCounts {
@@ -9,13 +10,16 @@ interface PortLimits extends ConnectionCounts {
   readonly strangerBytesMax: number;
 }
 
-/** HTTP/2 lets 64 KiB of a body come before the server has said anything. */
-export const PORT_LIMITS: PortLimits = {
-  connectionsMax: 2_000,
-  connectionsOfAddressMax: 200,
-  strangerMsMax: 30_000,
-  strangerBytesMax: 128 * 1024,
-};
+export function portLimitsOf(limits: Limits): PortLimits {
+  return {
+    connectionsMax: limits.portConnectionsMax,
+    connectionsOfAddressMax: limits.portConnectionsOfAddressMax,
+    strangerMsMax: limits.portSecondsWithoutKey * 1_000,
+    strangerBytesMax: limits.portKilobytesWithoutKey * 1_024,
+  };
+}
+
+const NAMES = { inAll: 'portConnectionsMax', ofAddress: 'portConnectionsOfAddressMax' } as const;
 
 const LOOK_EVERY_MS = 250;
 
@@ -24,13 +28,14 @@ export function limitPortConnections(
   limits: PortLimits,
   options: ConnectionOptions,
 ): PortConnections & { close(): void } {
-  const table = new ConnectionTable(limits, options);
+  const table = new ConnectionTable(limits, { ...options, names: NAMES });
   const strangers = new Map<Socket, { readonly network: string; readonly since: number }>();
   const look = setInterval(() => {
     const now = performance.now();
     for (const [socket, { network, since }] of strangers) {
-      if (now - since <= limits.strangerMsMax && socket.bytesRead <= limits.strangerBytesMax) continue;
-      options.limitLog.met('connection_without_key', network);
+      const isLate = now - since > limits.strangerMsMax;
+      if (!isLate && socket.bytesRead <= limits.strangerBytesMax) continue;
+      options.limitLog.met(isLate ? 'portSecondsWithoutKey' : 'portKilobytesWithoutKey', network);
       socket.destroy();
     }
   }, LOOK_EVERY_MS);

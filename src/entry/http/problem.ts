@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
 import { AppError, ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
+import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
 
 /** The body of every error (RFC 9457). */
@@ -14,6 +15,8 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly requestId: string;
   readonly errors?: readonly Fault[];
+  /** The setting of the limit that was reached. */
+  readonly limit?: string;
 }
 
 /** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
@@ -25,10 +28,22 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 /** Logs what is ours to look into, and sets all of the answer but its body. */
 export function beginRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): AppError {
   const known = toLoggedAppError(error, request.id, log);
+  noteRefusal(request, known);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
   void reply.code(known.status).headers({ 'cache-control': 'no-store', 'x-request-id': request.id });
   return known;
+}
+
+const refusals = new WeakMap<FastifyRequest, AppError>();
+
+/** Keeps the refusal of a request until it has been answered, for who counts them. */
+export function noteRefusal(request: FastifyRequest, refusal: AppError): void {
+  refusals.set(request, refusal);
+}
+
+export function refusalOf(request: FastifyRequest): AppError | undefined {
+  return refusals.get(request);
 }
 
 /** Any error as the refusal that is answered. */
@@ -53,6 +68,7 @@ export function toProblem(error: AppError, requestId: string): Problem {
     code: error.code,
     requestId,
     ...(error.faults.length > 0 ? { errors: error.faults } : {}),
+    ...(error.limit !== undefined && { limit: LIMIT_SETTINGS[error.limit].variable }),
   };
 }
 

@@ -8,7 +8,13 @@ import type { AppContext } from '#entry/compose.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
-import { authenticateAgent, BATCH_MAX, ENVELOPE_BYTES_MAX, sendRpcError, toWebRequest } from '#entry/http/mcp.ts';
+import {
+  authenticateAgent,
+  ENVELOPE_BYTES_MAX,
+  requireShortBatch,
+  sendRpcError,
+  toWebRequest,
+} from '#entry/http/mcp.ts';
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import type { ApprovalLink } from '#entry/http/responder/approval_link.ts';
@@ -64,9 +70,7 @@ export async function mountResponder(
         if (request.body === undefined) {
           throw new AppError('invalid_input', 'the body is missing; send a JSON-RPC message');
         }
-        if (Array.isArray(request.body) && request.body.length > BATCH_MAX) {
-          throw new AppError('invalid_input', `a batch holds at most ${BATCH_MAX} messages; send the others after it`);
-        }
+        requireShortBatch(request.body, context.config);
         const { answer, isOfLinkSession, responderServerWith, sessionIdFor, withLinks } = await protocol();
         const caller = await admit(context, known, request);
         const { authorization = '' } = request.headers;

@@ -49,6 +49,7 @@ export function portSenders(context: IngestContext): (key: string, address: stri
           return await takePoints(context, target, async () => decode);
         } catch (error) {
           context.counters.refusedRequests.add({ kind: 'points', code: toAppError(error).code, serviceId });
+          context.limitLog.refused(toAppError(error), serviceId);
           throw error;
         }
       },

@@ -11,8 +11,8 @@ import { mountConsole } from '#entry/http/console.ts';
 import { CallBudget } from '#entry/http/call_budget.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const PAGE = `<!doctype html><html><head><base href="__BASE__" /><script nonce="__NONCE__">1</script>
@@ -34,8 +34,8 @@ beforeAll(async () => {
   app.removeAllContentTypeParsers();
   const limits = openSharedLimits(app, w.context);
   const budget = new CallBudget(
-    { callsPerMinute: 0, answerBytesPerMinute: 0 },
-    new LimitLog(w.context.log, w.context.clock),
+    { ...DEFAULT_LIMITS, callsPerMinute: 0, answerMegabytesPerMinute: 0 },
+    w.context.limitLog,
     limits,
   );
   const findSession = await mountConsole(app, httpContextOf(w.context, limits), budget);

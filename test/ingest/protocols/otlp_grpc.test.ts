@@ -89,7 +89,7 @@ test('a connection that goes on sending without a good key is closed', async () 
   stream.write(Buffer.alloc(8 * 1024 * 1024));
   await expect.poll(() => isClosed).toBe(true);
   expect(answered).toBe(String(status.UNAUTHENTICATED));
-  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="connection_without_key"} 1');
+  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_GRPC_KILOBYTES_WITHOUT_KEY"} 1');
 });
 
 test('a sender over its limit is told when to come back', async () => {

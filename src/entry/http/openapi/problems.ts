@@ -92,6 +92,7 @@ export const PROBLEM_SCHEMA: JsonSchema = {
     detail: { type: 'string', description: 'a sentence for people' },
     code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'for programs' },
     requestId: { type: 'string' },
+    limit: { type: 'string', description: 'the setting of the limit that was reached, such as `CALLS_PER_MINUTE`' },
     errors: {
       type: 'array',
       description: 'every fault of the body, or every id in it that names nothing',

@@ -1,0 +1,267 @@
+import { Type, type TInteger } from 'typebox';
+
+import type { Setting, ValuesOf } from '#kernel/config.ts';
+
+/** A limit that callers can reach: a setting like any other, with what happens to who reaches it. */
+export interface LimitSetting extends Setting<TInteger> {
+  /** How the default reads in the security guide, with its unit. */
+  readonly shown: string;
+  /** What is answered, or done instead. */
+  readonly reached: string;
+}
+
+interface Declared {
+  readonly variable: string;
+  /** Markdown, for the table of the security guide, which is made of these declarations. */
+  readonly purpose: string;
+  readonly fallback: number;
+  /** Of the default, as in `20 s`. */
+  readonly unit?: string;
+  readonly reached: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+const AMOUNT_MAX = 1_000_000_000;
+
+function limit({ fallback, unit, minimum = 1, maximum = AMOUNT_MAX, ...declared }: Declared): LimitSetting {
+  const number = fallback.toLocaleString('en-US');
+  return {
+    ...declared,
+    allowed: `a whole number from ${minimum} to ${maximum}`,
+    schema: Type.Integer({ minimum, maximum }),
+    fallback: String(fallback),
+    shown: unit === undefined ? number : `${number} ${unit}`,
+  };
+}
+
+/** 0 stands for no limit. */
+const optional = (declared: Declared): LimitSetting => limit({ minimum: 0, ...declared });
+
+const CLOSED = 'the connection is closed';
+const WAIT = '429';
+
+/** What strangers and callers may hold of a process. */
+const OF_PROCESS = {
+  connectionsMax: limit({
+    variable: 'LIMIT_CONNECTIONS',
+    purpose: 'connections of a process',
+    fallback: 5_000,
+    minimum: 10,
+    maximum: 1_000_000,
+    reached: 'the oldest that has shown no key is closed',
+  }),
+  connectionsOfAddressMax: limit({
+    variable: 'LIMIT_CONNECTIONS_OF_ADDRESS',
+    purpose: 'connections of one address (one IPv6 /64) that have shown no key',
+    fallback: 500,
+    maximum: 1_000_000,
+    reached: CLOSED,
+  }),
+  headSeconds: limit({
+    variable: 'LIMIT_HEAD_SECONDS',
+    purpose: 'time for the head of a request',
+    fallback: 10,
+    unit: 's',
+    maximum: 300,
+    reached: '408',
+  }),
+  requestSeconds: limit({
+    variable: 'LIMIT_REQUEST_SECONDS',
+    purpose: 'time for a whole request',
+    fallback: 300,
+    unit: 's',
+    maximum: 3_600,
+    reached: '408',
+  }),
+  bodyGraceSeconds: limit({
+    variable: 'LIMIT_SLOW_BODY_SECONDS',
+    purpose: 'after so long a body must arrive at `LIMIT_SLOW_BODY_BYTES_PER_SECOND`',
+    fallback: 20,
+    unit: 's',
+    maximum: 3_600,
+    reached: '408',
+  }),
+  bodyBytesPerSecondMin: limit({
+    variable: 'LIMIT_SLOW_BODY_BYTES_PER_SECOND',
+    purpose: 'how fast at least',
+    fallback: 1_024,
+    unit: 'bytes/s',
+    reached: '408',
+  }),
+  unreadKilobytes: limit({
+    variable: 'LIMIT_UNREAD_BODY_KILOBYTES',
+    purpose: 'what may go on arriving of a body whose request was refused',
+    fallback: 1_024,
+    unit: 'KiB',
+    reached: CLOSED,
+  }),
+  portConnectionsMax: limit({
+    variable: 'LIMIT_GRPC_CONNECTIONS',
+    purpose: 'gRPC connections of a process',
+    fallback: 2_000,
+    minimum: 10,
+    maximum: 1_000_000,
+    reached: 'the oldest that has shown no key is closed',
+  }),
+  portConnectionsOfAddressMax: limit({
+    variable: 'LIMIT_GRPC_CONNECTIONS_OF_ADDRESS',
+    purpose: 'gRPC connections of one address that have shown no key',
+    fallback: 200,
+    maximum: 1_000_000,
+    reached: CLOSED,
+  }),
+  portSecondsWithoutKey: limit({
+    variable: 'LIMIT_GRPC_SECONDS_WITHOUT_KEY',
+    purpose: 'time until a gRPC connection shows a good key',
+    fallback: 30,
+    unit: 's',
+    maximum: 3_600,
+    reached: CLOSED,
+  }),
+  portKilobytesWithoutKey: limit({
+    variable: 'LIMIT_GRPC_KILOBYTES_WITHOUT_KEY',
+    purpose: 'what may come over it until then; HTTP/2 lets 64 KiB come before the server has said anything',
+    fallback: 128,
+    unit: 'KiB',
+    minimum: 65,
+    reached: CLOSED,
+  }),
+  bodiesMegabytes: limit({
+    variable: 'LIMIT_BODIES_MEGABYTES',
+    purpose: 'bodies that a process holds at a time, from their arrival to their answer',
+    fallback: 256,
+    unit: 'MiB',
+    minimum: 32,
+    maximum: 1_000_000,
+    reached: '503, `Retry-After`',
+  }),
+  bodiesWithoutKeyMegabytes: limit({
+    variable: 'LIMIT_BODIES_WITHOUT_KEY_MEGABYTES',
+    purpose: 'of these, bodies of all who have shown no key, together',
+    fallback: 16,
+    unit: 'MiB',
+    maximum: 1_000_000,
+    reached: '503, `Retry-After`',
+  }),
+  bodiesOfSenderMegabytes: limit({
+    variable: 'LIMIT_BODIES_OF_SENDER_MEGABYTES',
+    purpose: 'of these, bodies of one service, key or person; larger bodies are refused',
+    fallback: 96,
+    unit: 'MiB',
+    maximum: 1_000_000,
+    reached: '503, `Retry-After`',
+  }),
+};
+
+/** What one key, connected app or person may do. */
+const OF_CALLER = {
+  callsAtOnce: limit({
+    variable: 'LIMIT_CALLS_AT_ONCE',
+    purpose: 'calls of one key, connected app or person that a process runs at a time, of 16 in all',
+    fallback: 4,
+    maximum: 16,
+    reached: 'further ones wait',
+  }),
+  callsWaiting: limit({
+    variable: 'LIMIT_CALLS_WAITING',
+    purpose: 'calls of one of them that run or wait',
+    fallback: 100,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  callsPerMinute: optional({
+    variable: 'CALLS_PER_MINUTE',
+    purpose: 'calls of one of them a minute, on average; 0 for no limit',
+    fallback: 6_000,
+    reached: WAIT,
+  }),
+  answerMegabytesPerMinute: optional({
+    variable: 'ANSWER_MEGABYTES_PER_MINUTE',
+    purpose: 'what one of them may receive a minute, on average; 0 for no limit',
+    fallback: 256,
+    unit: 'MiB',
+    reached: WAIT,
+  }),
+  mcpBatchMax: limit({
+    variable: 'LIMIT_MCP_BATCH',
+    purpose: 'messages in an MCP batch',
+    fallback: 20,
+    maximum: 1_000,
+    reached: '400',
+  }),
+};
+
+/** What a service may send. */
+const OF_SERVICE = {
+  ingestPointsPerSecond: optional({
+    variable: 'INGEST_POINTS_PER_SECOND',
+    purpose:
+      'metric points of one service a second, on average (Prometheus retries only with `retry_on_http_429`); 0 for no limit',
+    fallback: 1_000_000,
+    reached: WAIT,
+  }),
+  ingestEventsPerSecond: optional({
+    variable: 'INGEST_EVENTS_PER_SECOND',
+    purpose: 'exceptions of one service a second, on average; 0 for no limit',
+    fallback: 2_000,
+    reached: WAIT,
+  }),
+  ingestSeriesPerDay: optional({
+    variable: 'INGEST_SERIES_PER_DAY',
+    purpose: 'series of one service a day (UTC); 0 for no limit',
+    fallback: 1_000_000,
+    reached: 'points of further series are refused, those of known ones are taken',
+  }),
+  ingestDiskMegabytes: optional({
+    variable: 'INGEST_DISK_MEGABYTES',
+    purpose:
+      'when less than this is free on the disk of `DATA_DIR`, no metrics and exceptions are taken, so that people can still acknowledge; 0 for no limit. `npm start` sets 128 where it runs PostgreSQL, and keeps a reserve of 64 MB there',
+    fallback: 0,
+    unit: 'MB',
+    reached: '503',
+  }),
+  ingestQueueMegabytes: optional({
+    variable: 'INGEST_QUEUE_MEGABYTES',
+    purpose: 'how much may wait to be stored, as while ClickHouse is away; 0 for no limit',
+    fallback: 2_048,
+    unit: 'MB',
+    reached: '503',
+  }),
+  newGroupsPerMinute: optional({
+    variable: 'NEW_GROUPS_PER_MINUTE',
+    purpose: 'exception groups that one service begins a minute; 0 for no limit',
+    fallback: 100,
+    reached: 'events of further ones go to one group, "More new exceptions than can be told apart"',
+  }),
+  incidentsPerService: optional({
+    variable: 'INCIDENTS_PER_SERVICE',
+    purpose:
+      'incidents that one service opens for exceptions, and as many for metrics, within `INCIDENTS_PER_SERVICE_MINUTES`; 0 for no limit',
+    fallback: 20,
+    reached: 'further ones become one storm incident, which pages once and lists them',
+  }),
+  incidentsPerServiceMinutes: limit({
+    variable: 'INCIDENTS_PER_SERVICE_MINUTES',
+    purpose: 'the minutes that this counts over',
+    fallback: 5,
+    unit: 'minutes',
+    maximum: 1_440,
+    reached: 'as above',
+  }),
+  sourceMapMegabytes: optional({
+    variable: 'SOURCE_MAP_MEGABYTES',
+    purpose: 'source maps that an organization has stored, compressed; 0 for no limit',
+    fallback: 2_048,
+    unit: 'MB',
+    reached: 'those that were used longest ago are deleted',
+  }),
+};
+
+/** Every limit that is a setting. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
+export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_CALLER, ...OF_SERVICE };
+
+export type LimitName = keyof typeof LIMIT_SETTINGS;
+
+/** The limits as they are set; part of the settings. */
+export type Limits = ValuesOf<typeof LIMIT_SETTINGS>;
