@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -6,6 +7,8 @@ import type { TestProject } from 'vitest/node';
 
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
+import { untilGone } from '#infra/embedded/processes.ts';
+import type { Running } from '#infra/embedded/supervisor.ts';
 import { startRedis } from '#test/kit/redis.ts';
 import type { ClickHouseAddress } from '#storage/clickhouse/address.ts';
 import { makeTemplates } from '#test/kit/templates.ts';
@@ -40,8 +43,8 @@ interface ClickHouseForTests extends ClickHouseAddress {
 /** Starts the embedded stores once for the whole run, with a migrated template of each database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   return await setUpWith(project, async (folder) => {
-    const { url, stop } = await startClickHouse(folder);
-    return { clickhouseUrl: url, stop };
+    const clickhouse = await startClickHouse(folder);
+    return { clickhouseUrl: clickhouse.url, stop: () => kill(clickhouse) };
   });
 }
 
@@ -67,7 +70,19 @@ export async function setUpWith(
   project.provide('releasedDatabases', releasedDatabases);
   project.provide('redisUrl', redis?.url ?? null);
   return async () => {
-    await Promise.all([postgres.stop(), clickhouse.stop(), redis?.stop()]);
-    rmSync(folder, { recursive: true, force: true });
+    await Promise.all([kill(postgres), clickhouse.stop(), redis?.stop()]);
+    removeLater(folder);
   };
+}
+
+/** To stop in order, they would write down what is thrown away. */
+async function kill(store: Running): Promise<void> {
+  const gone = untilGone(store.pid, 10);
+  store.kill();
+  await gone;
+}
+
+/** The files of hundreds of databases take their time: whoever runs the tests does not wait for it. */
+function removeLater(folder: string): void {
+  spawn('rm', ['-rf', folder], { detached: true, stdio: 'ignore' }).unref();
 }
