@@ -14,14 +14,18 @@ const KEPT_DAYS = 30;
 /** Not the first: each event is read by itself. */
 const ATTEMPT = 2;
 
-/** Tries events that were set aside once more, hours after the last attempt. After a month they are dropped. */
+/** Tries events that were set aside once more, hours after the last attempt. After a month they, and jobs, are dropped. */
 export async function retrySetAside(runtime: GroupingRuntime & { readonly log: Log }): Promise<void> {
+  const { log } = runtime;
   const now = runtime.clock.now();
   for (let tried = 0; tried < ROUND_MAX && (await retryNext(runtime, now)); tried += 1);
   const stores = storesOf(runtime.db.session());
-  const lost = await stores.setAside.removeBefore(now.subtract({ hours: KEPT_DAYS * 24 }));
+  const expiredAt = now.subtract({ hours: KEPT_DAYS * 24 });
+  const lostJobs = await stores.setAsideJobs.removeBefore(expiredAt);
+  if (lostJobs.length > 0) log.error({ jobs: lostJobs }, `jobs dropped: workers died over them for ${KEPT_DAYS} days`);
+  const lost = await stores.setAside.removeBefore(expiredAt);
   if (lost.length === 0) return;
-  runtime.log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);
+  log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);
   await recordRefused(
     stores,
     'faulty',

@@ -86,6 +86,10 @@ const IngestStatusView = Type.Object({
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
   ),
+  setAsideJobs: Type.Object(
+    { items: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
+    { description: 'points and events that were with a worker each time it died; they are tried again' },
+  ),
 });
 
 export const getIngestStatus = defineAction({
@@ -106,6 +110,7 @@ export const getIngestStatus = defineAction({
     const { changed, total } = await stores.metricTypes.listChanged(service.id, shownSince, TYPE_CHANGES_MAX);
     const notKept = await stores.sentItems.listSince(service.id, shownSince);
     const setAside = await stores.setAside.summary(service.id);
+    const setAsideJobs = await stores.setAsideJobs.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
     const rules = await stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
     const missing = await findMissingMetrics(context, service, rules);
@@ -144,6 +149,11 @@ export const getIngestStatus = defineAction({
         events: setAside.events,
         since: toTimestampOrNull(setAside.since),
         nextTryAt: toTimestampOrNull(setAside.nextTryAt),
+      },
+      setAsideJobs: {
+        items: setAsideJobs.items,
+        since: toTimestampOrNull(setAsideJobs.since),
+        nextTryAt: toTimestampOrNull(setAsideJobs.nextTryAt),
       },
     };
   },

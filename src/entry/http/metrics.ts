@@ -58,6 +58,7 @@ export function mountMetrics(
   });
   registry.registerMetric(buildInfo());
   registry.registerMetric(setAsideGauge(context));
+  registry.registerMetric(setAsideJobsGauge(context));
   registry.registerMetric(waitingGauge(context));
   registry.registerMetric(waitingJobsGauge(context));
   registry.registerMetric(limitCounter(context.limitLog));
@@ -175,6 +176,21 @@ function waitingJobsGauge({ db }: AppContext): Gauge {
         .durableJobs.count(WAITING_JOBS_MAX)
         .catch(() => NaN);
       this.set(count);
+    },
+  });
+}
+
+/** Not a number while the database is away. */
+function setAsideJobsGauge({ db }: AppContext): Gauge {
+  return new Gauge({
+    name: 'tocsin_ingest_set_aside_jobs',
+    help: 'Bundles of points and of events over which workers died and that wait to be tried again; "tocsin set-aside list" shows them.',
+    registers: [],
+    async collect() {
+      const summary = await storesOf(db.session())
+        .setAsideJobs.summary(null)
+        .catch(() => null);
+      this.set(summary?.jobs ?? NaN);
     },
   });
 }

@@ -30,7 +30,10 @@ export interface DurableJob extends Owner {
 }
 
 /** A job that may be begun, without its bytes. */
-export type ReadyJob = DurableJobKey & Owner & Pick<DurableJob, 'items'>;
+export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'> {
+  /** Runs whose end nobody has recorded: their workers have died, or could not reach the database. */
+  readonly deaths: number;
+}
 
 /** A job that is this worker's to run until its lease ends. */
 export interface ClaimedJob extends DurableJobKey {
@@ -134,7 +137,7 @@ export class DurableJobStore {
     const ready = this.#owners(jobName)
       .crossJoinLateral(({ selectFrom }) =>
         selectFrom('kept_jobs')
-          .select(['kept_id', 'number', 'items'])
+          .select(['kept_id', 'number', 'items', 'unended_runs'])
           .where('job_name', '=', jobName)
           .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
           .whereRef('kept_jobs.service_id', '=', 'owners.service_id')
@@ -144,7 +147,8 @@ export class DurableJobStore {
           .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
-      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'owners.org_id as orgId', 'owners.service_id as serviceId'])
+      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.unended_runs as deaths'])
+      .select(['owners.org_id as orgId', 'owners.service_id as serviceId'])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
@@ -155,7 +159,7 @@ export class DurableJobStore {
       );
     const turns = this.#session.db
       .selectFrom(ready.as('ready'))
-      .select(['ready.jobId', 'ready.number', 'ready.items', 'ready.orgId', 'ready.serviceId'])
+      .select(['ready.jobId', 'ready.number', 'ready.items', 'ready.orgId', 'ready.serviceId', 'ready.deaths'])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
@@ -164,7 +168,7 @@ export class DurableJobStore {
       );
     return await this.#session.db
       .selectFrom(turns.as('turns'))
-      .select(['turns.jobId', 'turns.number', 'turns.items', 'turns.orgId', 'turns.serviceId'])
+      .select(['turns.jobId', 'turns.number', 'turns.items', 'turns.orgId', 'turns.serviceId', 'turns.deaths'])
       .orderBy('turns.turn')
       .orderBy('turns.jobId')
       .orderBy('turns.number')
@@ -172,10 +176,10 @@ export class DurableJobStore {
       .execute();
   }
 
-  /** Takes jobs for as long as the lease lasts. Those that are gone, or taken, are left out. */
+  /** Takes jobs for as long as the lease lasts, and counts a run that has not ended. Those that are gone, or taken, are left out. */
   async claim(keys: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
     const claimed = await this.#updating(keys)
-      .set({ ready_at: inMilliseconds(leaseMs) })
+      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), unended_runs: eb('k.unended_runs', '+', 1) }))
       .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
         'k.kept_id as jobId',
@@ -197,9 +201,21 @@ export class DurableJobStore {
 
   /** Makes a job that failed ready again after so long. */
   async putBack(key: DurableJobKey, waitMs: number): Promise<void> {
-    await this.#updating([key])
-      .set(({ eb }) => ({ ready_at: inMilliseconds(waitMs), attempts: eb('k.attempts', '+', 1) }))
+    await this.#ending([key])
+      .set(({ eb }) => ({ ready_at: inMilliseconds(waitMs), attempts: eb('k.attempts', '+', 1), set_aside_at: null }))
       .execute();
+  }
+
+  /** Makes jobs ready that were begun and are left to others. */
+  async giveBack(keys: readonly DurableJobKey[]): Promise<void> {
+    await this.#ending(keys)
+      .set({ ready_at: inMilliseconds(0) })
+      .execute();
+  }
+
+  /** Records late that a run of each has ended. Whether they are ready stays as it is: others may have them by now. */
+  async recordEnds(keys: readonly DurableJobKey[]): Promise<void> {
+    await this.#ending(keys).execute();
   }
 
   async remove(keys: readonly DurableJobKey[]): Promise<void> {
@@ -211,7 +227,10 @@ export class DurableJobStore {
       .execute();
   }
 
-  /** Since when the oldest data of each service waits that is not stored yet, whether or not a worker has it. */
+  /**
+   * Since when the oldest data of each service waits that is not stored yet, whether or not a worker has it. Nobody waits for
+   * what is set aside.
+   */
   async listWaiting(jobName: string): Promise<Map<string, Temporal.Instant>> {
     const waiting = await this.#owners(jobName)
       .select(({ selectFrom }) => [
@@ -221,6 +240,7 @@ export class DurableJobStore {
           .where('k.job_name', '=', jobName)
           .whereRef('k.org_id', '=', 'owners.org_id')
           .whereRef('k.service_id', '=', 'owners.service_id')
+          .where('k.set_aside_at', 'is', null)
           .orderBy('k.kept_id')
           .limit(1)
           .as('since'),
@@ -237,6 +257,7 @@ export class DurableJobStore {
       .where('job_name', '=', jobName)
       .where('org_id', '=', orgId)
       .where('service_id', '=', serviceId)
+      .where('set_aside_at', 'is', null)
       .orderBy('kept_id')
       .limit(1)
       .executeTakeFirst();
@@ -269,25 +290,6 @@ export class DurableJobStore {
       )
       .execute();
     return overdue.map(({ name }) => name);
-  }
-
-  /**
-   * The size of all jobs in bytes: never too low, and exact from `bytesOfInterest` on. Adding up takes long when there
-   * are many, and the size of the table, which costs nothing, is no lower.
-   */
-  async bytes(bytesOfInterest: number): Promise<number> {
-    const { db } = this.#session;
-    const table = await db
-      .selectNoFrom(({ fn }) => fn<number>('pg_total_relation_size', [sql.lit('kept_jobs')]).as('bytes'))
-      .executeTakeFirstOrThrow();
-    if (table.bytes < bytesOfInterest) return table.bytes;
-    const jobs = await db
-      .selectFrom('kept_jobs')
-      .select(({ fn, cast }) =>
-        cast<number | null>(fn.sum(fn<number>('pg_column_size', ['payload'])), 'bigint').as('bytes'),
-      )
-      .executeTakeFirstOrThrow();
-    return jobs.bytes ?? 0;
   }
 
   /** The services that have jobs, each found by one step in the index however many jobs the ones before have. */
@@ -325,6 +327,13 @@ export class DurableJobStore {
           ),
       )
       .selectFrom('owners');
+  }
+
+  /** A run may be ended twice, and may have been begun by a release that did not count it. */
+  #ending(keys: readonly DurableJobKey[]) {
+    return this.#updating(keys).set(({ eb, fn, val }) => ({
+      unended_runs: fn<number>('greatest', [eb('k.unended_runs', '-', 1), val(0)]),
+    }));
   }
 
   #updating(keys: readonly DurableJobKey[]) {

@@ -106,6 +106,7 @@ export class PagerSignsReader {
           .whereRef('k.job_name', '=', 'o.job_name')
           .whereRef('k.org_id', '=', 'o.org_id')
           .whereRef('k.service_id', '=', 'o.service_id')
+          .where('k.set_aside_at', 'is', null)
           .orderBy('k.kept_id')
           .orderBy('k.number')
           .limit(1)

@@ -64,6 +64,7 @@ import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { SentItemStore } from '#storage/postgres/sent_item_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
+import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
 import { SetupReader } from '#storage/postgres/setup_reader.ts';
 import { SourceMapStore } from '#storage/postgres/source_map_store.ts';
@@ -98,6 +99,7 @@ export interface Stores {
   readonly monitors: MonitorStore;
   readonly checkIns: CheckInStore;
   readonly setAside: SetAsideStore;
+  readonly setAsideJobs: SetAsideJobStore;
   readonly dashboards: DashboardStore;
   readonly exceptionGroups: ExceptionGroupStore;
   readonly exceptionSearch: ExceptionGroupSearch;
@@ -179,6 +181,7 @@ export function storesOf(session: Session): Stores {
     monitors: new MonitorStore(session),
     checkIns: new CheckInStore(session),
     setAside: new SetAsideStore(session),
+    setAsideJobs: new SetAsideJobStore(session),
     dashboards: new DashboardStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
     exceptionSearch: new ExceptionGroupSearch(session),

@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Database } from '#storage/postgres/database.ts';
+import type { Database, Session } from '#storage/postgres/database.ts';
 import {
   type ClaimedJob,
   DurableJobStore,
@@ -11,6 +11,9 @@ import {
   type ReadyJob,
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
+import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
+import { DEATHS_MAX, SET_ASIDE_MS } from '#storage/queue/deaths.ts';
+import { Isolation } from '#storage/queue/isolation.ts';
 import { JobWatch } from '#storage/queue/job_watch.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
 
@@ -34,13 +37,16 @@ const READY_MAX = 500;
  * long as any is ready, and deletes each once it has run. Of the wake-ups of one kind of job only the first waits for the
  * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
  * ones by itself for a while (`JobWatch`). `wake` wakes a process, which may be another one.
+ *
+ * A job whose worker died runs alone in its process; after a second death it is set aside for hours.
  */
 export function runDurableJobs(
   db: Database,
   wake: (job: DurableJobContract) => void,
 ): (handler: DurableJobHandler) => JobHandler {
+  const isolation = new Isolation();
   return (handler) => {
-    const runner = new DurableJobRunner(db, handler, () => wake(handler.job));
+    const runner = new DurableJobRunner(db, handler, isolation, () => wake(handler.job));
     return {
       ...handleJob(handler.job, async (_wakeUp, { log }) => await runner.drain(log)),
       start: (log) => runner.start(log),
@@ -56,11 +62,15 @@ class DurableJobRunner {
   readonly #db: Database;
   readonly #handler: DurableJobHandler;
   readonly #store: DurableJobStore;
+  readonly #isolation: Isolation;
   readonly #wake: () => void;
   readonly #watch: JobWatch;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
   #done: RunningJob[] = [];
+  /** Jobs whose run has ended while the database could not be told. */
+  #untold: RunningJob[] = [];
+  #onFree = (): void => {};
   #draining: Promise<void> | null = null;
   #isStopped = false;
   /** Resolves when there may be another job to run. */
@@ -68,8 +78,9 @@ class DurableJobRunner {
   /** Whether `drain` was called while it was looking for jobs. */
   #isRequested = false;
 
-  constructor(db: Database, handler: DurableJobHandler, wake: () => void) {
+  constructor(db: Database, handler: DurableJobHandler, isolation: Isolation, wake: () => void) {
     this.#db = db;
+    this.#isolation = isolation;
     this.#handler = handler;
     this.#store = new DurableJobStore(db.session());
     this.#wake = wake;
@@ -89,6 +100,7 @@ class DurableJobRunner {
 
   /** Runs what waits since before this process: who added it may have relied on one that has died. */
   start(log: Log): void {
+    this.#onFree = () => this.#look(log);
     this.#look(log);
   }
 
@@ -116,7 +128,7 @@ class DurableJobRunner {
   async giveBack(): Promise<void> {
     const running = [...this.#running];
     this.#running.clear();
-    await this.#store.extend(running, 0).catch(() => {});
+    await this.#store.giveBack(running).catch(() => {});
   }
 
   async #drain(log: Log): Promise<void> {
@@ -146,7 +158,7 @@ class DurableJobRunner {
       return false;
     }
     const claim = async (): Promise<RunningJob[]> =>
-      isRequested || (await this.#store.hasReady(this.#handler.job.name)) ? await this.#claim(running) : [];
+      isRequested || (await this.#store.hasReady(this.#handler.job.name)) ? await this.#claim(running, log) : [];
     const claimed = await claim().catch((error: unknown) => {
       if (running.length === 0) throw error;
       log.warn({ err: error }, 'failed to begin more jobs; trying again when one has ended');
@@ -161,21 +173,50 @@ class DurableJobRunner {
   }
 
   /** Holds a lock while it chooses, so that no two processes choose the same jobs. */
-  async #claim(running: readonly RunningJob[]): Promise<RunningJob[]> {
+  async #claim(running: readonly RunningJob[], log: Log): Promise<RunningJob[]> {
     const { job, capacity } = this.#handler;
-    return await this.#db.transaction(async (session) => {
-      const store = new DurableJobStore(session);
-      await store.holdTurns(job.name);
-      const ready = await store.listReady(job.name, READY_MAX);
-      const taken = takeTurns(ready, running, capacity);
-      if (taken.length < ready.length) this.#wake();
-      if (taken.length === 0) return [];
-      const byKey = new Map(taken.map((one) => [keyOf(one), one]));
-      return (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
-        const ready = byKey.get(keyOf(one));
-        return ready === undefined ? [] : [{ ...ready, ...one }];
+    let entered = 0;
+    let claimed: RunningJob[] = [];
+    try {
+      await this.#db.transaction(async (session) => {
+        const store = new DurableJobStore(session);
+        await store.holdTurns(job.name);
+        const listed = await store.listReady(job.name, READY_MAX);
+        const [deadly, ready] = partition(listed, ({ deaths }) => deaths >= DEATHS_MAX);
+        if (deadly.length > 0) await this.#setAside(session, deadly, log);
+        const suspect = ready.find(({ deaths }) => deaths > 0);
+        const taken = suspect === undefined ? takeTurns(ready, running, capacity) : [suspect];
+        if (taken.length < ready.length) this.#wake();
+        if (!this.#enter(taken, suspect !== undefined)) return;
+        entered = taken.length;
+        const byKey = new Map(taken.map((one) => [keyOf(one), one]));
+        claimed = (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
+          const ready = byKey.get(keyOf(one));
+          return ready === undefined ? [] : [{ ...ready, ...one }];
+        });
       });
-    });
+    } catch (error) {
+      claimed = [];
+      this.#isolation.cancel(this.#onFree);
+      throw error;
+    } finally {
+      this.#isolation.leave(entered - claimed.length);
+    }
+    return claimed;
+  }
+
+  #enter(taken: readonly ReadyJob[], isSuspect: boolean): boolean {
+    if (isSuspect) return this.#isolation.enterAlone(this.#onFree);
+    if (taken.length > 0) return this.#isolation.enter(taken.length, this.#onFree);
+    this.#isolation.cancel(this.#onFree);
+    return false;
+  }
+
+  async #setAside(session: Session, deadly: readonly ReadyJob[], log: Log): Promise<void> {
+    await new SetAsideJobStore(session).add(deadly, SET_ASIDE_MS);
+    for (const { jobId, serviceId, items, deaths } of deadly) {
+      log.error({ jobId, serviceId, items, deaths }, 'job set aside: workers died while they ran it');
+    }
   }
 
   async #run(one: RunningJob, parentLog: Log): Promise<void> {
@@ -190,8 +231,9 @@ class DurableJobRunner {
       log.warn({ attempt, err: error }, 'the job failed and will be retried');
       const waitMs = backoffMs(attempt, job);
       // If this fails as well, the lease ends by itself.
-      await this.#store.putBack(one, waitMs).catch(() => {});
+      await this.#store.putBack(one, waitMs).catch(() => this.#untold.push(one));
       this.#running.delete(one);
+      this.#isolation.leave();
       this.#lookAgainIn(waitMs, parentLog);
     }
     this.#changed.resolve();
@@ -209,13 +251,25 @@ class DurableJobRunner {
   async #deleteDone(log: Log): Promise<void> {
     const done = this.#done;
     this.#done = [];
+    await this.#tellEnds();
     if (done.length === 0) return;
     try {
       await this.#store.remove(done);
     } catch (error) {
       log.warn({ err: error }, 'failed to delete jobs that have run; they will run again');
+      this.#untold.push(...done);
     }
     for (const one of done) this.#running.delete(one);
+    // Only now: a worker that dies before would be blamed on them.
+    this.#isolation.leave(done.length);
+  }
+
+  /** So that a database that was away makes no job look as if its worker had died. */
+  async #tellEnds(): Promise<void> {
+    const untold = this.#untold;
+    if (untold.length === 0) return;
+    this.#untold = [];
+    await this.#store.recordEnds(untold).catch(() => this.#untold.push(...untold));
   }
 
   #extend(log: Log): void {
@@ -226,6 +280,10 @@ class DurableJobRunner {
 }
 
 const SMALLEST = { orgId: '', serviceId: '', items: 0 };
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
+  return [items.filter((item) => isFirst(item)), items.filter((item) => !isFirst(item))];
+}
 
 function keyOf({ jobId, number }: Pick<ReadyJob, 'jobId' | 'number'>): string {
   return `${jobId} ${number}`;

@@ -5,6 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { Database } from '#storage/postgres/database.ts';
+import { durableJobBytes } from '#storage/postgres/durable_job_bytes.ts';
 import { type DurableJob, DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import type { JobQueue, PendingJob } from '#storage/queue/job_queue.ts';
 import { WakeUpCoalescer } from '#storage/queue/wake_up_coalescer.ts';
@@ -72,7 +73,7 @@ export function durableQueue(
       const jobs = (await store.listOverdue(names, graceMs)).flatMap((name) => findJob(name) ?? []);
       if (jobs.length > 0) await queue.add(jobs.map(wakeUpOf));
     },
-    durableBytes: (bytesOfInterest) => store.bytes(bytesOfInterest),
+    durableBytes: (bytesOfInterest) => durableJobBytes(db.session(), bytesOfInterest),
     async close() {
       wakeUps.flush();
       await withTimeout(Promise.all(unanswered), CLOSE_TIMEOUT_MS, () => []);

@@ -6,6 +6,7 @@ import { isKnown, type JobContract, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
+import { isDeadly, pardon, setAside } from '#storage/queue/deadly_jobs.ts';
 
 /** What a handler knows of the job itself. */
 export interface JobRun {
@@ -68,13 +69,15 @@ const ASK_ANYWAY_SECONDS = 10;
 
 /** Longer than a job may take. A queue whose store went away and came back may never drain. */
 const CLOSE_WITHIN_MS = 12_000;
+const GIVE_BACK_WITHIN_MS = 1_000;
 
 /** Connections of each queue beside those of its jobs: one listens for new jobs, one asks for them. */
 const WAITING_CONNECTIONS = 2;
 
 /**
  * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
- * is far above the default of 1, with which two kills would lose a job for good.
+ * is far above the default of 1, with which two kills would lose a job for good. Instead, a job over which workers have died
+ * is set aside (`deadly_jobs.ts`).
  */
 export function startJobWorkers(
   connect: (poolMax: number) => QueueConnection,
@@ -87,9 +90,10 @@ export function startJobWorkers(
     (name) => Math.min(CONCURRENCY[name], CONNECTIONS_MAX) + WAITING_CONNECTIONS,
   );
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
+  const running = new Set<Job>();
   const workers = [...byQueue].map(([name, group]) => {
     const own = new Map(group.map((handler) => [handler.job.name, handler]));
-    return startWorker(name, own, connection, log.child({ queue: name }), prefix);
+    return startWorker(name, own, connection, log.child({ queue: name }), { prefix, running });
   });
   for (const handler of handlers) handler.start?.(log.child({ job: handler.job.name }));
   let closing: Promise<void> | null = null;
@@ -98,7 +102,11 @@ export function startJobWorkers(
     const closed = Promise.all([...stopped, ...workers.map((worker) => worker.close())]).then(() => true);
     if (await withTimeout(closed, closeWithinMs, () => false)) return await connection.close();
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
-    await Promise.all(handlers.map(async (handler) => await handler.giveBack?.()));
+    const givenBack = Promise.all([
+      ...handlers.map(async (handler) => await handler.giveBack?.()),
+      ...[...running].map(async (job) => await pardon(job)),
+    ]);
+    await withTimeout(givenBack, GIVE_BACK_WITHIN_MS, () => []);
     // Without a connection the jobs' locks end, and other workers take them over.
     connection.close().catch((error: unknown) => log.warn({ err: error }, 'failed to close the connection'));
   };
@@ -110,13 +118,19 @@ function startWorker(
   handlers: ReadonlyMap<string, JobHandler>,
   connection: QueueConnection,
   log: Log,
-  prefix: string,
+  { prefix, running }: { readonly prefix: string; readonly running: Set<Job> },
 ): Worker {
   const process = async (job: Job, token?: string): Promise<void> => {
     const handler = handlers.get(job.name);
     if (handler === undefined || !isKnown(handler.job, job.data)) return await leaveToNewer(job, token, log);
+    if (isDeadly(job, name)) await setAside(job, token, log);
     const jobId = job.id ?? '';
-    await handler.run(job.data, { jobId, attempt: job.attemptsMade + 1, log: log.child({ job: job.name, jobId }) });
+    running.add(job);
+    try {
+      await handler.run(job.data, { jobId, attempt: job.attemptsMade + 1, log: log.child({ job: job.name, jobId }) });
+    } finally {
+      running.delete(job);
+    }
   };
   const worker = new Worker(
     `${prefix}-${name}`,

@@ -8,6 +8,7 @@ import { storePoints } from '#jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
@@ -39,11 +40,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
       capacity = ROOMY,
       closeWithinMs = 10_000,
     ) => {
+      const durable = runDurableJobs(db, queue.wake);
       const handlers = [groupExceptions, storePoints].map((job) =>
-        runDurableJobs(
-          db,
-          queue.wake,
-        )({
+        durable({
           job,
           capacity,
           async run(bytes, { attempt }) {
@@ -90,13 +89,72 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await keep('slow', 'slower');
     await expect.poll(() => begun).toBe(2);
     await stopping.close();
-    const ready = await w.context.db.sql.row('select count(*)::int as n from kept_jobs where ready_at <= now()');
-    expect(ready).toEqual({ n: 2 });
+    const ready = await w.context.db.sql.row(
+      'select count(*)::int as n, sum(unended_runs)::int as deaths from kept_jobs where ready_at <= now()',
+    );
+    expect(ready).toEqual({ n: 2, deaths: 0 });
     const attempts: number[] = [];
     consume(async (_text, attempt) => void attempts.push(attempt));
     await expect.poll(() => seen.toSorted(), { timeout: 30_000 }).toEqual(['slow', 'slower']);
     expect(attempts).toEqual([1, 1]);
     end();
+  });
+
+  test('over which workers died twice is set aside, holds up nothing, and comes back after hours', async () => {
+    const { w, keep, queue, seen, consume } = await place();
+    await keep('deadly', 'beside');
+    await dieOver(w, ['deadly', 'beside']);
+    await dieOver(w, ['deadly']);
+    consume();
+    await expect.poll(() => seen).toEqual(['beside']);
+    const stores = storesOf(w.context.db.session());
+    await expect.poll(() => stores.setAsideJobs.list(10)).toMatchObject([{ jobName: 'group_exceptions', items: 1 }]);
+    expect(await hoursAway(w)).toBeCloseTo(6, 1);
+    expect(await stores.setAsideJobs.summary('service_1')).toMatchObject({ jobs: 1, items: 1 });
+    expect(await stores.durableJobs.listWaiting('group_exceptions'), 'health waits for it no longer').toEqual(
+      new Map(),
+    );
+
+    await stores.setAsideJobs.retry(null);
+    await dieOver(w, ['deadly']);
+    await queue.wakeOverdue();
+    await expect.poll(() => hoursAway(w)).toBeCloseTo(6, 1);
+    await stores.setAsideJobs.retry(null);
+    await queue.wakeOverdue();
+    await expect.poll(() => seen).toEqual(['beside', 'deadly']);
+    await expect.poll(() => listKept(w)).toEqual([]);
+  });
+
+  test('over which a worker died runs while no other job does, of whatever kind', async () => {
+    const { w, keep, queue, seen, consume } = await place();
+    await keep('suspect 1', 'suspect 2', 'fresh');
+    await queue.addDurable(storePoints, [jobOf('suspect points'), jobOf('fresh points')]);
+    await dieOver(w, ['suspect 1', 'suspect 2', 'suspect points']);
+    const running = new Set<string>();
+    const besides: string[] = [];
+    consume(async (text) => {
+      running.add(text);
+      await w.context.db.sql.run('select pg_sleep(0.05)');
+      if ([...running].some((one) => one.startsWith('suspect'))) besides.push(...running.difference(new Set([text])));
+      running.delete(text);
+    });
+    await expect.poll(() => seen.length).toBe(5);
+    expect(besides).toEqual([]);
+  });
+
+  test('that ends while the database cannot be told is not taken for one over which a worker died', async () => {
+    const { w, keep, consume } = await place();
+    await w.context.db.sql.run(`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`);
+    await w.context.db.sql.run(`
+      create trigger refuse before update on kept_jobs for each row when (new.attempts > old.attempts) execute function refuse()`);
+    await keep('fails');
+    consume((text) => (text === 'fails' ? Promise.reject(new Error('it fails')) : Promise.resolve()));
+    const unended = () => w.context.db.sql.row(`select unended_runs as n from kept_jobs`);
+    await expect.poll(unended).toEqual({ n: 1 });
+    await keep('wakes');
+    await expect.poll(unended).toEqual({ n: 0 });
+    await w.context.db.sql.run('drop function refuse cascade');
   });
 
   test('runs although the queue has lost its wake-up', async () => {
@@ -245,6 +303,23 @@ test('jobs are stored whether or not the queue answers, and refused while Postgr
 
 function jobOf(text: string): NewDurableJob {
   return { orgId: 'org_1', serviceId: 'service_1', items: 1, bytes: Buffer.from(text) };
+}
+
+/** A worker begins them, and is not heard of any more. */
+async function dieOver({ context }: World, texts: readonly string[]): Promise<void> {
+  const begun = await context.db.sql.rows<{ jobId: string; number: number }>(
+    `select kept_id as "jobId", number from kept_jobs where convert_from(payload, 'UTF8') = any($1)`,
+    [texts],
+  );
+  expect(await new DurableJobStore(context.db.session()).claim(begun, 0)).toHaveLength(texts.length);
+}
+
+/** Until the only job is tried again. */
+async function hoursAway({ context }: World): Promise<number> {
+  const row = await context.db.sql.row<{ hours: number }>(
+    'select extract(epoch from ready_at - now())::float8 / 3600 as hours from kept_jobs',
+  );
+  return row?.hours ?? 0;
 }
 
 async function listKept({ context }: World): Promise<unknown[]> {

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 
+import { type Job, Queue } from 'bullmq';
+import { Redis } from 'ioredis';
 import { Type } from 'typebox';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
-import { defineJob, type JobContract } from '#kernel/job.ts';
+import { defineJob, type JobContract, type QueueName } from '#kernel/job.ts';
 import { silentLog } from '#kernel/log.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue, pending } from '#storage/queue/job_queue.ts';
 import { handleJob, startJobWorkers } from '#storage/queue/job_workers.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
+import { withPostgres } from '#test/kit/templates.ts';
 
 const greet = defineJob({
   name: 'greet',
@@ -18,6 +21,7 @@ const greet = defineJob({
   attempts: 3,
   backoff: { firstDelayMs: 1, maxDelayMs: 5 },
 });
+const tidy: typeof greet = { ...greet, name: 'tidy', queue: 'upkeep' };
 const greetOnce: typeof greet = { ...greet, name: 'greet_once', key: ({ who }) => who };
 
 const backends = [
@@ -28,6 +32,10 @@ const backends = [
 describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $name', ({ redisUrl }) => {
   interface Line {
     readonly queue: JobQueue;
+    /** The only job of a queue, as BullMQ sees it. */
+    find(name: QueueName): Promise<Job>;
+    /** Its worker died so often. */
+    setStalls(name: QueueName, stalls: number): Promise<void>;
     /** Starts workers; resolves each time `count` runs have been seen. */
     consume(
       job: JobContract,
@@ -45,6 +53,21 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     onTestFinished(() => queue.close());
     return {
       queue,
+      async find(of) {
+        const { options, backend, close } = connectQueue(address, { durable: true, poolMax: 1 });
+        const own = new Queue(`${name}-${of}`, options, backend as never);
+        onTestFinished(async () => {
+          await own.close();
+          await close();
+        });
+        const [job] = await own.getJobs();
+        return job!;
+      },
+      async setStalls(of, stalls) {
+        const { redisUrl } = address;
+        if (redisUrl === undefined) await setStallsInPostgres(databaseUrl, `${name}-${of}`, stalls);
+        else await setStallsInRedis(redisUrl, `${name}-${of}`, stalls);
+      },
       consume(job, run, closeWithinMs = 10_000) {
         const handler = handleJob(job as typeof greet, ({ who }, { attempt }) => run(who, attempt));
         const connect = (poolMax: number) => connectQueue(address, { durable: false, poolMax });
@@ -108,6 +131,27 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     expect(attempts).toEqual([1]);
   });
 
+  test('a job over which workers died twice is set aside for hours, and a page never is', async () => {
+    const { queue, find, setStalls, consume } = await line();
+    const seen: string[] = [];
+    await queue.add([pending(tidy, { who: 'deadly' }), pending(greet, { who: 'Anna' })]);
+    for (const name of ['upkeep', 'paging'] as const) await setStalls(name, 2);
+    const workers = [tidy, greet].map((job) => consume(job, async (who) => void seen.push(who)));
+    await expect.poll(async () => (await queue.depths()).upkeep).toEqual({ ready: 0, delayed: 1 });
+    await expect.poll(() => seen).toEqual(['Anna']);
+    const later = await find('upkeep');
+    expect(later.delay / 3_600_000).toBeCloseTo(6, 1);
+    await Promise.all(workers.map((worker) => worker.close()));
+
+    // It runs when it comes back.
+    await later.promote();
+    const { promise: never } = Promise.withResolvers<void>();
+    const stuck = consume(tidy, async (who) => (seen.push(who), await never), 50);
+    await expect.poll(() => seen).toEqual(['Anna', 'deadly']);
+    await stuck.close();
+    expect((await find('upkeep')).progress, 'a stop in good order is no death').toBe(2);
+  });
+
   test('a delayed job waits for its time and is counted as delayed', async () => {
     const { queue, consume } = await line();
     const seen: string[] = [];
@@ -149,3 +193,15 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('the queue on $
     await expect.poll(() => began, { timeout: 30_000 }).toEqual(['Anna, in vain', 'Anna']);
   });
 });
+
+async function setStallsInPostgres(url: string, queue: string, stalls: number): Promise<void> {
+  const sql = 'update bullmq.job set stalled_count = $1 where queue = $2';
+  await withPostgres(url, (client) => client.query(sql, [stalls, queue]));
+}
+
+async function setStallsInRedis(url: string, queue: string, stalls: number): Promise<void> {
+  const redis = new Redis(url);
+  const [id] = await redis.lrange(`bull:${queue}:wait`, 0, -1);
+  await redis.hset(`bull:${queue}:${id}`, 'stc', stalls);
+  redis.disconnect();
+}

@@ -31,7 +31,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, typeChanges, withoutQuantiles, notKept, setAside } = data;
+  const { metrics, exceptions, refused, typeChanges, withoutQuantiles, notKept, setAside, setAsideJobs } = data;
   return (
     <Card
       title="Incoming data"
@@ -65,7 +65,13 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {notKept.map((items) => (
             <NotKept key={`${items.kind} ${items.reason}`} items={items} />
           ))}
-          {setAside.events > 0 && <SetAside setAside={setAside} />}
+          {setAside.events > 0 && <SetAside title={tooLongText(setAside.events)} setAside={setAside} />}
+          {setAsideJobs.items > 0 && (
+            <SetAside
+              title={`Workers died over ${COUNT.format(setAsideJobs.items)} points or events`}
+              setAside={setAsideJobs}
+            />
+          )}
         </>
       }
     />
@@ -149,13 +155,22 @@ function article(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function SetAside({ setAside: { events, since, nextTryAt } }: { readonly setAside: IngestStatus['setAside'] }) {
+function tooLongText(events: number): string {
+  return `${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`;
+}
+
+interface SetAsideProps {
+  readonly title: string;
+  readonly setAside: Pick<IngestStatus['setAside'], 'since' | 'nextTryAt'>;
+}
+
+function SetAside({ title, setAside: { since, nextTryAt } }: SetAsideProps) {
   return (
     <Row
-      title={`${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`}
+      title={title}
       sub={
         <>
-          Set aside <Timestamp at={since ?? ''} />, so that other events do not wait. Next try{' '}
+          Set aside <Timestamp at={since ?? ''} />, so that others do not wait. Next try{' '}
           <Timestamp at={nextTryAt ?? ''} />.
         </>
       }

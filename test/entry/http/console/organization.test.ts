@@ -200,6 +200,7 @@ test('the console shows what a service has sent', async () => {
     typeChanges: { count: 0, metrics: [] },
     withoutQuantiles: { count: 0, rules: [] },
     setAside: { events: 0, since: null, nextTryAt: null },
+    setAsideJobs: { items: 0, since: null, nextTryAt: null },
   });
 });
 
