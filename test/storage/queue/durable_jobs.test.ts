@@ -148,11 +148,12 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
       create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`);
     await w.context.db.sql.run(`
       create trigger refuse before update on kept_jobs for each row when (new.attempts > old.attempts) execute function refuse()`);
+    const { promise: gate, reject: fail } = Promise.withResolvers<void>();
     await keep('fails');
-    consume((text) => (text === 'fails' ? Promise.reject(new Error('it fails')) : Promise.resolve()));
+    consume(() => gate);
     const unended = () => w.context.db.sql.row(`select unended_runs as n from kept_jobs`);
     await expect.poll(unended).toEqual({ n: 1 });
-    await keep('wakes');
+    fail(new Error('it fails'));
     await expect.poll(unended).toEqual({ n: 0 });
     await w.context.db.sql.run('drop function refuse cascade');
   });
