@@ -15,11 +15,10 @@ const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
   metrics: /src\/core\/(?:metrics\/(?!quantity|comparator|limits)|dashboards\/)/,
   passkeys: /@simplewebauthn\/|node_modules\/uqr\//,
-  fields:
-    /react-number-format|core\/esm\/components\/(?:NumberInput|Combobox(?!\/(?:ComboboxChevron|get-parsed-combobox-data|Combobox\.module))|Select|PillsInput|TagsInput|MultiSelect|Autocomplete)\//,
+  fields: /react-number-format|core\/esm\/components\/NumberInput\//,
   forms: /@mantine\/form\//,
   dialogs:
-    /node_modules\/(?:react-remove-scroll|use-sidecar|use-callback-ref|react-style-singleton)|core\/esm\/components\/(?:ScrollArea|FocusTrap|ModalBase|Modal|Overlay)\//,
+    /node_modules\/(?:react-remove-scroll|use-sidecar|use-callback-ref|react-style-singleton)|core\/esm\/components\/(?:ScrollArea(?!\/utils)|FocusTrap|ModalBase|Modal|Overlay)\//,
   floating: /@floating-ui|core\/esm\/(?:components\/(?:Popover|Menu|Floating|Tooltip)|utils\/Floating)\//,
   tables: /@tanstack\/(?:react-)?table/,
   rows: /@tanstack\/(?:react-)?virtual/,
@@ -49,7 +48,7 @@ interface ModuleFacts {
 /** The index of a package names all of its files: of those only what is imported by name counts. */
 const INDEX = /@mantine\/core\/esm\/index\.mjs$/;
 const NAMED = {
-  fields: ['Autocomplete', 'Combobox', 'MultiSelect', 'NumberInput', 'Select', 'TagsInput'],
+  fields: ['NumberInput'],
   dialogs: ['FocusTrap', 'Modal', 'Overlay', 'ScrollArea'],
   floating: ['Menu', 'Popover', 'Tooltip'],
 };
@@ -99,9 +98,9 @@ function nameOfShared(id: string, modules: Modules): string | null {
   // A page keeps a file of its own, although another one shows parts of it.
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
-  // Lists of choices need both, and charts tell of metrics.
+  // What has numbers to fill in is a form, and charts tell of metrics.
   const implied = new Set([
-    ...(needed.has('fields') ? ['dialogs', 'floating', 'forms', 'metrics'] : []),
+    ...(needed.has('fields') ? ['forms', 'metrics'] : []),
     ...(needed.has('charts') ? ['metrics'] : []),
   ]);
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.has(name));

@@ -12,13 +12,14 @@ const OPTIONS_MAX = 20;
  * Members whose name or mail address is meant by what is typed. The server searches; until it has answered, those that were
  * found before are narrowed, so that nobody is offered whom the text does not mean.
  */
-export function useFoundMembers(typed: string): readonly Member[] {
+export function useFoundMembers(typed: string, isWanted = true): readonly Member[] {
   const { orgId } = useOrganization().org;
   const wanted = typed.trim();
   const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
   const { data, isPlaceholderData } = useQuery({
     ...membersQuery(orgId, { ...(text !== '' && { text }), limit: OPTIONS_MAX }),
     placeholderData: keepPreviousData,
+    enabled: isWanted,
   });
   const found = data?.members ?? [];
   return text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));

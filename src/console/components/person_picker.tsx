@@ -1,7 +1,7 @@
-import { type ComboboxData, Select } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { useNamesOf } from '#console/components/use_names_of.ts';
 
@@ -28,36 +28,32 @@ interface PersonPickerProps {
 export function PersonPicker(props: PersonPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, leftOut = [], before = [], error } = props;
   const { hasMail = false, clearLabel, nothingFound = 'Nobody has this name', isFocused = false } = props;
+  const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
   const isOther = value === null || before.some((choice) => choice.value === value);
   const { nameOf } = useNamesOf(isOther ? [] : [value]);
   const selected = isOther ? undefined : { value, label: isolateBidi(nameOf(value) ?? value) };
-  const isChosen = typed === selected?.label || before.some((choice) => choice.label === typed);
-  const text = isChosen ? '' : typed;
-  const people = useFoundMembers(text)
+  const people = useFoundMembers(typed, isNear)
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
       value: person.userId,
       label: isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
-  const others = before.filter((choice) => choice.label.toLowerCase().includes(text.toLowerCase()));
-  const data: ComboboxData = [...others, ...(selected === undefined ? [] : [selected]), ...people];
+  const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (
-    <Select
-      {...(isLabelHidden ? { 'aria-label': label } : { label })}
+    <Choice
+      label={label}
+      isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
-      data={data}
+      options={[...others, ...(selected === undefined ? [] : [selected]), ...people]}
       value={value}
       onChange={onChange}
-      searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options }) => options}
-      selectFirstOptionOnChange
-      openOnFocus={false}
-      nothingFoundMessage={nothingFound}
-      {...(clearLabel !== undefined && { clearable: true, clearButtonProps: { 'aria-label': clearLabel } })}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      opensOnFocus={false}
+      emptyText={nothingFound}
+      {...(clearLabel !== undefined && { clearLabel })}
       {...(isFocused && { 'data-autofocus': true })}
     />
   );

@@ -1,10 +1,10 @@
-import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { policyQuery, policySearchQuery } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface PolicyPickerProps {
@@ -27,38 +27,36 @@ const MORE = 'more';
 export function PolicyPicker(props: PolicyPickerProps) {
   const { value, onChange, label, placeholder, description, clearLabel, before = [], error } = props;
   const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
-  const other = before.find((choice) => choice.value === value);
-  const isPolicy = value !== null && other === undefined;
+  const isPolicy = value !== null && !before.some((choice) => choice.value === value);
   const chosen = useQuery({ ...policyQuery(orgId, value ?? ''), enabled: isPolicy }).data;
-  const chosenName = other?.label ?? (chosen === undefined || !isPolicy ? null : labelOf(chosen));
-  // The field shows the name of what was chosen: nobody searches for it again.
-  const [text] = useDebouncedValue(typed === chosenName ? '' : typed.trim(), DEBOUNCE_MS);
-  const { data, hasNextPage } = useInfiniteQuery(policySearchQuery(orgId, text.slice(0, 200)));
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data, hasNextPage } = useInfiniteQuery({
+    ...policySearchQuery(orgId, text.slice(0, 200)),
+    enabled: isNear,
+  });
   const found = data?.pages.flatMap(({ policies }) => policies) ?? [];
   const isListed = !isPolicy || found.some(({ policyId }) => policyId === value);
-  const shown = isListed || chosen === undefined ? found : [chosen, ...found];
-  const groups = [...Map.groupBy(shown, ({ teamId }) => teamId).values()].map((policies) => ({
-    group: isolateBidi(policies[0]?.teamName ?? ''),
-    items: policies.map((policy) => ({ value: policy.policyId, label: labelOf(policy) })),
+  const shown = isListed || chosen == null ? found : [chosen, ...found];
+  const policies = [...Map.groupBy(shown, ({ teamId }) => teamId).values()].flat().map((policy) => ({
+    value: policy.policyId,
+    label: labelOf(policy),
+    group: isolateBidi(policy.teamName),
   }));
-  const others = before.filter((choice) => choice.label.toLowerCase().includes(text.toLowerCase()));
-  const more = { value: MORE, label: 'Type part of a name to find others', disabled: true };
+  const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
+  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
   return (
-    <Select
+    <Choice
       label={label}
       placeholder={placeholder}
-      data={[...others, ...groups, ...(hasNextPage ? [more] : [])]}
+      options={[...others, ...policies, ...(hasNextPage ? [more] : [])]}
       value={value}
       onChange={onChange}
-      searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options }) => options}
-      clearable={clearLabel !== undefined}
-      allowDeselect={clearLabel !== undefined}
-      {...(clearLabel !== undefined && { clearButtonProps: { 'aria-label': clearLabel } })}
-      nothingFoundMessage={data === undefined ? 'Loading …' : 'No policy has this name'}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      emptyText={data === undefined ? 'Loading …' : 'No policy has this name'}
+      {...(clearLabel !== undefined && { clearLabel })}
       description={description}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       error={error}

@@ -1,10 +1,10 @@
-import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
 import { teamNamesQuery } from '#console/api/teams.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Waits until typing pauses before it asks the server. */
@@ -31,39 +31,36 @@ export function TeamPicker(props: TeamPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, isRequired = false, error, className } = props;
   const { isFocused = false } = props;
   const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
   const chosen = useTeamName(value);
   const chosenName = chosen === undefined ? null : isolateBidi(chosen);
-  // The field shows the name of what was chosen: nobody searches for it again.
-  const [text] = useDebouncedValue(typed === chosenName ? '' : typed.trim().slice(0, 200), DEBOUNCE_MS);
+  const [text] = useDebouncedValue(typed.trim().slice(0, 200), DEBOUNCE_MS);
   const { data } = useQuery({
     ...teamNamesQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
+    enabled: isNear,
   });
   const found = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
   const isListed = value === null || chosenName === null || found.some((team) => team.value === value);
   const shown = isListed ? found : [{ value, label: chosenName }, ...found];
   const others = (data?.total ?? 0) - (data?.teams.length ?? 0);
-  const more = { value: MORE, label: `${others.toLocaleString()} more: type part of a name`, disabled: true };
+  const more = { value: MORE, label: `${others.toLocaleString()} more: type part of a name`, isDisabled: true };
   return (
-    <Select
-      {...(isLabelHidden ? { 'aria-label': label } : { label })}
+    <Choice
+      label={label}
+      isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
       className={className}
-      data={others > 0 ? [...shown, more] : shown}
+      options={others > 0 ? [...shown, more] : shown}
       value={value}
       onChange={onChange}
-      searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options }) => options}
-      selectFirstOptionOnChange
-      openOnFocus={false}
-      nothingFoundMessage={data === undefined ? 'Loading …' : 'No team has this name'}
-      allowDeselect={!isRequired}
-      clearable={!isRequired}
-      clearButtonProps={{ 'aria-label': placeholder }}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      opensOnFocus={false}
+      emptyText={data === undefined ? 'Loading …' : 'No team has this name'}
+      {...(!isRequired && { clearLabel: placeholder })}
       {...(isFocused && { 'data-autofocus': true })}
     />
   );

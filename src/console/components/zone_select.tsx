@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core';
+import { Choice } from '#console/components/choice.tsx';
 
 const ZONES = Intl.supportedValuesOf('timeZone');
 
@@ -12,17 +12,14 @@ interface ZoneSelectProps {
 /** A time zone by its IANA name. One that this browser does not know stays. */
 export function ZoneSelect({ value, onChange, description, error }: ZoneSelectProps) {
   return (
-    <Select
+    <Choice
       label="Time zone"
       description={description}
-      searchable
-      selectFirstOptionOnChange
-      data={ZONES.includes(value) ? ZONES : [value, ...ZONES]}
+      options={(ZONES.includes(value) ? ZONES : [value, ...ZONES]).map((zone) => ({ value: zone, label: zone }))}
       value={value}
       onChange={(zone) => zone !== null && onChange(zone)}
-      allowDeselect={false}
-      limit={30}
-      nothingFoundMessage="No zone has this name"
+      optionsMax={30}
+      emptyText="No zone has this name"
       error={error}
     />
   );

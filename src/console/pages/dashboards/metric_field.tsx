@@ -1,9 +1,9 @@
-import { Autocomplete } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { Suggestions } from '#console/components/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { selectorOfName } from '#core/metrics/selector_text.ts';
@@ -40,15 +40,16 @@ export function MetricField({ serviceId, value, error, onChange }: MetricFieldPr
   const hint =
     data !== undefined && data.total === 0 && data.nearest.length > 0 ? `Is ${data.nearest.join(' or ')} meant?` : null;
   return (
-    <Autocomplete
+    <Suggestions
+      listLabel="Metrics"
       label="Metric"
       description={hint ?? 'May carry a selector: http_requests_total{status="500"}'}
       placeholder={serviceId === null ? 'Choose a service first' : 'Type a part of its name'}
       disabled={serviceId === null}
       value={value}
       error={error}
-      data={metrics.map(({ metricName }) => selectorOfName(metricName))}
-      filter={({ options }) => options}
+      suggestions={metrics.map(({ metricName }) => selectorOfName(metricName))}
+      isSearched
       maxLength={4_000}
       onChange={(next) => {
         const chosen = metrics.find(({ metricName }) => selectorOfName(metricName) === next);

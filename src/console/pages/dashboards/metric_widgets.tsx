@@ -1,4 +1,4 @@
-import { Alert, Skeleton, Table } from '@mantine/core';
+import { Alert, Skeleton } from '@mantine/core';
 import { memo, useMemo } from 'react';
 
 import { type ChartQuery, seriesOf, stepText } from '#console/api/charts.ts';
@@ -89,35 +89,35 @@ export const TableWidget = memo(function TableWidget({ title, queries, answers }
       <Faults answers={answers} queries={queries} />
       {rows.length === 0 && <p className={classes.empty}>No points in this period.</p>}
       {rows.length > 0 && (
-        <Table verticalSpacing={4} className="numbers">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Series</Table.Th>
-              <Table.Th ta="right">Newest</Table.Th>
-              <Table.Th ta="right">Lowest</Table.Th>
-              <Table.Th ta="right">Highest</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
+        <table className={`${classes.table} numbers`}>
+          <thead>
+            <tr>
+              <th scope="col">Series</th>
+              <th scope="col">Newest</th>
+              <th scope="col">Lowest</th>
+              <th scope="col">Highest</th>
+            </tr>
+          </thead>
+          <tbody>
             {rows.map(({ name, values }) => (
-              <Table.Tr key={name}>
-                <Table.Td className={classes.seriesName}>
+              <tr key={name}>
+                <td className={classes.seriesName}>
                   <Name>{name}</Name>
-                </Table.Td>
+                </td>
                 <Value value={values.at(-1) ?? 0} measure={measure} />
                 <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} />
                 <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} />
-              </Table.Tr>
+              </tr>
             ))}
-          </Table.Tbody>
-        </Table>
+          </tbody>
+        </table>
       )}
     </div>
   );
 }, isSameWidget);
 
 function Value({ value, measure }: { readonly value: number; readonly measure: Measure }) {
-  return <Table.Td ta="right">{quantityText(value, measure)}</Table.Td>;
+  return <td>{quantityText(value, measure)}</td>;
 }
 
 /** The lines of all queries; those of one metric that is asked for twice have its aggregation in their names. */

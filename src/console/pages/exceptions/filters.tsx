@@ -6,10 +6,10 @@ import { type RefObject, useState } from 'react';
 import { originsQuery } from '#console/api/exceptions.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServiceFilter } from '#console/components/service_filter.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import classes from '#console/pages/exceptions/filters.module.css';
-import { ReleaseFilter } from '#console/pages/exceptions/release_filter.tsx';
+import { ReleasePicker } from '#console/pages/exceptions/release_picker.tsx';
 import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
@@ -48,7 +48,7 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
       >
         {active === 0 ? 'Filters' : `Filters: ${active}`}
       </Button>
-      <ServiceFilter value={filter.service} onChange={(service) => onChange({ service })} />
+      <ServicePicker value={filter.service} onChange={(service) => onChange({ service })} />
       <NativeSelect
         aria-label="Severity"
         value={filter.severity ?? ''}
@@ -67,7 +67,7 @@ export function Filters({ filter, onChange, searchField }: FiltersProps) {
         />
       )}
       {((origins?.releasesTotal ?? 0) > 0 || filter.release !== undefined) && (
-        <ReleaseFilter
+        <ReleasePicker
           serviceId={filter.service}
           value={filter.release}
           onChange={(release) => onChange({ release })}

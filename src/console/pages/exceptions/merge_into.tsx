@@ -1,4 +1,4 @@
-import { Button, Select, Stack, Text } from '@mantine/core';
+import { Button, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { type ExceptionOverview, overviewQuery } from '#console/api/exceptions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
@@ -72,14 +73,12 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
       >
         <Stack>
           {error !== null && <ErrorAlert error={error} />}
-          <Select
+          <Choice
             label="Merge into"
             description={`${isolateBidi(title)} becomes part of it.`}
             placeholder={data === undefined ? 'Loading …' : 'Type part of the title or the place in the code'}
-            data={sections.flatMap(([group, items]) =>
-              items.length === 0
-                ? []
-                : [{ group, items: items.map((item) => ({ value: item.groupId, label: labelOf(item) })) }],
+            options={sections.flatMap(([group, items]) =>
+              items.map((item) => ({ value: item.groupId, label: labelOf(item), group })),
             )}
             value={chosen?.groupId ?? null}
             onChange={(value) => {
@@ -87,10 +86,8 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
               setIsMissing(false);
               merging.reset();
             }}
-            searchable
-            onSearchChange={(value) => setTyped(value.slice(0, 200))}
-            filter={({ options: all }) => all}
-            nothingFoundMessage="No other exception of this service matches"
+            onSearch={(value) => setTyped(value.slice(0, 200))}
+            emptyText="No other exception of this service matches"
             error={isMissing ? 'Choose the exception that it becomes part of' : (fault ?? null)}
             data-autofocus
           />

@@ -8,7 +8,7 @@ import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { NothingMatches } from '#console/components/nothing_matches.tsx';
-import { ServiceFilter } from '#console/components/service_filter.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -85,7 +85,7 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
     <Card
       title="No exception yet"
       about="Add the SDK of your language to the service. Its first error shows here within a second."
-      action={wanted === undefined && <ServiceFilter value={serviceId} name={first?.name} onChange={setChosen} />}
+      action={wanted === undefined && <ServicePicker value={serviceId} name={first?.name} onChange={setChosen} />}
     >
       <Suspense>
         <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />

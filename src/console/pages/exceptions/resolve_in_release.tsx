@@ -1,9 +1,10 @@
-import { Autocomplete, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
+import { Suggestions } from '#console/components/suggestions.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
@@ -52,17 +53,19 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
         )}
       >
         <Stack>
-          <Autocomplete
+          <Suggestions
+            listLabel="Releases"
             label="First release with the fix"
             description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
             placeholder="One that is known, or one to come"
-            data={data?.releases.map(({ release }) => release) ?? []}
-            filter={({ options }) => options}
+            suggestions={data?.releases.map(({ release }) => release) ?? []}
+            isSearched
             maxLength={200}
             withAsterisk
-            openOnFocus={false}
+            opensOnFocus={false}
             data-autofocus
             {...form.getInputProps('release')}
+            value={form.values.release}
           />
           {resolving.isError && Object.keys(faults).length === 0 && (
             <ErrorAlert title="Nothing was resolved" error={resolving.error} />

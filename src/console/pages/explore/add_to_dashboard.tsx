@@ -1,4 +1,4 @@
-import { Group, Radio, Select, Stack, TextInput } from '@mantine/core';
+import { Group, Radio, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -8,6 +8,7 @@ import { invoke } from '#console/api/actions.ts';
 import { dashboardSearchQuery, newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -116,19 +117,16 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
       >
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
-          <Select
+          <Choice
             label="Dashboard"
             placeholder="Choose a dashboard"
-            data={[
+            options={[
               { value: NEW, label: 'A new dashboard' },
               ...found.map((one) => ({ value: one.dashboardId, label: isolateBidi(one.name) })),
             ]}
             value={dashboardId}
             onChange={(chosen) => change({ dashboardId: chosen })}
-            searchable
-            searchValue={typed}
-            onSearchChange={setTyped}
-            filter={({ options }) => options}
+            onSearch={setTyped}
             error={choiceFault}
             data-autofocus
           />

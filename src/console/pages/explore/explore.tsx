@@ -13,7 +13,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { loadWhenUsed } from '#console/components/load_when_used.ts';
 import { Page } from '#console/components/page.tsx';
 import { RangePicker } from '#console/components/range_picker.tsx';
-import { ServiceFilter } from '#console/components/service_filter.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
 import { isDefault, rangeOf, searchOf, type TimeRange } from '#console/components/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explore/explore_search.ts';
@@ -87,7 +87,7 @@ export function Explore() {
         <div className={classes.columns}>
           {(!isNarrow || !isChosen) && (
             <aside className={classes.list} aria-label="Metrics of the service">
-              <ServiceFilter
+              <ServicePicker
                 value={search.service}
                 name={chosen?.name ?? ''}
                 onChange={(service) => {

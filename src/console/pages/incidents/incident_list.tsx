@@ -11,7 +11,7 @@ import bar from '#console/components/filter_bar.module.css';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServiceFilter } from '#console/components/service_filter.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
 import {
   countOfTab,
   INCIDENT_TABS,
@@ -173,7 +173,7 @@ export function IncidentList() {
           ))}
         </nav>
         <Group gap="xs" className={classes.filters}>
-          <ServiceFilter value={filter.service} onChange={(service) => show({ service })} />
+          <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
           <NativeSelect
             aria-label="Severity"
             value={filter.severity ?? ''}

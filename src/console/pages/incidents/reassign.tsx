@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { SegmentedControl, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
@@ -24,7 +25,7 @@ type Kind = 'person' | 'policy';
 type Assignees = ResultOf<'list_assignees'>;
 
 /** A person or a policy to choose. */
-interface Choice {
+interface Assignee {
   readonly value: string;
   readonly name: string;
   readonly label: string;
@@ -41,10 +42,9 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   const { incidentId, status, escalation } = incident;
   const [kind, setKind] = useState<Kind>('person');
   const [isMissing, setIsMissing] = useState(false);
-  const [picked, setPicked] = useState<Choice | null>(null);
+  const [picked, setPicked] = useState<Assignee | null>(null);
   const [typed, setTyped] = useState('');
-  const wanted = typed === picked?.label ? '' : typed.trim();
-  const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const { data, error } = useQuery({
     ...actionQuery(org.orgId, 'teams', 'list_assignees', { incidentId, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
@@ -99,17 +99,19 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             ]}
           />
           {error !== null && <ErrorAlert error={error} />}
-          <Select
+          <Choice
             label={kind === 'person' ? 'Person' : 'Escalation policy'}
             placeholder={data === undefined ? 'Loading …' : 'Type a name'}
             key={kind}
-            data={choices.map(({ value, label, channels }) => ({ value, label, disabled: channels?.length === 0 }))}
+            options={choices.map(({ value, label, channels }) => ({
+              value,
+              label,
+              isDisabled: channels?.length === 0,
+            }))}
             value={picked?.value ?? null}
             onChange={choose}
-            searchable
-            searchValue={typed}
-            onSearchChange={setTyped}
-            nothingFoundMessage="Nothing has this name"
+            onSearch={setTyped}
+            emptyText={data === undefined ? 'Loading …' : 'Nothing has this name'}
             error={isMissing ? 'Choose who is paged' : null}
             data-autofocus
           />
@@ -124,7 +126,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   );
 }
 
-function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: string): Choice[] {
+function choicesOf({ people, policies }: Assignees, kind: Kind, ownUserId: string): Assignee[] {
   if (kind === 'policy') {
     return policies.map(({ policyId, name, teamName, stepCount }) => ({
       value: policyId,
@@ -146,7 +148,7 @@ function aboutPolicy(status: IncidentWithLog['status']): string {
   return `Its first step fires now, in place of the steps that are left.${again}`;
 }
 
-function aboutPerson({ status, escalation: { steps } }: IncidentWithLog, person: Choice | null): string {
+function aboutPerson({ status, escalation: { steps } }: IncidentWithLog, person: Assignee | null): string {
   const by =
     person?.channels == null ? '' : `, by ${person.channels.map((c) => CHANNEL_DECLARATIONS[c].name).join(', ')}`;
   const who = person === null ? 'The person' : isolateBidi(person.name);

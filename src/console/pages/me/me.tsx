@@ -44,9 +44,14 @@ export function MePage() {
           <RepliesCard me={data} />
         </>
       )}
-      <AccountCard />
-      <SecondFactorCard />
-      <SessionsCard />
+      {/* Not before what stands above them, which would push them down. */}
+      {(data !== undefined || error !== null) && (
+        <>
+          <AccountCard />
+          <SecondFactorCard />
+          <SessionsCard />
+        </>
+      )}
     </Page>
   );
 }

@@ -1,6 +1,7 @@
-import { ActionIcon, Select, Text } from '@mantine/core';
+import { ActionIcon, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
+import { Choice } from '#console/components/choice.tsx';
 
 import { isolateBidi } from '#console/components/bidi.ts';
 import { useFoundMembers } from '#console/components/found_members.ts';
@@ -118,26 +119,23 @@ export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps
           ))}
         </ol>
       )}
-      <Select
-        // A new field after each choice: the previous list, which is closing, would clear what is typed next.
+      <Choice
+        // A new field after each choice, also when somebody is added who was awaited.
         key={added}
         autoFocus={added > 0}
-        aria-label="Add a person"
+        label="Add a person"
+        isLabelHidden
         placeholder="Add a person"
-        searchable
-        selectFirstOptionOnChange
-        data={people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) }))}
+        options={people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) }))}
         value={null}
-        searchValue={typed}
-        onSearchChange={(text) => {
+        onSearch={(text) => {
           isAwaited.current = false;
           setTyped(text);
         }}
         onChange={(userId) => {
           if (userId !== null) add(userId);
         }}
-        filter={({ options }) => options}
-        nothingFoundMessage="Nobody has this name"
+        emptyText="Nobody has this name"
         error={error}
       />
     </div>

@@ -1,10 +1,11 @@
-import { ActionIcon, Checkbox, Group, MultiSelect, NumberInput } from '@mantine/core';
+import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
 
 import type { SimulatedStep } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { SeveralChoices } from '#console/components/several_choices.tsx';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { Bullet, Step } from '#console/components/steps.tsx';
 import type { Names } from '#console/components/use_names_of.ts';
@@ -43,15 +44,12 @@ export function StepEditor(props: StepEditorProps) {
   const members = useFoundMembers(typed);
   const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
-  const options = [
-    ...step.targetUserIds.map((userId) => {
-      // Who was just chosen is named at once.
-      const known = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
-      const unknown = names.isLoading ? '…' : 'Somebody who has left';
-      return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
-    }),
-    ...found.map(({ userId, name: own }) => ({ value: userId, label: isolateBidi(own) })),
-  ];
+  const chosen = step.targetUserIds.map((userId) => {
+    // Who was just chosen is named at once.
+    const known = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
+    const unknown = names.isLoading ? '…' : 'Somebody who has left';
+    return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
+  });
   const moveByKey = (event: KeyboardEvent): void => {
     if (!event.altKey || (event.key !== 'ArrowUp' && event.key !== 'ArrowDown')) return;
     event.preventDefault();
@@ -78,22 +76,16 @@ export function StepEditor(props: StepEditorProps) {
             hideControls
             error={faults.afterMinutes}
           />
-          <MultiSelect
+          <SeveralChoices
             label="Page"
             placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
             data-focus="people"
-            data={options}
-            value={[...step.targetUserIds]}
+            options={found.map(({ userId, name: own }) => ({ value: userId, label: isolateBidi(own) }))}
+            chosen={chosen}
             onChange={(targetUserIds) => onChange({ targetUserIds })}
-            searchable
-            searchValue={typed}
-            onSearchChange={setTyped}
-            filter={({ options: all }) => all}
-            openOnFocus={false}
-            clearSearchOnChange
-            hidePickedOptions
-            selectFirstOptionOnChange
-            nothingFoundMessage="Nobody has this name"
+            typed={typed}
+            onSearch={setTyped}
+            emptyText="Nobody has this name"
             error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
           />
         </div>

@@ -1,10 +1,11 @@
-import { ActionIcon, Autocomplete, Button, NativeSelect } from '@mantine/core';
+import { ActionIcon, Button, NativeSelect } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { LABEL_VALUES_MAX } from '#core/metrics/limits.ts';
 import { actionQuery } from '#console/api/queries.ts';
+import { Suggestions } from '#console/components/suggestions.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelMatcher, MatchOperator } from '#core/metrics/read_selector.ts';
@@ -35,13 +36,12 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
         // Lines have no identity of their own.
         // eslint-disable-next-line react/no-array-index-key
         <div key={index} className={classes.matcher}>
-          <Autocomplete
-            aria-label={`Label ${index + 1}`}
+          <Suggestions
+            listLabel={`Label ${index + 1}`}
             placeholder="label"
             value={label}
             onChange={(text) => change(index, { label: text })}
-            data={[...known.keys()]}
-            limit={OPTIONS_MAX}
+            suggestions={[...known.keys()]}
             spellCheck={false}
             autoCapitalize="none"
           />
@@ -54,13 +54,12 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
               if (chosen !== undefined) change(index, { operator: chosen.value });
             }}
           />
-          <Autocomplete
-            aria-label={`Value of label ${index + 1}`}
+          <Suggestions
+            listLabel={`Value of label ${index + 1}`}
             placeholder="value"
             value={value}
             onChange={(text) => change(index, { value: text })}
-            data={[...(known.get(label) ?? [])]}
-            limit={OPTIONS_MAX}
+            suggestions={known.get(label) ?? []}
             spellCheck={false}
             autoCapitalize="none"
           />
@@ -87,7 +86,6 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
   );
 }
 
-const OPTIONS_MAX = 20;
 /** The most frequent values of each label. */
 const DEBOUNCE_MS = 300;
 

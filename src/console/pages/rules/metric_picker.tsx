@@ -1,7 +1,7 @@
-import { Autocomplete } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
+import { Suggestions } from '#console/components/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const OPTIONS_MAX = 50;
@@ -32,14 +32,14 @@ export function MetricPicker({ serviceId, value, onChange, error }: MetricPicker
           ? 'No point of this name has arrived yet. The rule waits for it.'
           : undefined;
   return (
-    <Autocomplete
+    <Suggestions
+      listLabel="Metrics"
       label="Metric"
       placeholder="http_request_duration_ms"
       value={value}
       onChange={onChange}
-      data={names}
-      limit={OPTIONS_MAX}
-      maxDropdownHeight={280}
+      suggestions={names}
+      suggestionsMax={OPTIONS_MAX}
       description={hint}
       inputWrapperOrder={['label', 'input', 'description', 'error']}
       error={error}

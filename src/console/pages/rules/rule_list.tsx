@@ -12,7 +12,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
-import { ServiceFilter } from '#console/components/service_filter.tsx';
+import { ServicePicker } from '#console/components/service_picker.tsx';
 import listClasses from '#console/pages/incidents/incident_list.module.css';
 import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
@@ -103,7 +103,7 @@ export function RuleList() {
             ))}
           </nav>
           <Group gap="xs" className={listClasses.filters}>
-            <ServiceFilter value={filter.service} onChange={(service) => show({ service })} />
+            <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
             <NativeSelect
               aria-label="Kind"
               value={filter.kind ?? ''}

@@ -1,10 +1,10 @@
-import { Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { ruleQuery, ruleSearchQuery } from '#console/api/rules.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Waits until typing pauses before it asks the server. */
@@ -20,29 +20,28 @@ interface RuleSelectProps {
 /** Selects one of any number of rules. The server searches for what is typed. */
 export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const { data: selected } = useQuery({ ...ruleQuery(orgId, value ?? ''), enabled: value !== undefined });
   const known = selected ?? undefined;
-  const isSelectedName = known !== undefined && text === labelOf(known);
   const { data } = useInfiniteQuery({
-    ...ruleSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && !isSelectedName && { text }) }),
+    ...ruleSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
+    enabled: isNear,
   });
   const found = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
   const options = known === undefined ? found : [known, ...found.filter(({ ruleId }) => ruleId !== known.ruleId)];
   return (
-    <Select
+    <Choice
       label="Rule"
       placeholder="Choose a rule"
-      data={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
+      options={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
       value={known?.ruleId ?? null}
       onChange={(ruleId) => onChange(ruleId ?? undefined)}
-      searchable
-      searchValue={typed}
-      onSearchChange={setTyped}
-      filter={({ options: all }) => all}
-      nothingFoundMessage="No rule has this name"
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      emptyText={data === undefined ? 'Loading …' : 'No rule has this name'}
       error={error}
     />
   );

@@ -1,4 +1,4 @@
-import { Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { useState } from 'react';
 import type { ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -119,21 +120,18 @@ interface ReleaseSelectProps {
 function ReleaseSelect({ label, serviceId, value, onChange }: ReleaseSelectProps) {
   const { orgId } = useOrganization().org;
   const [text, setText] = useState('');
-  const search = text === value ? '' : text;
   const { data } = useQuery({
-    ...actionQuery(orgId, 'services', 'list_releases', { serviceId, search, limit: 50 }),
+    ...actionQuery(orgId, 'services', 'list_releases', { serviceId, search: text, limit: 50 }),
     placeholderData: keepPreviousData,
   });
   const names = new Set(data?.releases.map(({ release }) => release) ?? []);
   if (value !== null) names.add(value);
   return (
-    <Select
+    <Choice
       label={label}
-      data={[...names]}
+      options={[...names].map((name) => ({ value: name, label: name }))}
       value={value}
-      searchable
-      onSearchChange={setText}
-      filter={({ options }) => options}
+      onSearch={setText}
       onChange={onChange}
     />
   );

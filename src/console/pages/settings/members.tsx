@@ -85,13 +85,16 @@ export function Members() {
         }
         skeleton={<Skeleton height={200} radius="lg" />}
       />
-      {isAdmin && (
-        <div className={classes.section}>
-          <OrganizationCard />
-          <SecondFactorPolicy />
-        </div>
+      {/* Not before the list above, which would push it down. */}
+      {isAdmin && !query.isPending && (
+        <>
+          <div className={classes.section}>
+            <OrganizationCard />
+            <SecondFactorPolicy />
+          </div>
+          <Invitations />
+        </>
       )}
-      {isAdmin && <Invitations />}
       {isInviting && <InviteMember onClose={() => setIsInviting(false)} />}
       {removed !== null && <RemoveMember member={removed} onClose={() => setRemoved(null)} />}
     </Page>
