@@ -1,4 +1,12 @@
-import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
+import {
+  type InvalidateOptions,
+  type InvalidateQueryFilters,
+  MutationCache,
+  type Query,
+  QueryCache,
+  QueryClient,
+  type QueryKey,
+} from '@tanstack/react-query';
 
 import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
@@ -9,6 +17,36 @@ const RETRY_MS = 5_000;
 
 const isOutage = (error: unknown): boolean => isApiError(error) && error.isOutage;
 
+/** Loses no change that becomes known while data is being read. */
+class ConsoleQueryClient extends QueryClient {
+  /**
+   * A read that is under way may have been answered before the change, so it is followed by another one. It is not
+   * broken off: with a change every moment, none would ever end.
+   */
+  override async invalidateQueries<Key extends QueryKey = QueryKey>(
+    filters?: InvalidateQueryFilters<Key>,
+    options?: InvalidateOptions,
+  ): Promise<void> {
+    const matching = this.getQueryCache().findAll(filters);
+    const underWay = new Set(matching.filter(({ state }) => state.fetchStatus === 'fetching'));
+    const whole = { ...options, cancelRefetch: false };
+    const ended = [...underWay].map(async (query) => await query.promise?.catch(() => {}));
+    await Promise.all([super.invalidateQueries<Key>(filters, whole), ...ended]);
+    const again = matching.filter((query) => underWay.has(query) || (query.isActive() && wasDisplaced(query)));
+    const refetchType = filters?.refetchType;
+    await Promise.all(
+      again.map(async ({ queryKey }) => {
+        await super.invalidateQueries({ queryKey, exact: true, ...(refetchType && { refetchType }) }, whole);
+      }),
+    );
+  }
+}
+
+/** Whether the next page of a list was loaded in place of the list itself. */
+function wasDisplaced({ state }: Query): boolean {
+  return state.fetchMeta?.fetchMore !== undefined;
+}
+
 /** `onSignedOut` is called when the server answers 401 because the session has ended. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const watch = (error: unknown): void => {
@@ -17,7 +55,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
     client.setQueryData(sessionQuery.queryKey, null);
     onSignedOut();
   };
-  const client = new QueryClient({
+  const client = new ConsoleQueryClient({
     queryCache: new QueryCache({ onError: watch }),
     mutationCache: new MutationCache({ onError: watch }),
     defaultOptions: {

@@ -1,10 +1,10 @@
 import { livenessAt } from '#auth/sessions.ts';
-import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
+import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { Listener, StoredChange } from '#storage/postgres/change_reader.ts';
+import { CHANGES_MAX, type Listener, type StoredChange } from '#storage/postgres/change_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -14,9 +14,20 @@ interface Subscriber {
   end(): void;
 }
 
+interface Subscription {
+  readonly listener: Listener;
+  readonly at: number;
+  /** Keys of the changes before it began, which the next polls may find too. */
+  readonly known: Set<string>;
+}
+
 export interface ChangeFeed {
-  /** Sends every change from now on; returns the unsubscribe function. Throws `rate_limited` for too many streams of one session. */
-  subscribe(listener: Listener, subscriber: Subscriber): Promise<() => void>;
+  /**
+   * Sends every change from now on, and first those that happened since `shownForMs` ago: a page that was read before
+   * it listens would miss them. Returns the unsubscribe function. Throws `rate_limited` for too many streams of one
+   * session.
+   */
+  subscribe(listener: Listener, shownForMs: number | null, subscriber: Subscriber): Promise<() => void>;
   /** Ends all subscriptions. */
   close(): void;
 }
@@ -25,7 +36,13 @@ export interface ChangeFeed {
 const POLL_INTERVAL_MS = 500;
 /** A transaction commits later than the time it writes, and clocks of machines differ, so each poll reads this far back. */
 const OVERLAP_SECONDS = 30;
+/** No poll reads a change again after this time. */
+const KNOWN_MS = 2_000 * OVERLAP_SECONDS;
 const STREAMS_PER_SESSION_MAX = 20;
+/** Whoever shows something older reads all of it again. */
+const SHOWN_FOR_MS_MAX = 60_000;
+/** Entries of timelines, the newest of all organizations, that are looked at for what has changed since then. */
+const EARLIER_MAX = 10_000;
 
 /**
  * Polls the database twice a second for all subscribers of this process, and only while there are any: two indexed
@@ -33,8 +50,8 @@ const STREAMS_PER_SESSION_MAX = 20;
  * for each other, including those that page people, and it does not work through connection poolers.
  */
 export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFeed {
-  const subscribers = new Map<Subscriber, Listener>();
-  /** Keys of changes already sent; removed once they are too old to be read again. */
+  const subscribers = new Map<Subscriber, Subscription>();
+  /** Keys of changes that a poll has read; removed once they are too old to be read again. */
   const sent = new Map<string, number>();
   let timer: NodeJS.Timeout | null = null;
 
@@ -44,27 +61,37 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
     const fresh = found.filter(({ key }) => !sent.has(key));
     for (const { key } of fresh) sent.set(key, now.epochMilliseconds);
     for (const [key, at] of sent) {
-      if (at > now.epochMilliseconds - 2_000 * OVERLAP_SECONDS) break;
+      if (at > now.epochMilliseconds - KNOWN_MS) break;
       sent.delete(key);
     }
     return fresh;
   };
+  /** What has changed since then; null when that is too much to tell. */
+  const readEarlier = async ({ orgId }: Listener, shownForMs: number): Promise<StoredChange[] | null> => {
+    if (shownForMs > SHOWN_FOR_MS_MAX) return null;
+    const since = clock.now().subtract({ milliseconds: shownForMs, seconds: OVERLAP_SECONDS });
+    const found = await storesOf(db.session()).changes.listSince([orgId], since, EARLIER_MAX);
+    return found.length < CHANGES_MAX ? found : null;
+  };
   const endUnauthorized = async (): Promise<void> => {
     // A browser that subscribes meanwhile is not among those asked about.
     const asked = [...subscribers];
-    const listeners = asked.map(([, listener]) => listener);
+    const listeners = asked.map(([, { listener }]) => listener);
     const live = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
-    for (const [subscriber, { sessionId, orgId }] of asked) {
+    for (const [subscriber, { listener }] of asked) {
+      const { sessionId, orgId } = listener;
       if (!live.has(`${sessionId} ${orgId}`)) subscriber.end();
     }
   };
   const poll = async (): Promise<void> => {
     try {
       await endUnauthorized();
-      const orgIds = [...new Set([...subscribers.values()].map(({ orgId }) => orgId))];
+      const orgIds = [...new Set([...subscribers.values()].map(({ listener }) => listener.orgId))];
       const byOrganization = Map.groupBy(orgIds.length === 0 ? [] : await read(orgIds), ({ orgId }) => orgId);
-      for (const [subscriber, { orgId }] of subscribers) {
-        const changes = toLiveChanges(byOrganization.get(orgId) ?? []);
+      for (const [subscriber, { listener, at, known }] of subscribers) {
+        if (clock.now().epochMilliseconds - at > KNOWN_MS) known.clear();
+        const found = byOrganization.get(listener.orgId) ?? [];
+        const changes = toLiveChanges(found.filter(({ key }) => !known.has(key)));
         if (changes.length > 0) subscriber.notify(changes);
       }
     } catch (error) {
@@ -74,20 +101,28 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
   };
 
   return {
-    async subscribe(listener, subscriber) {
+    async subscribe(listener, shownForMs, subscriber) {
       const others = [...subscribers.values()];
-      if (others.filter(({ sessionId }) => sessionId === listener.sessionId).length >= STREAMS_PER_SESSION_MAX) {
+      if (others.filter((other) => other.listener.sessionId === listener.sessionId).length >= STREAMS_PER_SESSION_MAX) {
         throw new AppError('rate_limited', 'this session has too many open event streams; close some browser tabs', {
           retryAfterSeconds: 60,
         });
       }
-      // Marks earlier changes as sent.
-      if (!others.some(({ orgId }) => orgId === listener.orgId)) await read([listener.orgId]);
-      subscribers.set(subscriber, listener);
+      const subscription = { listener, at: clock.now().epochMilliseconds, known: new Set<string>() };
+      // From now on, polls tell this one too what they find; what they found before is read here.
+      subscribers.set(subscriber, subscription);
       timer ??= setTimeout(() => void poll(), POLL_INTERVAL_MS);
-      return () => {
-        subscribers.delete(subscriber);
-      };
+      const unsubscribe = (): void => void subscribers.delete(subscriber);
+      try {
+        const earlier = await readEarlier(listener, shownForMs ?? 0);
+        for (const { key } of earlier ?? []) subscription.known.add(key);
+        const changes = earlier === null ? LIVE_TOPICS.map((topic) => ({ topic, ids: null })) : toLiveChanges(earlier);
+        if (shownForMs !== null && changes.length > 0) subscriber.notify(changes);
+      } catch (error) {
+        unsubscribe();
+        throw error;
+      }
+      return unsubscribe;
     },
     close() {
       for (const subscriber of subscribers.keys()) subscriber.end();

@@ -74,6 +74,25 @@ inBrowser('home', () => {
 });
 
 inBrowser('the way around', () => {
+  test('shows an incident that was opened after the page was read and before it listens', async () => {
+    const h = await openConsole();
+    const { page } = await h.visitor({ path: '/me' });
+    const { serviceId } = await h.given.service();
+    const [opened, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route('**/events?*', async (route) => {
+      asked.resolve();
+      await opened.promise;
+      await route.continue();
+    });
+    await page.goto(`${h.baseUrl}/`);
+    await page.getByText('All quiet').waitFor();
+    await asked.promise;
+    await h.incident(serviceId, 'Checkout is slow');
+    opened.resolve();
+    await page.getByText('Checkout is slow').waitFor();
+    expect(await page.getByText('All quiet').count()).toBe(0);
+  });
+
   test('goes by g and a letter, and a letter that means nothing does nothing', async () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/' });

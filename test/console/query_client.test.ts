@@ -1,5 +1,6 @@
 // @vitest-environment happy-dom
-import { expect, test, vi } from 'vitest';
+import { InfiniteQueryObserver, QueryObserver } from '@tanstack/react-query';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { ApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
@@ -40,4 +41,70 @@ test('a query that failed in an outage is retried until it succeeds', () => {
     after(null),
     after(new Error('a bug')),
   ]).toEqual([5_000, false, false]);
+});
+
+/** Answers each read when the test says so, with the number of the read. */
+function answering() {
+  const asked: PromiseWithResolvers<number>[] = [];
+  const queryFn = async () => {
+    const next = Promise.withResolvers<number>();
+    asked.push(next);
+    return await next.promise;
+  };
+  return { asked, queryFn, answer: (read: number) => asked[read - 1]!.resolve(read) };
+}
+
+test('a change that becomes known while data is being read has it read once more, however often it changes', async () => {
+  const client = createQueryClient(() => {});
+  const { asked, queryFn, answer } = answering();
+  const observer = new QueryObserver(client, { queryKey: ['list'], queryFn });
+  onTestFinished(observer.subscribe(() => {}));
+  expect(asked).toHaveLength(1);
+  const first = [client.invalidateQueries(), client.invalidateQueries({ queryKey: ['list'] })];
+  answer(1);
+  await vi.waitFor(() => expect(asked).toHaveLength(2));
+  const later = client.invalidateQueries();
+  expect(asked).toHaveLength(2);
+  answer(2);
+  await vi.waitFor(() => expect([client.getQueryData(['list']), asked.length]).toEqual([2, 3]));
+  answer(3);
+  await Promise.all([...first, later]);
+  expect([client.getQueryData(['list']), asked.length]).toEqual([3, 3]);
+});
+
+test('what nobody looks at is out of date after a read that was under way, and is read when it is shown', async () => {
+  const client = createQueryClient(() => {});
+  const { asked, queryFn, answer } = answering();
+  const reading = client.fetchQuery({ queryKey: ['list'], queryFn });
+  const change = client.invalidateQueries();
+  answer(1);
+  await Promise.all([reading, change]);
+  expect(client.getQueryState(['list'])).toMatchObject({ data: 1, isInvalidated: true });
+  expect(asked).toHaveLength(1);
+});
+
+test('a change is not lost when the next page of a list is loaded in place of the list', async () => {
+  const client = createQueryClient(() => {});
+  const { asked, queryFn, answer } = answering();
+  const observer = new InfiniteQueryObserver(client, {
+    queryKey: ['list'],
+    queryFn,
+    initialPageParam: 0,
+    getNextPageParam: (last: number) => last,
+  });
+  onTestFinished(observer.subscribe(() => {}));
+  answer(1);
+  await vi.waitFor(() => expect(client.getQueryState(['list'])).toMatchObject({ fetchStatus: 'idle' }));
+  const change = client.invalidateQueries();
+  const page = observer.fetchNextPage();
+  await vi.waitFor(() => expect(asked).toHaveLength(3));
+  answer(2);
+  answer(3);
+  await page;
+  for (const read of [4, 5]) {
+    await vi.waitFor(() => expect(asked).toHaveLength(read));
+    answer(read);
+  }
+  await change;
+  expect(client.getQueryData(['list'])).toMatchObject({ pages: [4, 5] });
 });

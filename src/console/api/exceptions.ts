@@ -2,6 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, type Query, type QueryClient }
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { updateRows } from '#console/api/update_rows.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
 export type ExceptionGroup = ResultOf<'browse_exception_groups'>['groups'][number];
@@ -61,22 +62,20 @@ export async function refreshExceptions(
       queryKey: topicKey(orgId, 'exceptions'),
       predicate: ({ queryKey }) => queryKey[3] !== 'browse_exception_groups' && isAbout(queryKey[4]),
     }),
-    ...lists.map((list) => refreshList(queryClient, orgId, list, ids)),
+    ...lists.map((list) => updateList(queryClient, orgId, list, ids)),
   ]);
 }
 
-async function refreshList(queryClient: QueryClient, orgId: string, list: Query, ids: readonly string[]) {
-  const { queryKey, state } = list;
-  if (ids.length > LIVE_IDS_MAX || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
-    return await queryClient.invalidateQueries({ queryKey, exact: true });
-  }
-  try {
-    const search = queryKey[searchKey(orgId).length] as GroupSearch;
-    const page = await invoke(orgId, 'browse_exception_groups', { ...search, groupIds: [...ids], limit: ids.length });
-    queryClient.setQueryData<GroupPages>(queryKey, (pages) => pages && withGroups(pages, new Set(ids), page, search));
-  } catch {
-    await queryClient.invalidateQueries({ queryKey, exact: true });
-  }
+async function updateList(queryClient: QueryClient, orgId: string, list: Query, ids: readonly string[]): Promise<void> {
+  const { queryKey } = list;
+  if (ids.length > LIVE_IDS_MAX) return await queryClient.invalidateQueries({ queryKey, exact: true });
+  const search = queryKey[searchKey(orgId).length] as GroupSearch;
+  await updateRows<GroupPages, GroupPage>(
+    queryClient,
+    list,
+    () => invoke(orgId, 'browse_exception_groups', { ...search, groupIds: [...ids], limit: ids.length }),
+    (pages, page) => withGroups(pages, new Set(ids), page, search),
+  );
 }
 
 /** The list after some groups have changed. `page` holds those that belong to the list now. */

@@ -1,8 +1,9 @@
 import { infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
+import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
 import { actionQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
+import { updateRows } from '#console/api/update_rows.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
 /** The filter of a list of incidents. */
@@ -37,31 +38,24 @@ export async function refreshIncidents(queryClient: QueryClient, orgId: string, 
   await Promise.all([
     ...COUNTS.map((name) => queryClient.invalidateQueries({ queryKey: [...topicKey(orgId, 'incidents'), name] })),
     ...ids.map((id) => queryClient.invalidateQueries(incidentQuery(orgId, id))),
-    ...lists.map((list) => refreshList(queryClient, orgId, list, ids)),
+    ...lists.map((list) => updateList(queryClient, orgId, list, ids)),
   ]);
 }
 
-async function refreshList(
+async function updateList(
   queryClient: QueryClient,
   orgId: string,
   list: Query,
   incidentIds: readonly string[],
 ): Promise<void> {
-  const { queryKey, state } = list;
-  const isFew = incidentIds.length <= LIVE_IDS_MAX;
-  if (!isFew || !list.isActive() || state.data === undefined || state.fetchStatus === 'fetching') {
-    return await queryClient.invalidateQueries({ queryKey, exact: true });
-  }
-  try {
-    const search = queryKey[searchKey(orgId).length] as IncidentSearch;
-    const { incidents } = await invoke(orgId, 'search_incidents', {
-      ...search,
-      incidentIds: [...incidentIds],
-      limit: incidentIds.length,
-    });
-    const changed = new Set(incidentIds);
-    queryClient.setQueryData<IncidentPages>(queryKey, (pages) => pages && withRows(pages, changed, incidents));
-  } catch {
-    await queryClient.invalidateQueries({ queryKey, exact: true });
-  }
+  const { queryKey } = list;
+  if (incidentIds.length > LIVE_IDS_MAX) return await queryClient.invalidateQueries({ queryKey, exact: true });
+  const search = queryKey[searchKey(orgId).length] as IncidentSearch;
+  const changed = { ...search, incidentIds: [...incidentIds], limit: incidentIds.length };
+  await updateRows<IncidentPages, ResultOf<'search_incidents'>>(
+    queryClient,
+    list,
+    () => invoke(orgId, 'search_incidents', changed),
+    (pages, { incidents }) => withRows(pages, new Set(incidentIds), incidents),
+  );
 }

@@ -27,6 +27,7 @@ export function followChanges(
   queryClient: QueryClient,
   onStateChange: (state: ConnectionState) => void,
 ): () => void {
+  const readSince = performance.now();
   const stopped = new AbortController();
   const pending = new Map<LiveTopic, Set<string> | null>();
   let timer: ReturnType<typeof setTimeout> | null = null;
@@ -45,20 +46,23 @@ export function followChanges(
     timer ??= setTimeout(refresh, COALESCE_MS);
   };
   const otherTabs = openChannel(orgId);
+  const readAgain = () => void queryClient.invalidateQueries({ queryKey: ['org', orgId] });
   otherTabs.onMessage((message) => {
-    if (typeof message === 'string') onStateChange(message);
-    else queue(message);
+    if (typeof message !== 'string') return queue(message);
+    // Nobody has listened until now, or the one who did has closed their tab.
+    if (message === 'open') readAgain();
+    onStateChange(message);
   });
 
   const listen = () =>
-    listenUntil(stopped.signal, orgId, {
+    listenUntil(stopped.signal, orgId, readSince, {
       onChange(change) {
         queue(change);
         otherTabs.send(change);
       },
       onStateChange(state, isAgain) {
         // Changes during the interruption were missed.
-        if (isAgain) void queryClient.invalidateQueries({ queryKey: ['org', orgId] });
+        if (isAgain) readAgain();
         onStateChange(state);
         otherTabs.send(state);
       },
@@ -66,7 +70,14 @@ export function followChanges(
   if (navigator.locks === undefined) void listen();
   else navigator.locks.request(`tocsin-changes-${orgId}`, { signal: stopped.signal }, listen).catch(() => {});
 
+  // The browser had put the page away and shows it again.
+  const onShown = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) readAgain();
+  };
+  window.addEventListener('pageshow', onShown);
+
   return () => {
+    window.removeEventListener('pageshow', onShown);
     stopped.abort();
     otherTabs.close();
     if (timer !== null) clearTimeout(timer);
@@ -121,15 +132,26 @@ interface Listener {
   onStateChange(state: ConnectionState, isAgain: boolean): void;
 }
 
-/** Listens until the signal aborts, which may be before it starts. */
-function listenUntil(signal: AbortSignal, orgId: string, { onChange, onStateChange }: Listener): Promise<void> {
+/**
+ * Listens until the signal aborts, which may be before it starts. The server also tells what has changed since
+ * `readSince`: since then the page has read what it shows.
+ */
+function listenUntil(
+  signal: AbortSignal,
+  orgId: string,
+  readSince: number,
+  { onChange, onStateChange }: Listener,
+): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   let source: EventSource | null = null;
   let wasLost = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   const connect = (): void => {
-    source = new EventSource(addressOf(`${API_PATHS.console}/organizations/${orgId}/events`));
+    const path = `${API_PATHS.console}/organizations/${orgId}/events`;
+    // After an interruption everything is read again.
+    const since = wasLost ? '' : `?shownForMs=${Math.ceil(performance.now() - readSince)}`;
+    source = new EventSource(addressOf(`${path}${since}`));
     source.addEventListener('open', () => {
       onStateChange('open', wasLost);
       wasLost = false;

@@ -2,6 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, type QueryClient } from '@tans
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { updateRows } from '#console/api/update_rows.ts';
 
 export type OnCallTimeline = ResultOf<'get_on_call_timeline'>;
 export type ScheduleOverTime = OnCallTimeline['schedules'][number];
@@ -30,16 +31,16 @@ export async function refreshTimelines(
   const timelines = queryClient.getQueryCache().findAll({ queryKey: timelineKey(orgId) });
   await Promise.all(
     timelines.map(async (timeline) => {
-      const { queryKey, state } = timeline;
+      const { queryKey } = timeline;
       const input = queryKey[timelineKey(orgId).length] as TimelineInput;
-      const pages = state.data as TimelinePages | undefined;
       const isWhole = input.teamIds === undefined && input.scheduleIds === undefined;
-      if (!isWhole || pages === undefined || !timeline.isActive())
-        return await queryClient.invalidateQueries({ queryKey });
-      const changed = await invoke(orgId, 'get_on_call_timeline', { ...input, teamIds: [...teamIds] });
-      const isSame = hasSameSchedules(pages, changed, teamIds);
-      if (!isSame) return await queryClient.invalidateQueries({ queryKey });
-      queryClient.setQueryData<TimelinePages>(queryKey, (shown) => shown && withChanged(shown, changed));
+      if (!isWhole) return await queryClient.invalidateQueries({ queryKey, exact: true });
+      await updateRows<TimelinePages, OnCallTimeline>(
+        queryClient,
+        timeline,
+        () => invoke(orgId, 'get_on_call_timeline', { ...input, teamIds: [...teamIds] }),
+        (shown, changed) => (hasSameSchedules(shown, changed, teamIds) ? withChanged(shown, changed) : null),
+      );
     }),
   );
 }

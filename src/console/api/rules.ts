@@ -1,8 +1,14 @@
-import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type Query,
+  type QueryClient,
+  queryOptions,
+} from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
-import { isApiError } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { updateRows } from '#console/api/update_rows.ts';
 import { RULE_STATES } from '#core/incidents/rule_state.ts';
 
 /** The filter of a list of rules. */
@@ -44,24 +50,26 @@ export async function refreshRules(
 ): Promise<void> {
   const cache = queryClient.getQueryCache();
   const lists = cache.findAll({ queryKey: searchKey(orgId) });
-  const known = [...lists, ...cache.findAll({ queryKey: ruleKey(orgId) })];
-  if (known.length === 0) return;
-  void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules'), refetchType: 'none' });
-  const shown = known.filter((query) => query.isActive() && query.state.data !== undefined);
-  for (const query of shown) {
-    const search = query.queryKey[searchKey(orgId).length] as RuleSearch | string;
-    if (typeof search === 'string') {
-      if ('incidentIds' in changed || changed.ruleIds.includes(search)) void query.fetch();
-      continue;
-    }
-    try {
-      const found = await invoke(orgId, 'search_rules', { ...search, ...changed, limit: 200 });
-      queryClient.setQueryData<RulePages>(query.queryKey, (pages) => pages && withRules(pages, changed, found));
-    } catch (error) {
-      if (!isApiError(error)) throw error;
-      await queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true });
-    }
-  }
+  const isChanged = ({ queryKey }: Query): boolean =>
+    'incidentIds' in changed || changed.ruleIds.some((id) => id === queryKey[ruleKey(orgId).length]);
+  const others = queryClient.invalidateQueries({
+    queryKey: topicKey(orgId, 'rules'),
+    predicate: ({ queryKey }) => queryKey[3] !== 'search_rules' && queryKey[3] !== 'rule',
+    refetchType: 'none',
+  });
+  await Promise.all([
+    others,
+    queryClient.invalidateQueries({ queryKey: ruleKey(orgId), predicate: isChanged }),
+    ...lists.map(async (list) => {
+      const search = list.queryKey[searchKey(orgId).length] as RuleSearch;
+      await updateRows<RulePages, ResultOf<'search_rules'>>(
+        queryClient,
+        list,
+        () => invoke(orgId, 'search_rules', { ...search, ...changed, limit: 200 }),
+        (pages, found) => withRules(pages, changed, found),
+      );
+    }),
+  ]);
 }
 
 /** Rows that have changed stand where they belong now; what belongs behind the last page is loaded with the next. */

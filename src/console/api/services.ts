@@ -2,6 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, type QueryClient } from '@tans
 
 import { type InputOf, invoke, type ResultOf, type Service } from '#console/api/actions.ts';
 import { actionQuery, serviceQuery, topicKey } from '#console/api/queries.ts';
+import { updateRows } from '#console/api/update_rows.ts';
 
 type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 
@@ -17,29 +18,30 @@ export const serviceSearchQuery = (orgId: string, search: ServiceSearch = {}) =>
     getNextPageParam: ({ nextCursor }) => nextCursor,
   });
 
-type ServicePages = InfiniteData<ResultOf<'search_services'>, string | null>;
+type Found = ResultOf<'search_services'>;
+type ServicePages = InfiniteData<Found, string | null>;
 
 /** Updates the cached data after these services have changed. Lists on the screen fetch only these rows. */
 export async function refreshServices(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
   const lists = queryClient.getQueryCache().findAll({ queryKey: searchKey(orgId) });
-  const { services } = lists.some((list) => list.isActive())
-    ? await invoke(orgId, 'search_services', { serviceIds: [...ids], limit: ids.length })
-    : { services: [] };
-  const current = new Map(services.map((service) => [service.serviceId, service]));
+  // One answer for all lists of this moment.
+  let answer: Promise<Found> | null = null;
+  const fetchChanged = (): Promise<Found> => {
+    answer ??= invoke(orgId, 'search_services', { serviceIds: [...ids], limit: ids.length });
+    return answer;
+  };
   await Promise.all([
     ...ids.map((id) => queryClient.invalidateQueries({ queryKey: serviceQuery(orgId, id).queryKey })),
     ...lists.map(async (list) => {
-      const { queryKey } = list;
-      const shown = (list.state.data as ServicePages | undefined)?.pages.flatMap((page) => page.services) ?? [];
-      const created = services.filter(({ serviceId }) => shown.every((service) => service.serviceId !== serviceId));
-      const search = queryKey[searchKey(orgId).length] as ServiceSearch;
+      const search = list.queryKey[searchKey(orgId).length] as ServiceSearch;
       const isUnfiltered = search.text === undefined && search.serviceIds === undefined;
-      if (!list.isActive() || (created.length > 0 && !isUnfiltered))
-        return await queryClient.invalidateQueries({ queryKey, exact: true });
-      queryClient.setQueryData<ServicePages>(
-        queryKey,
-        (data) => data && withServices(data, new Set(ids), current, created),
-      );
+      await updateRows<ServicePages, Found>(queryClient, list, fetchChanged, (pages, { services }) => {
+        const current = new Map(services.map((service) => [service.serviceId, service]));
+        const shown = new Set(pages.pages.flatMap((page) => page.services.map(({ serviceId }) => serviceId)));
+        const created = services.filter(({ serviceId }) => !shown.has(serviceId));
+        if (created.length > 0 && !isUnfiltered) return null;
+        return withServices(pages, new Set(ids), current, created);
+      });
     }),
   ]);
 }

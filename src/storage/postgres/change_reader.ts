@@ -23,7 +23,8 @@ export interface Listener {
   readonly orgId: Id<'org'>;
 }
 
-const CHANGES_MAX = 2_000;
+/** More of one kind are not read. */
+export const CHANGES_MAX = 2_000;
 
 /**
  * What has changed lately, from what is written anyway: the audit log (all that people and rules change), the timelines
@@ -36,7 +37,12 @@ export class ChangeReader {
     this.#session = session;
   }
 
-  async listSince(orgIds: readonly Id<'org'>[], since: Temporal.Instant): Promise<StoredChange[]> {
+  /** `entriesMax`: how many of the newest entries of timelines are looked at, those of all organizations together. */
+  async listSince(
+    orgIds: readonly Id<'org'>[],
+    since: Temporal.Instant,
+    entriesMax = CHANGES_MAX,
+  ): Promise<StoredChange[]> {
     const { db } = this.#session;
     const audited = db
       .selectFrom('audit_log as a')
@@ -64,7 +70,7 @@ export class ChangeReader {
       .where('t.id', '>', (eb) =>
         eb
           .selectFrom('incident_timeline as last')
-          .select(({ fn, lit }) => eb(fn.max('last.id'), '-', lit(CHANGES_MAX)).as('id')),
+          .select(({ fn, lit }) => eb(fn.max('last.id'), '-', lit(entriesMax)).as('id')),
       )
       .where('t.at', '>', since)
       .where('i.org_id', '=', anyOf(orgIds));

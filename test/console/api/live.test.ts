@@ -9,8 +9,10 @@ class FakeEventSource extends EventTarget {
   static readonly CLOSED = 2;
   static all: FakeEventSource[] = [];
   readyState = 1;
-  constructor() {
+  readonly query: string;
+  constructor(address: string) {
     super();
+    this.query = new URL(address).search;
     FakeEventSource.all.push(this);
   }
   close(): void {
@@ -108,6 +110,40 @@ describe('live changes', () => {
     source().dispatchEvent(new Event('open'));
     expect(invalidated).toEqual([['org', 'org_1']]);
     expect(states).toEqual(['open', 'lost', 'open']);
+  });
+
+  test('since the page began to read are asked for with the first connection only', async () => {
+    const atOnce = source().query;
+    source().close();
+    source().dispatchEvent(new Event('error'));
+    vi.advanceTimersByTime(3_000);
+    const again = source().query;
+    stop();
+    const granted = Promise.withResolvers<void>();
+    const locks = {
+      async request(_name: string, _options: object, listen: () => Promise<void>) {
+        await granted.promise;
+        await listen();
+      },
+    };
+    vi.stubGlobal('navigator', { onLine: true, locks });
+    stop = followChanges('org_1', client, () => {});
+    vi.advanceTimersByTime(7_000);
+    granted.resolve();
+    await granted.promise;
+    expect([atOnce, again, source().query]).toEqual(['?shownForMs=0', '', '?shownForMs=7000']);
+  });
+
+  test('another tab that begins to listen makes this one read again, and so does the browser that shows it again', () => {
+    const shown = (persisted: boolean) => window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted }));
+    FakeChannel.last.dispatchEvent(new MessageEvent('message', { data: 'lost' }));
+    shown(false);
+    expect(invalidated).toEqual([]);
+    FakeChannel.last.dispatchEvent(new MessageEvent('message', { data: 'open' }));
+    expect(invalidated).toEqual([['org', 'org_1']]);
+    shown(true);
+    expect(invalidated).toHaveLength(2);
+    expect(states).toEqual(['lost', 'open']);
   });
 
   test('end when the page is left', () => {

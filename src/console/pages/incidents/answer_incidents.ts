@@ -33,7 +33,8 @@ export function useAnswerIncidents() {
       return await runLimited(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
     },
     async onMutate({ answer, incidentIds }) {
-      await queryClient.cancelQueries({ queryKey: key });
+      // An earlier answer of the server must not take back what is shown now; nobody sees one that is the first.
+      await queryClient.cancelQueries({ queryKey: key, predicate: ({ state }) => state.data !== undefined });
       const before = queryClient.getQueriesData({ queryKey: key });
       showAnswered(queryClient, key, new Set(incidentIds), answer, session.user.userId);
       return before;
@@ -51,7 +52,11 @@ export function useAnswerIncidents() {
         others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
       showUndoable(what, () => undoing.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
     },
-    onSettled: (_failures, _error, { incidentIds }) => refreshIncidents(queryClient, org.orgId, incidentIds),
+    async onSettled(_failures, _error, { incidentIds }) {
+      await refreshIncidents(queryClient, org.orgId, incidentIds);
+      // Reads that were broken off for this one.
+      await queryClient.invalidateQueries({ queryKey: key, predicate: ({ state }) => state.isInvalidated });
+    },
   });
 }
 

@@ -83,6 +83,16 @@ const OTHERS: readonly Described[] = [
     method: 'get',
     path: EVENTS_PATH,
     body: null,
+    query: {
+      type: 'object',
+      properties: {
+        shownForMs: {
+          type: 'integer',
+          minimum: 0,
+          description: 'How long ago the reading of what is shown began: what has changed since is told first.',
+        },
+      },
+    },
     result: null,
     sends: ['text/event-stream'],
     refusals: ['rate_limited'],

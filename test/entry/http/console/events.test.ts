@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 
+import { LIVE_TOPICS } from '#core/console/live_topics.ts';
 import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -15,11 +16,17 @@ interface Stream {
   until(matches: (change: Change) => boolean): Promise<void>;
 }
 
-async function listen(w: World, browser: Browser, orgId: string = w.orgId): Promise<Stream> {
+async function listen(
+  w: World,
+  browser: Browser,
+  orgId: string = w.orgId,
+  shownForMs: number | null = null,
+): Promise<Stream> {
   const address = w.app.server.listening ? serverUrl(w) : await w.app.listen({ port: 0, host: '127.0.0.1' });
   const gone = new AbortController();
+  const query = shownForMs === null ? '' : `?shownForMs=${shownForMs}`;
   onTestFinished(() => gone.abort());
-  const response = await fetch(`${address}/api/console/organizations/${orgId}/events`, {
+  const response = await fetch(`${address}/api/console/organizations/${orgId}/events${query}`, {
     headers: { cookie: browser.cookie ?? '' },
     signal: gone.signal,
   });
@@ -73,6 +80,37 @@ test('a listener gets the changes of their organization, and of no other', async
   await there.until(names(serviceId));
   expect(here.changes).toEqual([{ topic: 'teams', ids: [teamId] }]);
   expect(there.changes).toEqual([{ topic: 'services', ids: [serviceId] }]);
+});
+
+test('what changed between the reading of a page and its stream is told first, to the first and to any other', async () => {
+  const w = await world();
+  const other = await w.given.organization('Other');
+  const { email } = await givenPerson(w, { role: 'viewer' });
+  const browser = await signedIn(w, email);
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  await w.given.service({ key: other.orgKey, capabilities: [] });
+  const early = await listen(w, browser, w.orgId, 50);
+  await early.until(names(teamId));
+  const late = await listen(w, browser, w.orgId, 50);
+  await late.until(names(teamId));
+  const { teamId: next } = await w.expectOk('create_team', { name: 'Payments' });
+  const told: Change[] = [
+    { topic: 'teams', ids: [teamId] },
+    { topic: 'teams', ids: [next] },
+  ];
+  for (const { until, changes } of [early, late]) {
+    await until(names(next));
+    expect(changes.filter(({ ids }) => ids?.some((id) => id === teamId || id === next))).toEqual(told);
+    expect(changes.filter(({ topic }) => topic === 'services')).toEqual([]);
+  }
+});
+
+test('a page that has shown its data for over a minute is told to read everything', async () => {
+  const w = await world();
+  const { email } = await givenPerson(w, { role: 'viewer' });
+  const stream = await listen(w, await signedIn(w, email), w.orgId, 60_001);
+  await stream.until(({ topic }) => topic === LIVE_TOPICS.at(-1));
+  expect(stream.changes).toEqual(LIVE_TOPICS.map((topic) => ({ topic, ids: null })));
 });
 
 test('a change to a part of a team or service carries its id, also when the part is gone', async () => {
