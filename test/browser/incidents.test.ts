@@ -273,7 +273,7 @@ inBrowser('incidents', () => {
     await page.keyboard.type('Wake');
     await page.getByRole('option', { name: 'Wake me' }).waitFor();
     // "Nobody" stands before it until the server has answered for what was typed.
-    const wakeMe = page.locator('[role=option][data-combobox-selected]').filter({ hasText: 'Wake me' });
+    const wakeMe = page.locator('[role=option][data-active]').filter({ hasText: 'Wake me' });
     const isAtWakeMe = async () => {
       await keys('ArrowDown');
       return await wakeMe.count();

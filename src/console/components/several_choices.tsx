@@ -43,7 +43,6 @@ export function SeveralChoices(props: SeveralChoicesProps) {
             <Pill
               key={one.value}
               withRemoveButton
-              removeButtonProps={{ 'aria-label': `Remove ${one.label}`, 'aria-hidden': undefined }}
               onRemove={() => onChange(values.filter((value) => value !== one.value))}
             >
               {one.label}

@@ -51,6 +51,8 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   });
   const found = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
   const choices = picked === null || found.some(({ value }) => value === picked.value) ? found : [picked, ...found];
+  // Until the server has answered for what is typed, nobody is offered whom the text does not mean.
+  const offered = choices.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const reassigning = useIncidentChange('reassign_incident', incidentId);
   const choose = (value: string | null): void => {
     setPicked(choices.find((choice) => choice.value === value) ?? null);
@@ -103,7 +105,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             label={kind === 'person' ? 'Person' : 'Escalation policy'}
             placeholder={data === undefined ? 'Loading …' : 'Type a name'}
             key={kind}
-            options={choices.map(({ value, label, channels }) => ({
+            options={offered.map(({ value, label, channels }) => ({
               value,
               label,
               isDisabled: channels?.length === 0,
