@@ -105,8 +105,9 @@ function must(args: readonly string[]): void {
 /** The stores listen on this machine alone; this lets them be reached over a link. */
 async function forward(host: string, onward: NetConnectOpts): Promise<{ readonly port: number; close(): void }> {
   const open = new Set<Socket>();
-  const server = createServer((client) => {
+  const server = createServer({ noDelay: true }, (client) => {
     const store = connect(onward);
+    store.setNoDelay(true);
     for (const [from, to] of [
       [client, store],
       [store, client],

@@ -1,12 +1,14 @@
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
-import { planSteps } from '#core/oncall/escalation.ts';
-import { decidePagingStart, type PagingStart, startsAt } from '#incidents/paging_start.ts';
+import { type PlannedStep, planSteps } from '#core/oncall/escalation.ts';
+import { decidePagingStart, mayFollow, type PagingStart, startsAt } from '#incidents/paging_start.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { inSpan } from '#kernel/tracing.ts';
+import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
-import { recordSystemChange } from '#storage/postgres/system_change.ts';
+import type { NewIncident } from '#storage/postgres/incident_store.ts';
+import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
+import { recordSystemChanges } from '#storage/postgres/system_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** What made a rule fire. */
@@ -40,78 +42,121 @@ export function dedupKeyOf({ rule, cause }: Firing): string {
  * counts another occurrence. Returns the id of the new incident, or null.
  */
 export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
-  const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
-  return await inSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent }, async (span) => {
-    const incidentId = await open(unit, rule, cause);
-    if (incidentId !== null) span?.set({ 'tocsin.incident_id': incidentId });
-    return incidentId;
-  });
+  const [opened = null] = await openAll(unit, [{ rule, cause }]);
+  return opened;
 }
 
-async function open(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
-  const { stores, now } = unit;
-  const start = await decidePagingStart(unit, { rule, cause });
+/** As `openIncident` does with each, in a few statements however many there are; the ids are in the order given. */
+export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Promise<(Id<'incident'> | null)[]> {
+  const windows = new Map<Id<'org'>, readonly MaintenanceRow[]>();
+  for (const orgId of new Set(firings.map(({ rule }) => rule.orgId))) {
+    windows.set(orgId, await unit.stores.maintenance.list(orgId));
+  }
+  const ids: (Id<'incident'> | null)[] = [];
+  let prepared: Prepared[] = [];
+  const openPrepared = async (): Promise<void> => {
+    ids.push(...(await open(unit, prepared)));
+    prepared = [];
+  };
+  for (const firing of firings) {
+    // Those before it may page for it.
+    if (mayFollow(firing)) await openPrepared();
+    prepared.push(await prepare(unit, firing, windows.get(firing.rule.orgId) ?? []));
+  }
+  await openPrepared();
+  return ids;
+}
+
+/** A firing, with all that its incident begins with. */
+interface Prepared extends Firing {
+  readonly start: PagingStart;
+  readonly incident: NewIncident;
+  readonly timers: readonly PlannedStep[];
+  readonly span: TracedSpan | null;
+}
+
+async function prepare(
+  unit: UnitOfWork,
+  { rule, cause }: Firing,
+  windows: readonly MaintenanceRow[],
+): Promise<Prepared> {
+  const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
+  const span = startSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent });
+  const start = await decidePagingStart(unit, { rule, cause }, windows);
   const from = startsAt(start);
   const steps = from === null ? rule.steps : rule.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
-  const timers = planSteps(steps, now);
-  const incidentId = await stores.incidents.open(
-    {
-      orgId: rule.orgId,
-      serviceId: rule.serviceId,
-      ruleId: rule.ruleId,
-      exceptionGroupId: cause.exceptionGroupId,
-      escalationPolicyId: rule.escalationPolicyId,
-      teamId: rule.teamId,
-      kind: cause.kind,
-      dedupKey: dedupKeyOf({ rule, cause }),
-      title: cause.title,
-      severity: cause.severity,
-      details: cause.details,
-      steps,
-      quietUntil: start.kind === 'quiet' ? start.until : null,
-      leadId: start.kind === 'with_lead' ? start.leadId : null,
-    },
-    timers,
-    now,
-  );
-  if (incidentId === null) return null;
-  await stores.timeline.record(incidentId, 'triggered', { rule: rule.name, cause: cause.sentence }, now);
-  if (timers.length === 0) {
-    const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
-    await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
-  }
-  await recordStart(unit, incidentId, start, cause.title);
-  await recordSystemChange(unit, {
+  const incident = {
     orgId: rule.orgId,
-    action: 'open_incident',
-    via: 'rule',
-    target: incidentId,
-    before: null,
-    after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
-  });
-  startTimers(unit, incidentId, timers);
-  return incidentId;
+    serviceId: rule.serviceId,
+    ruleId: rule.ruleId,
+    exceptionGroupId: cause.exceptionGroupId,
+    escalationPolicyId: rule.escalationPolicyId,
+    teamId: rule.teamId,
+    kind: cause.kind,
+    dedupKey: dedupKeyOf({ rule, cause }),
+    title: cause.title,
+    severity: cause.severity,
+    details: cause.details,
+    steps,
+    quietUntil: start.kind === 'quiet' ? start.until : null,
+    leadId: start.kind === 'with_lead' ? start.leadId : null,
+  };
+  return { rule, cause, start, incident, timers: planSteps(steps, unit.now), span };
 }
 
-/** Says in the timelines why it does not page at once. */
-async function recordStart(
-  { stores, now }: UnitOfWork,
-  incidentId: Id<'incident'>,
-  start: PagingStart,
-  title: string,
-): Promise<void> {
-  if (start.kind === 'at_once') return;
-  if (start.kind === 'quiet') {
-    const { until, maintenance } = start;
-    await stores.timeline.record(incidentId, 'quiet', { until: toTimestamp(until), maintenance }, now);
-    return;
-  }
-  const { leadId } = start;
-  await stores.timeline.recordAll(
-    [
-      { incidentId, event: 'grouped', data: { leadId, title: start.title } },
-      { incidentId: leadId, event: 'group_joined', data: { incidentId, title } },
-    ],
-    now,
+async function open(unit: UnitOfWork, prepared: readonly Prepared[]): Promise<(Id<'incident'> | null)[]> {
+  if (prepared.length === 0) return [];
+  const { stores, now } = unit;
+  const traced = prepared.map((one) => ({ ...one, traceparent: one.span?.traceparent ?? null }));
+  const ids = await stores.incidents.openAll(traced, now);
+  const opened = prepared.flatMap((one, index) => {
+    const incidentId = ids[index] ?? null;
+    if (incidentId !== null) one.span?.set({ 'tocsin.incident_id': incidentId });
+    one.span?.end();
+    return incidentId === null ? [] : [{ ...one, incidentId }];
+  });
+  await stores.timeline.recordAll(opened.flatMap(eventsOf), now);
+  await recordSystemChanges(
+    unit,
+    opened.map(({ rule, cause, incidentId }) => ({
+      orgId: rule.orgId,
+      action: 'open_incident',
+      via: 'rule',
+      target: incidentId,
+      before: null,
+      after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
+    })),
   );
+  for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);
+  return ids;
+}
+
+interface Opened extends Prepared {
+  readonly incidentId: Id<'incident'>;
+}
+
+/** What the timelines say: how it began, and why it does not page, or not at once. */
+function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
+  const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+  return [
+    { incidentId, event: 'triggered', data: { rule: rule.name, cause: cause.sentence } },
+    ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
+    ...startEventsOf(incidentId, start, cause.title),
+  ];
+}
+
+function startEventsOf(incidentId: Id<'incident'>, start: PagingStart, title: string) {
+  switch (start.kind) {
+    case 'at_once':
+      return [];
+    case 'quiet': {
+      const data = { until: toTimestamp(start.until), maintenance: start.maintenance };
+      return [{ incidentId, event: 'quiet', data }];
+    }
+    case 'with_lead':
+      return [
+        { incidentId, event: 'grouped', data: { leadId: start.leadId, title: start.title } },
+        { incidentId: start.leadId, event: 'group_joined', data: { incidentId, title } },
+      ];
+  }
 }

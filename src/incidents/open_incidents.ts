@@ -1,7 +1,7 @@
 import { type IncidentLimit, remainingIncidents } from '#core/incidents/incident_limit.ts';
 import { RULE_KINDS } from '#core/incidents/rule_kinds.ts';
 import { joinStorm, type Source } from '#incidents/join_storm.ts';
-import { dedupKeyOf, type Firing, openIncident } from '#incidents/open_incident.ts';
+import { dedupKeyOf, type Firing, openAll } from '#incidents/open_incident.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
@@ -14,30 +14,42 @@ const COUNTED_MAX = 1_000_000_000;
  * limit is counted separately for metrics and for exceptions, so that a flood of one cannot hide the other.
  */
 export async function openIncidents(unit: UnitOfWork, firings: readonly Firing[], limit: IncidentLimit): Promise<void> {
-  const bySource = [...Map.groupBy(firings, ({ rule, cause }) => `${rule.serviceId} ${cause.kind}`)];
-  for (const [, own] of bySource.toSorted(([a], [b]) => (a < b ? -1 : 1))) await openOfSource(unit, own, limit);
-}
-
-async function openOfSource(unit: UnitOfWork, firings: readonly Firing[], limit: IncidentLimit): Promise<void> {
+  if (firings.length === 0) return;
   const { stores, now } = unit;
-  const [first] = firings;
-  if (first === undefined) return;
-  const source = { serviceId: first.rule.serviceId, kind: first.cause.kind };
-  await stores.storms.holdOpening(source);
+  await stores.storms.holdOpening(firings.map(sourceOf));
   const open = await stores.storms.countOpen(firings.map(dedupKeyOf), now);
   const fresh = firings.filter((firing) => !open.has(dedupKeyOf(firing)));
   if (fresh.length === 0) return;
-  const since = now.subtract({ minutes: limit.minutes });
-  const recent = await stores.storms.countRecent(source, since, Math.min(limit.incidents, COUNTED_MAX));
-  const remaining = remainingIncidents(recent, limit);
-  for (const { rule, cause } of fresh.slice(0, remaining)) await openIncident(unit, rule, cause);
-  const excess = fresh.slice(remaining);
-  for (const own of Map.groupBy(excess, ({ rule }) => rule.escalationPolicyId).values()) {
-    await joinStorm(unit, source, own, limit);
+  const bySource = [...Map.groupBy(fresh, ({ rule, cause }) => `${rule.serviceId} ${cause.kind}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([, [first, ...others]]) =>
+      first === undefined ? [] : [{ source: sourceOf(first), own: [first, ...others] }],
+    );
+  const recent = await stores.storms.countRecent(
+    bySource.map(({ source }) => source),
+    now.subtract({ minutes: limit.minutes }),
+    Math.min(limit.incidents, COUNTED_MAX),
+  );
+  const limited = bySource.map(({ source, own }, index) => {
+    const remaining = remainingIncidents(recent[index] ?? 0, limit);
+    return { source, opening: own.slice(0, remaining), excess: own.slice(remaining) };
+  });
+  await openAll(
+    unit,
+    limited.flatMap(({ opening }) => opening),
+  );
+  for (const { source, excess } of limited) {
+    for (const own of Map.groupBy(excess, ({ rule }) => rule.escalationPolicyId).values()) {
+      await joinStorm(unit, source, own, limit);
+    }
+    if (excess.length === 0) continue;
+    unit.limitMet('incidentsPerService', source.serviceId);
+    await recordLimitReached(unit, source, excess.length);
   }
-  if (excess.length === 0) return;
-  unit.limitMet('incidentsPerService', source.serviceId);
-  await recordLimitReached(unit, source, excess.length);
+}
+
+function sourceOf({ rule, cause }: Firing): Source {
+  return { serviceId: rule.serviceId, kind: cause.kind };
 }
 
 /** The ingest status of the service shows that the limit was reached. */

@@ -8,6 +8,7 @@ import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A rule that fires. */
@@ -22,20 +23,29 @@ export type PagingStart =
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
   | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
 
-/** When an incident of this firing begins to page. */
-export async function decidePagingStart(unit: UnitOfWork, firing: Fired): Promise<PagingStart> {
+/** Until when pages wait, and the maintenance that says so. */
+interface Quiet {
+  readonly until: Temporal.Instant;
+  readonly maintenance: string;
+}
+
+/** When an incident of this firing begins to page, where the organization has this maintenance. */
+export async function decidePagingStart(
+  unit: UnitOfWork,
+  firing: Fired,
+  windows: readonly MaintenanceRow[],
+): Promise<PagingStart> {
   const { rule, cause } = firing;
   const { stores, now } = unit;
-  let quiet = await findQuiet(unit, rule.orgId, subjectOf(firing));
+  let quiet = quietOf(windows, subjectOf(firing), now);
   if (quiet !== null) {
     // Whoever ends a maintenance releases the incidents that wait for it: this one must be among them.
     await stores.maintenance.hold(rule.orgId);
     quiet = await findQuiet(unit, rule.orgId, subjectOf(firing));
   }
   if (quiet !== null) return { kind: 'quiet', ...quiet };
+  if (!mayFollow(firing)) return { kind: 'at_once' };
   const { groupMinutes } = settingsOf(rule.settings);
-  // A storm stands for many and pages by itself.
-  if (groupMinutes === 0 || cause.dedupKey?.startsWith('storm.') === true) return { kind: 'at_once' };
   const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }));
   const opening = { escalationPolicyId: rule.escalationPolicyId, severity: cause.severity, groupMinutes };
   const lead = findLead(open, opening, now);
@@ -52,14 +62,23 @@ export async function isQuiet(unit: UnitOfWork, firing: Fired): Promise<boolean>
   return (await findQuiet(unit, firing.rule.orgId, subjectOf(firing))) !== null;
 }
 
-/** Until when pages about it wait, and the maintenance that says so. */
 async function findQuiet(
   { stores, now }: UnitOfWork,
   orgId: Id<'org'>,
   subject: MaintenanceSubject,
-): Promise<{ readonly until: Temporal.Instant; readonly maintenance: string } | null> {
-  const quiet = findQuietOf(await stores.maintenance.list(orgId), subject, now);
+): Promise<Quiet | null> {
+  return quietOf(await stores.maintenance.list(orgId), subject, now);
+}
+
+function quietOf(windows: readonly MaintenanceRow[], subject: MaintenanceSubject, now: Temporal.Instant): Quiet | null {
+  const quiet = findQuietOf(windows, subject, now);
   return quiet && { until: quiet.until, maintenance: quiet.window.name };
+}
+
+/** Whether another incident may page for that of this firing. */
+export function mayFollow({ rule, cause }: Fired): boolean {
+  // A storm stands for many and pages by itself.
+  return settingsOf(rule.settings).groupMinutes > 0 && cause.dedupKey?.startsWith('storm.') !== true;
 }
 
 function subjectOf({ rule, cause }: Fired): MaintenanceSubject {

@@ -16,6 +16,9 @@ export const CREDENTIALS_SHOWN = { credentials: 'shown' } as const;
 /** Who made a change, and how it came in. */
 export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
 
+/** A statement has no room for the values of very many. */
+const APPENDED_AT_ONCE = 1_000;
+
 /** Append-only; the table itself refuses updates. */
 export class AuditStore {
   readonly #session: Session;
@@ -24,11 +27,17 @@ export class AuditStore {
     this.#session = session;
   }
 
-  async append({ origin, ...entry }: AuditEntry, now: Temporal.Instant): Promise<void> {
-    const { address, requestId } = origin;
-    await this.#session.db
-      .insertInto('audit_log')
-      .values(toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId }))
-      .execute();
+  async append(entry: AuditEntry, now: Temporal.Instant): Promise<void> {
+    await this.appendAll([entry], now);
+  }
+
+  /** In the order given. */
+  async appendAll(entries: readonly AuditEntry[], now: Temporal.Instant): Promise<void> {
+    for (let from = 0; from < entries.length; from += APPENDED_AT_ONCE) {
+      const rows = entries.slice(from, from + APPENDED_AT_ONCE).map(({ origin: { address, requestId }, ...entry }) => {
+        return toColumns(AuditLogEntity, { id: newId('audit'), at: now, ...entry, address, requestId });
+      });
+      await this.#session.db.insertInto('audit_log').values(rows).execute();
+    }
   }
 }

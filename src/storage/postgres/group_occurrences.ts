@@ -12,7 +12,7 @@ import {
 import type { EventDecision } from '#core/exceptions/triage.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import {
   allBut,
   anyOf,
@@ -172,8 +172,11 @@ export class GroupOccurrences {
     const unknown = [...byGroup].filter(([key]) => !existing.has(key)).map(([, [{ serviceId }]]) => serviceId);
     if (unknown.length === 0) return events;
     // Several processes would each begin as many as there may be together.
-    const serviceIds = [...new Set(unknown)].toSorted();
-    for (const serviceId of serviceIds) await holdLock(this.#session, `new groups ${serviceId}`);
+    const serviceIds = [...new Set(unknown)];
+    await holdLocks(
+      this.#session,
+      serviceIds.map((serviceId) => `new groups ${serviceId}`),
+    );
     const begun = await this.#countBegun(serviceIds, now);
     return withinGroupLimit(events, await this.#findExisting(groupEvents), begun, this.#newPerMinute);
   }

@@ -48,6 +48,21 @@ export type NewIncident = Pick<
   | 'leadId'
 > & { readonly details: object };
 
+/** An incident that is to be opened, and the span that found its cause. */
+interface Opening {
+  readonly incident: NewIncident;
+  readonly timers: readonly PlannedStep[];
+  readonly traceparent: string | null;
+}
+
+interface IncidentTimers {
+  readonly id: Id<'incident'>;
+  readonly timers: readonly PlannedStep[];
+}
+
+/** A statement has no room for the values of very many. */
+const OPENED_AT_ONCE = 500;
+
 /** What changes in the memory of a metric rule's incident. */
 interface ClearChange {
   readonly incidentId: Id<'incident'>;
@@ -76,43 +91,60 @@ export class IncidentStore {
     this.#session = session;
   }
 
-  /**
-   * Opens an incident with its timers, unless one with the same key is open already: then null, and the open one
-   * counts one more occurrence.
-   */
+  /** As `openAll` does it with one. */
   async open(
-    { details, ...incident }: NewIncident,
+    incident: NewIncident,
     timers: readonly PlannedStep[],
     now: Temporal.Instant,
   ): Promise<Id<'incident'> | null> {
-    const { db } = this.#session;
-    const id = newId('incident');
-    const times = { triggeredAt: now, countedAt: now, createdAt: now, updatedAt: now };
     const traceparent = currentSpan()?.traceparent ?? null;
-    const inserted = await db
-      .insertInto('incidents')
-      .values({
-        ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
-        details: json({ ...details }),
-      })
-      .onConflict((conflict) => conflict.column('dedup_key').where('status', '<>', sql.lit('resolved')).doNothing())
-      .execute();
-    if (rowsChanged(inserted) === 0) {
-      await db
-        .updateTable('incidents')
-        .set((eb) => ({
-          occurrences: eb('occurrences', '+', 1),
-          counted_at: now,
-          clear_since: null,
-          updated_at: now,
-        }))
-        .where('dedup_key', '=', incident.dedupKey)
-        .where('status', '<>', 'resolved')
+    const [opened = null] = await this.openAll([{ incident, timers, traceparent }], now);
+    return opened;
+  }
+
+  /**
+   * Opens incidents with their timers, and returns their ids in the order given; null where one with the same key is open
+   * already, which counts one more occurrence instead.
+   */
+  async openAll(opening: readonly Opening[], now: Temporal.Instant): Promise<(Id<'incident'> | null)[]> {
+    const times = { triggeredAt: now, countedAt: now, createdAt: now, updatedAt: now };
+    const wanted = opening.map((one) => ({ ...one, id: newId('incident') }));
+    const inserted = new Set<string>();
+    for (let from = 0; from < wanted.length; from += OPENED_AT_ONCE) {
+      const rows = await this.#session.db
+        .insertInto('incidents')
+        .values(
+          wanted.slice(from, from + OPENED_AT_ONCE).map(({ id, traceparent, incident: { details, ...incident } }) => ({
+            ...toColumns(IncidentEntity, { id, ...incident, ...times, traceparent }),
+            details: json({ ...details }),
+          })),
+        )
+        .onConflict((conflict) => conflict.column('dedup_key').where('status', '<>', sql.lit('resolved')).doNothing())
+        .returning('id')
         .execute();
-      return null;
+      for (const { id } of rows) inserted.add(id);
     }
-    await this.#insertTimers(id, timers);
-    return id;
+    const [opened, others] = [
+      wanted.filter(({ id }) => inserted.has(id)),
+      wanted.filter(({ id }) => !inserted.has(id)),
+    ];
+    for (const { incident } of others) await this.#countOccurrence(incident.dedupKey, now);
+    await this.#insertTimers(opened);
+    return wanted.map(({ id }) => (inserted.has(id) ? id : null));
+  }
+
+  async #countOccurrence(dedupKey: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('incidents')
+      .set((eb) => ({
+        occurrences: eb('occurrences', '+', 1),
+        counted_at: now,
+        clear_since: null,
+        updated_at: now,
+      }))
+      .where('dedup_key', '=', dedupKey)
+      .where('status', '<>', 'resolved')
+      .execute();
   }
 
   /** The one that is open under this key. */
@@ -276,7 +308,7 @@ export class IncidentStore {
       .where('incident_id', '=', id)
       .where('step_index', '<', firstStepIndex(steps))
       .execute();
-    await this.#insertTimers(id, timers);
+    await this.#insertTimers([{ id, timers }]);
   }
 
   /**
@@ -345,11 +377,18 @@ export class IncidentStore {
     }
   }
 
-  async #insertTimers(id: Id<'incident'>, timers: readonly PlannedStep[]): Promise<void> {
-    if (timers.length === 0) return;
+  async #insertTimers(incidents: readonly IncidentTimers[]): Promise<void> {
+    const steps = incidents.flatMap(({ id, timers }) => timers.map((step) => ({ id, ...step })));
+    if (steps.length === 0) return;
+    const planned = rowsOf('t', {
+      incident_id: ['text', steps.map(({ id }) => id)],
+      step_index: ['integer', steps.map(({ stepIndex }) => stepIndex)],
+      due_at: ['timestamptz', steps.map(({ dueAt }) => dueAt)],
+    });
     await this.#session.db
       .insertInto('incident_steps')
-      .values(timers.map(({ stepIndex, dueAt }) => ({ incident_id: id, step_index: stepIndex, due_at: dueAt })))
+      .columns(['incident_id', 'step_index', 'due_at'])
+      .expression((eb) => eb.selectFrom(planned).selectAll())
       .execute();
   }
 }

@@ -9,7 +9,7 @@ import {
 import { groupKeyOf, type SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { holdLocks } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { MessageTemplateEntity } from '#storage/postgres/entities/exceptions.ts';
@@ -77,8 +77,10 @@ export class MessageTemplateStore {
     let learnt = learnAll(await this.#list(messages), messages);
     if (learnt.changes.length > 0) {
       // Only who changes something waits, and reads again what others have learnt meanwhile.
-      const serviceIds = [...new Set(learnt.changes.map(({ serviceId }) => serviceId))].toSorted();
-      for (const serviceId of serviceIds) await holdLock(this.#session, `message templates ${serviceId}`);
+      await holdLocks(
+        this.#session,
+        learnt.changes.map(({ serviceId }) => `message templates ${serviceId}`),
+      );
       learnt = learnAll(await this.#list(messages), messages);
       for (const change of learnt.changes) await this.#save(change, now);
     }

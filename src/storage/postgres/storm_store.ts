@@ -1,8 +1,8 @@
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { holdLocks } from '#storage/postgres/advisory_lock.ts';
+import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities/incidents.ts';
 
@@ -39,40 +39,49 @@ export class StormStore {
     this.#session = session;
   }
 
-  /** Until the transaction ends nobody else opens incidents of the service and kind. */
-  async holdOpening({ serviceId, kind }: Source): Promise<void> {
-    await holdLock(this.#session, `open ${serviceId}${kind}`);
+  /** Until the transaction ends nobody else opens incidents of these services and kinds. */
+  async holdOpening(sources: readonly Source[]): Promise<void> {
+    await holdLocks(
+      this.#session,
+      sources.map(({ serviceId, kind }) => `open ${serviceId}${kind}`),
+    );
   }
 
-  /** Incidents opened and members joined since then; counts no further than `most`. */
-  async countRecent({ serviceId, kind }: Source, since: Temporal.Instant, most: number): Promise<number> {
-    const { db } = this.#session;
-    const opened = db
-      .selectFrom('incidents')
-      .select('id')
-      .where('service_id', '=', serviceId)
-      .where('kind', '=', kind)
-      .where('triggered_at', '>', since)
-      .where('storm_until', 'is', null)
-      .limit(most);
-    const joined = db
-      .selectFrom('incident_members')
-      .select('incident_id as id')
-      .where('service_id', '=', serviceId)
-      .where('kind', '=', kind)
-      .where('joined_at', '>', since)
-      .limit(most);
-    const { count } = await db
-      .selectFrom(
-        db
-          .selectFrom(opened.as('o'))
+  /** Incidents opened and members joined since then, of each source in the order given; counts no further than `most`. */
+  async countRecent(sources: readonly Source[], since: Temporal.Instant, most: number): Promise<number[]> {
+    const wanted = rowsOf('w', {
+      place: ['integer', sources.map((_, index) => index)],
+      service_id: ['text', sources.map(({ serviceId }) => serviceId)],
+      kind: ['text', sources.map(({ kind }) => kind)],
+    });
+    const counted = await this.#session.db
+      .selectFrom(wanted)
+      .select(({ selectFrom }) => {
+        const opened = selectFrom('incidents as i')
+          .select('i.id')
+          .whereRef('i.service_id', '=', 'w.service_id')
+          .whereRef('i.kind', '=', 'w.kind')
+          .where('i.triggered_at', '>', since)
+          .where('i.storm_until', 'is', null)
+          .limit(most);
+        const joined = selectFrom('incident_members as m')
+          .select('m.incident_id as id')
+          .whereRef('m.service_id', '=', 'w.service_id')
+          .whereRef('m.kind', '=', 'w.kind')
+          .where('m.joined_at', '>', since)
+          .limit(most);
+        const both = selectFrom(opened.as('o'))
           .select('o.id')
-          .unionAll(db.selectFrom(joined.as('j')).select('j.id'))
-          .as('r'),
-      )
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .executeTakeFirstOrThrow();
-    return count;
+          .unionAll(selectFrom(joined.as('j')).select('j.id'));
+        return selectFrom(both.as('r'))
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .$asScalar()
+          .$notNull()
+          .as('count');
+      })
+      .orderBy('w.place')
+      .execute();
+    return counted.map(({ count }) => count);
   }
 
   /** Of these keys those under which something is open; each of them has one occurrence more. */
@@ -87,8 +96,15 @@ export class StormStore {
             clear_since: null,
             updated_at: now,
           }))
-          .where('dedup_key', '=', anyOf(dedupKeys))
-          .where('status', '<>', 'resolved')
+          .where('id', 'in', ({ selectFrom }) =>
+            // In the order in which others lock several.
+            selectFrom('incidents as open')
+              .select('open.id')
+              .where('open.dedup_key', '=', anyOf(dedupKeys))
+              .where('open.status', '<>', 'resolved')
+              .orderBy('open.id')
+              .forUpdate(),
+          )
           .returning('dedup_key'),
       )
       .with('joined', (db) =>

@@ -9,7 +9,22 @@ interface SystemChange extends Pick<AuditEntry, 'orgId' | 'action' | 'before' | 
 }
 
 /** Writes the audit row of a change that the product makes by itself, in the transaction of the change. */
-export async function recordSystemChange({ stores, now }: UnitOfWork, change: SystemChange): Promise<void> {
-  const origin = { requestId: change.target, address: null };
-  await stores.audit.append({ ...change, actor: { kind: 'system' }, result: 'done', origin }, now);
+export async function recordSystemChange(unit: UnitOfWork, change: SystemChange): Promise<void> {
+  await recordSystemChanges(unit, [change]);
+}
+
+/** As `recordSystemChange`, of many. */
+export async function recordSystemChanges(
+  { stores, now }: UnitOfWork,
+  changes: readonly SystemChange[],
+): Promise<void> {
+  const entries = changes.map((change): AuditEntry => {
+    return {
+      ...change,
+      actor: { kind: 'system' },
+      result: 'done',
+      origin: { requestId: change.target, address: null },
+    };
+  });
+  await stores.audit.appendAll(entries, now);
 }
