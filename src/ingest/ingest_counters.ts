@@ -24,11 +24,14 @@ export class IngestCounters {
   /** Metrics that a sender said another type of than before. */
   readonly typeChanges = new LabeledCounts<{ readonly serviceId: Id<'service'> }>();
 
-  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries, typeChanges }: DecodedPoints): void {
+  countPoints(
+    serviceId: Id<'service'>,
+    { points, rejected, beyondSeries, deferred, typeChanges }: DecodedPoints,
+  ): void {
     this.accepted.points += points.length;
     this.typeChanges.add({ serviceId }, typeChanges.count);
     this.refusedItems.add({ kind: 'points', reason: 'too_many_series', serviceId }, beyondSeries);
-    this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries);
+    this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries - deferred);
   }
 
   /** Counts events that were refused while the request was accepted; a request that was refused counts as a request. */

@@ -3,11 +3,14 @@ import { toAppError } from '#entry/http/problem.ts';
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { PACE_RETRY_SECONDS } from '#ingest/series/series_pace.ts';
+import { AppError } from '#kernel/errors.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 /**
  * Decodes what a sender sent, whatever way it came, and stores what can be taken of it, within the limits of its service.
+ * Throws `unavailable` when it holds more new series than can be taken in now; what is stored already may be sent again.
  * `prepare` runs in turn with other bodies.
  */
 export async function takePoints(
@@ -32,7 +35,13 @@ export async function takePoints(
   context.exemplars.record(serviceId, decoded.exemplars, context.clock.now().epochMilliseconds);
   if (decoded.typeChanges.count > 0) context.log.warn({ serviceId }, describeTypeChanges(decoded.typeChanges));
   context.counters.countPoints(serviceId, decoded);
+  if (decoded.deferred > 0) throw tooManyAtOnce(decoded.deferred);
   return decoded;
+}
+
+function tooManyAtOnce(points: number): AppError {
+  const message = `${points} points of new series are not stored yet: more come at once than can be taken in; send the request again`;
+  return new AppError('unavailable', message, { retryAfterSeconds: PACE_RETRY_SECONDS });
 }
 
 /** Finds senders of protocols that have a port of their own. */

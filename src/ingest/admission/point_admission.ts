@@ -9,6 +9,7 @@ import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';
 import { MetricTypes, TypeChanges } from '#ingest/series/metric_types.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
+import { TOO_MANY_AT_ONCE } from '#ingest/series/series_pace.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** The limits of one request. */
@@ -82,6 +83,8 @@ export interface DecodedPoints {
   readonly rejected: Rejected;
   /** The refused points whose series exceed the service's allowance. */
   readonly beyondSeries: number;
+  /** The refused points whose series are too many at once: once the request is sent again, they are taken. */
+  readonly deferred: number;
   /** Metrics that have another type than senders said before. */
   readonly typeChanges: Pick<TypeChanges, 'count' | 'named'>;
   /** To be called once the points are stored: what this request said need not be stored again with the next one. */
@@ -127,6 +130,7 @@ export class PointAdmission {
   #readingBytes: number;
   #dropped = 0;
   #beyondSeries = 0;
+  #deferred = 0;
   readonly fullMessage: string;
   /** Why a series was beyond the allowance, the last time. */
   #seriesRefusal: string | null = null;
@@ -322,7 +326,8 @@ export class PointAdmission {
 
   refuse(message: string, place: () => string, points = 1): void {
     this.#seen += points;
-    if (message === this.#seriesRefusal) this.#beyondSeries += points;
+    if (message === TOO_MANY_AT_ONCE) this.#deferred += points;
+    else if (message === this.#seriesRefusal) this.#beyondSeries += points;
     this.#refusals.add(message, place, points);
   }
 
@@ -335,6 +340,7 @@ export class PointAdmission {
       points: this.batch,
       rejected: this.#refusals.toRejected(),
       beyondSeries: this.#beyondSeries,
+      deferred: this.#deferred,
       typeChanges: this.#typeChanges,
       remember: () => this.limits.starts.addAll(this.#starts),
       dropped: this.#dropped,

@@ -1,6 +1,6 @@
 import { POINTS_MAX } from '#core/metrics/limits.ts';
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
-import { SeriesPace } from '#ingest/series/series_pace.ts';
+import { SeriesPace, TOO_MANY_AT_ONCE } from '#ingest/series/series_pace.ts';
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -33,8 +33,6 @@ interface HeldDay {
   settling: Promise<void> | null;
   readonly allowance: SeriesAllowance;
 }
-
-const TOO_FAST = 'a new series: more come at once than can be taken in, send it again in a minute';
 
 /** Of what is left of the limit: what all processes together take before they share it. */
 const UNSHARED_SHARE = 0.1;
@@ -205,7 +203,7 @@ export class SeriesQuota {
         admit(high, low) {
           if (series.has(high, low)) return null;
           if (series.size >= perDayMax) return tooMany;
-          if (!pace.take()) return TOO_FAST;
+          if (!pace.take()) return TOO_MANY_AT_ONCE;
           if (!isTooFar(held)) {
             series.addSought();
             held.fresh.push(high, low);
