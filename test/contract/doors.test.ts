@@ -104,30 +104,36 @@ test('reports of a browser are few: a body of more than 64 KiB is refused', asyn
   expect([await send(10), await send(1_000)]).toEqual([200, 413]);
 });
 
-test('a body that goes on arriving after its request was refused is cut off', async () => {
-  const server = createServer((_request, response) => response.end('refused'));
-  const limitLog = new LimitLog(silentLog, testClock());
-  const limits = { ...connectionLimitsOf(DEFAULT_LIMITS), unreadBytesMax: 100_000 };
-  const connections = limitConnections(server, limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    connections.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const given = async (bytes: number) => {
-    const socket = await opened((server.address() as AddressInfo).port);
-    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
-    await expect.poll(() => socket.heard).toContain('refused');
-    socket.write(Buffer.alloc(bytes));
-    return socket;
-  };
-  const [little, much] = [await given(10_000), await given(1_000_000)];
-  await expect.poll(() => much.isGone).toBe(true);
-  expect(little.isGone).toBe(false);
-  expect(limitLog.counts.get('unreadKilobytes')).toBe(1);
-});
+test.each([
+  ['many bytes', 'unreadKilobytes', { unreadBytesMax: 100_000 }],
+  ['a while', 'bodyBytesPerSecondMin', { bodyGraceMs: 100 }],
+] as const)(
+  'a body that goes on arriving after its request was refused is cut off after %s',
+  async (_, limit, bounds) => {
+    const server = createServer((_request, response) => response.end('refused'));
+    const limitLog = new LimitLog(silentLog, testClock());
+    const limits = { ...connectionLimitsOf(DEFAULT_LIMITS), ...bounds };
+    const connections = limitConnections(server, limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      connections.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    const given = async (bytes: number) => {
+      const socket = await opened((server.address() as AddressInfo).port);
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
+      await expect.poll(() => socket.heard).toContain('refused');
+      socket.write(Buffer.alloc(bytes));
+      return socket;
+    };
+    const [little, much] = [await given(10_000), await given(1_000_000)];
+    const isOfBytes = limit === 'unreadKilobytes';
+    await expect.poll(() => [much.isGone, little.isGone]).toEqual([true, !isOfBytes]);
+    expect(limitLog.counts.get(limit)).toBe(isOfBytes ? 1 : 2);
+  },
+);
 
 test('a port lets strangers have few connections, for a while and for a few bytes', async () => {
   const limitLog = new LimitLog(silentLog, testClock());

@@ -11,7 +11,7 @@ export interface ConnectionLimits extends ConnectionCounts {
   /** A body that is not there after so long must go on arriving at `bodyBytesPerSecondMin`. */
   readonly bodyGraceMs: number;
   readonly bodyBytesPerSecondMin: number;
-  /** What is passed over of a body whose request was answered before it was there. */
+  /** What is passed over of a body whose request was answered before it was there, for as long as `bodyGraceMs`. */
   readonly unreadBytesMax: number;
 }
 
@@ -49,8 +49,8 @@ interface LastRequest {
   readonly since: number;
   /** What had come over the connection when the request began. */
   readonly bytesBefore: number;
-  /** What had come when it was answered; null while it is not. */
-  bytesAtAnswer: number | null;
+  /** What had come when it was answered, and when; null while it is not. */
+  answered: { readonly bytes: number; readonly at: number } | null;
 }
 
 /** The connections of a server, bounded. */
@@ -101,12 +101,12 @@ export function limitConnections(
       response,
       since: performance.now(),
       bytesBefore: socket.bytesRead,
-      bytesAtAnswer: null,
+      answered: null,
     };
     connection.last = last;
     if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
-      last.bytesAtAnswer = socket.bytesRead;
+      last.answered = { bytes: socket.bytesRead, at: performance.now() };
       if (!request.complete) {
         // Who has read a part of the body, as of an envelope, leaves the rest: the next request is behind it.
         request.resume();
@@ -120,10 +120,11 @@ export function limitConnections(
   const look = setInterval(() => {
     for (const [socket, { last, network }] of connections) {
       if (last === null || last.request.complete) continue;
-      const { since, bytesBefore, bytesAtAnswer } = last;
-      if (bytesAtAnswer !== null) {
-        if (socket.bytesRead - bytesAtAnswer > limits.unreadBytesMax) {
-          limitLog.met('unreadKilobytes', network);
+      const { since, bytesBefore, answered } = last;
+      if (answered !== null) {
+        const isLate = performance.now() - answered.at > limits.bodyGraceMs;
+        if (isLate || socket.bytesRead - answered.bytes > limits.unreadBytesMax) {
+          limitLog.met(isLate ? 'bodyBytesPerSecondMin' : 'unreadKilobytes', network);
           socket.destroy();
         }
         continue;
@@ -140,7 +141,7 @@ export function limitConnections(
     drain() {
       isDraining = true;
       for (const [socket, { last }] of connections) {
-        if (last === null || last.bytesAtAnswer !== null) socket.destroy();
+        if (last === null || last.answered !== null) socket.destroy();
         else last.response.shouldKeepAlive = false;
       }
     },
