@@ -4,7 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished } from 'vitest';
 
 import { isConsoleFresh } from '#infra/console/freshness.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
@@ -16,6 +16,7 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 export const PHONE = { width: 390, height: 844 };
 export const DESK = { width: 1440, height: 900 };
 
+/** One for all files that a process runs: it ends with the process. */
 let browser: Browser | null = null;
 
 /** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
@@ -26,11 +27,8 @@ export function inBrowser(name: string, tests: () => void): void {
       if (!isConsoleFresh()) {
         await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
       }
+      if (browser?.isConnected() === true) return;
       browser = await chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox'] });
-    });
-    afterAll(async () => {
-      await browser?.close();
-      browser = null;
     });
     tests();
   });

@@ -118,7 +118,6 @@ export const openingsOf = ({
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
   [`services/${serviceId}`, 'Compare'],
-  [`services/${serviceId}`, 'Record a deploy'],
   [`exceptions/${groupId}`, 'Fixed in a release'],
   [`exceptions/${groupId}`, 'Fixed in a release', 'Fixed in a release …'],
   [`exceptions/${groupId}`, 'Merge into …'],
