@@ -72,6 +72,8 @@ const WAITING_BESIDE_QUEUE =
 const WAITING = `select (select count(*)::int from outbox) as outbox,
   (select count(*)::int from kept_jobs) + (select count(*)::int from bullmq.job where state in ('waiting', 'active')) as jobs`;
 
+const LOOKS_AT_LEAST_EVERY_MS = 16;
+
 /** With `jobs: false` no worker runs. */
 export async function staffedWorld(
   options: { jobs?: boolean; clock?: TestClock; settings?: Partial<Config> } = {},
@@ -114,12 +116,17 @@ export async function staffedWorld(
     if (!jobsRun || queue.engine === 'postgres') return true;
     return Object.values(await queue.depths()).every(({ ready }) => ready === 0);
   };
-  /** Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. */
+  /**
+   * Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. Each check takes
+   * time from that work, so there are fewer the longer it lasts.
+   */
   const settle = async (): Promise<void> => {
     let quietLooks = 0;
-    for await (const _ of pace(2)) {
+    let waitMs = 1;
+    for await (const _ of pace(() => waitMs)) {
       quietLooks = (await isQuiet()) ? quietLooks + 1 : 0;
       if (quietLooks === 2) return;
+      waitMs = quietLooks === 1 ? 2 : Math.min(2 * waitMs, LOOKS_AT_LEAST_EVERY_MS);
     }
   };
 
