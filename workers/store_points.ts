@@ -37,8 +37,11 @@ const EVERY_MS_MIN = 150;
 const BUSY_POINTS = 150_000;
 const INSERT_POINTS_MAX = 400_000;
 const JOBS_MAX = 400;
-/** Held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the others. */
-const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800 };
+/**
+ * Held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the others. Points of
+ * known series take 10 to 18 bytes, those of new ones, which come with their labels, twice to many times as much.
+ */
+const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800, bytesOfItem: 20 };
 /** While one insert runs, the next one is prepared. */
 const INSERTS_MAX = 2;
 

@@ -4,6 +4,8 @@ export interface WaitingWork {
   readonly serviceId: string;
   /** How much it is: points, or events. */
   readonly items: number;
+  /** In bytes, where these count. */
+  readonly size?: number;
 }
 
 /** The most that a process works on at the same time. */
@@ -12,6 +14,8 @@ export interface Capacity {
   /** Of one organization, so that room is left for the next one. */
   readonly itemsOfOrg: number;
   readonly jobs: number;
+  /** What an item takes at most, in bytes: work that is larger counts as more items, as it takes more memory. */
+  readonly bytesOfItem?: number;
 }
 
 /**
@@ -29,9 +33,10 @@ export function takeTurns<Work extends WaitingWork>(
   let items = 0;
   let jobs = running.length;
   const start = (work: WaitingWork): void => {
-    items += work.items;
-    orgs.add(work.orgId, work.items);
-    services.add(work.serviceId, work.items);
+    const weight = Math.max(work.items, (work.size ?? 0) / (capacity.bytesOfItem ?? Infinity));
+    items += weight;
+    orgs.add(work.orgId, weight);
+    services.add(work.serviceId, weight);
   };
   running.forEach(start);
   const queues = new Map(

@@ -31,6 +31,8 @@ export interface DurableJob extends Owner {
 
 /** A job that may be begun, without its bytes. */
 export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'> {
+  /** In bytes. */
+  readonly size: number;
   /** Runs whose end nobody has recorded: their workers have died, or could not reach the database. */
   readonly deaths: number;
 }
@@ -138,6 +140,7 @@ export class DurableJobStore {
       .crossJoinLateral(({ selectFrom }) =>
         selectFrom('kept_jobs')
           .select(['kept_id', 'number', 'items', 'unended_runs'])
+          .select(({ fn }) => fn<number>('octet_length', ['payload']).as('size'))
           .where('job_name', '=', jobName)
           .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
           .whereRef('kept_jobs.service_id', '=', 'owners.service_id')
@@ -147,7 +150,7 @@ export class DurableJobStore {
           .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
-      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.unended_runs as deaths'])
+      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.size', 'k.unended_runs as deaths'])
       .select(['owners.org_id as orgId', 'owners.service_id as serviceId'])
       .select(({ fn }) =>
         fn
@@ -159,7 +162,15 @@ export class DurableJobStore {
       );
     const turns = this.#session.db
       .selectFrom(ready.as('ready'))
-      .select(['ready.jobId', 'ready.number', 'ready.items', 'ready.orgId', 'ready.serviceId', 'ready.deaths'])
+      .select([
+        'ready.jobId',
+        'ready.number',
+        'ready.items',
+        'ready.size',
+        'ready.orgId',
+        'ready.serviceId',
+        'ready.deaths',
+      ])
       .select(({ fn }) =>
         fn
           .agg<number>('row_number')
@@ -168,7 +179,15 @@ export class DurableJobStore {
       );
     return await this.#session.db
       .selectFrom(turns.as('turns'))
-      .select(['turns.jobId', 'turns.number', 'turns.items', 'turns.orgId', 'turns.serviceId', 'turns.deaths'])
+      .select([
+        'turns.jobId',
+        'turns.number',
+        'turns.items',
+        'turns.size',
+        'turns.orgId',
+        'turns.serviceId',
+        'turns.deaths',
+      ])
       .orderBy('turns.turn')
       .orderBy('turns.jobId')
       .orderBy('turns.number')

@@ -32,6 +32,15 @@ test('an organization leaves room for those who come later', () => {
   expect(takeTurns([...flood, later], flood.slice(0, 6), { items: 10, itemsOfOrg: 6, jobs: 50 })).toEqual([later]);
 });
 
+test('work that is large for its items counts as more of them', () => {
+  const large = Array.from({ length: 9 }, () => ({ orgId: 'much', serviceId: 'new', items: 1, size: 40 }));
+  const room = { items: 10, itemsOfOrg: 8, jobs: 50, bytesOfItem: 10 };
+  expect(takeTurns(large, [], room)).toHaveLength(2);
+  expect(takeTurns(large, large.slice(0, 2), room)).toEqual([]);
+  const small = { orgId: 'little', serviceId: 'shop', items: 1, size: 3 };
+  expect(takeTurns([...large, small], large.slice(0, 2), room)).toEqual([small]);
+});
+
 test('nothing that has room waits, bounds hold but for one piece, and nobody who waits has less than who was taken', () => {
   fc.assert(
     fc.property(
