@@ -67,7 +67,7 @@ export async function evaluateRules(
 async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[], parts: Parts): Promise<void> {
   if (rules.length === 0) return;
   const now = runtime.clock.now();
-  const { activeRules, incidents, durableJobs } = storesOf(runtime.db.session());
+  const { activeRules, durableJobs } = storesOf(runtime.db.session());
   // Read before the points: what is stored in between is measured.
   const waiting = await durableJobs.listWaiting(storePoints.name);
   const [measurements, open] = await Promise.all([
@@ -85,7 +85,7 @@ async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[
     const decision = decideMetricRule(judged, { ...found, isWaiting, open: incident, memory });
     return { measured: found, incident, decision };
   });
-  await incidents.setClearSince(
+  await activeRules.setClearSince(
     decided.flatMap(({ incident, decision }) =>
       incident !== null && decision.kind === 'remember'
         ? [{ ...incident, before: incident.clearSince, since: decision.clearSince }]

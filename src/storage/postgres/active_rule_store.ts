@@ -50,6 +50,16 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
   readonly isMember: boolean;
 };
 
+/** What changes in the memory of a metric rule's incident. */
+interface ClearChange {
+  readonly incidentId: Id<'incident'>;
+  readonly ruleId: Id<'rule'>;
+  /** Whether it is that of a storm, which remembers it of each rule that it stands for. */
+  readonly isMember: boolean;
+  readonly before: Temporal.Instant | null;
+  readonly since: Temporal.Instant | null;
+}
+
 type Windows = { readonly min: number; readonly max: number };
 type Limit = { readonly limit: number };
 type Parts = { readonly parts: readonly number[] };
@@ -179,6 +189,35 @@ export class ActiveRuleStore {
       .execute();
   }
 
+  /**
+   * Notes since when the conditions of metric rules have been false, null for true, where that is still as it was
+   * `before`.
+   */
+  async setClearSince(changes: readonly ClearChange[]): Promise<void> {
+    const [members, own] = [true, false].map((isMember) => changes.filter((change) => change.isMember === isMember));
+    if (own !== undefined && own.length > 0) {
+      await this.#session.db
+        .updateTable('incidents as i')
+        .from(changesOf(own))
+        .set((eb) => ({ clear_since: eb.ref('c.since') }))
+        .whereRef('i.id', '=', 'c.incident_id')
+        .where('i.status', '<>', 'resolved')
+        .whereRef('i.clear_since', 'is not distinct from', 'c.before')
+        .execute();
+    }
+    if (members !== undefined && members.length > 0) {
+      await this.#session.db
+        .updateTable('incident_members as m')
+        .from(changesOf(members))
+        .set((eb) => ({ clear_since: eb.ref('c.since') }))
+        .whereRef('m.incident_id', '=', 'c.incident_id')
+        .whereRef('m.rule_id', '=', 'c.rule_id')
+        .where('m.ended_at', 'is', null)
+        .whereRef('m.clear_since', 'is not distinct from', 'c.before')
+        .execute();
+    }
+  }
+
   async clearMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
     if (ruleIds.length === 0) return;
     await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
@@ -286,4 +325,13 @@ function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>)
     .where('m.kind', '=', kind)
     .where('m.rule_id', 'is not', null);
   return db.selectFrom(own.unionAll(members).as('open')).selectAll('open');
+}
+
+function changesOf(changes: readonly ClearChange[]) {
+  return rowsOf('c', {
+    incident_id: ['text', changes.map(({ incidentId }) => incidentId)],
+    rule_id: ['text', changes.map(({ ruleId }) => ruleId)],
+    before: ['timestamptz', changes.map(({ before }) => before)],
+    since: ['timestamptz', changes.map(({ since }) => since)],
+  });
 }

@@ -63,16 +63,6 @@ interface IncidentTimers {
 /** A statement has no room for the values of very many. */
 const OPENED_AT_ONCE = 500;
 
-/** What changes in the memory of a metric rule's incident. */
-interface ClearChange {
-  readonly incidentId: Id<'incident'>;
-  readonly ruleId: Id<'rule'>;
-  /** Whether it is that of a storm, which remembers it of each rule that it stands for. */
-  readonly isMember: boolean;
-  readonly before: Temporal.Instant | null;
-  readonly since: Temporal.Instant | null;
-}
-
 type WithService = Tables & { i: Tables['incidents']; s: Tables['services'] };
 
 const LOCK_ALL = prepared((db, { ids }: Values<{ ids: readonly Id<'incident'>[] }>) =>
@@ -348,35 +338,6 @@ export class IncidentStore {
     }
   }
 
-  /**
-   * Notes since when the conditions of metric rules have been false, null for true, where that is still as it was
-   * `before`.
-   */
-  async setClearSince(changes: readonly ClearChange[]): Promise<void> {
-    const [members, own] = [true, false].map((isMember) => changes.filter((change) => change.isMember === isMember));
-    if (own !== undefined && own.length > 0) {
-      await this.#session.db
-        .updateTable('incidents as i')
-        .from(changesOf(own))
-        .set((eb) => ({ clear_since: eb.ref('c.since') }))
-        .whereRef('i.id', '=', 'c.incident_id')
-        .where('i.status', '<>', 'resolved')
-        .whereRef('i.clear_since', 'is not distinct from', 'c.before')
-        .execute();
-    }
-    if (members !== undefined && members.length > 0) {
-      await this.#session.db
-        .updateTable('incident_members as m')
-        .from(changesOf(members))
-        .set((eb) => ({ clear_since: eb.ref('c.since') }))
-        .whereRef('m.incident_id', '=', 'c.incident_id')
-        .whereRef('m.rule_id', '=', 'c.rule_id')
-        .where('m.ended_at', 'is', null)
-        .whereRef('m.clear_since', 'is not distinct from', 'c.before')
-        .execute();
-    }
-  }
-
   async #insertTimers(incidents: readonly IncidentTimers[]): Promise<void> {
     const steps = incidents.flatMap(({ id, timers }) => timers.map((step) => ({ id, ...step })));
     if (steps.length === 0) return;
@@ -415,13 +376,4 @@ function isOutdated(eb: ExpressionBuilder<WithService, 'i' | 's'>, now: Temporal
 
 function byId(incidents: readonly IncidentRow[]): Map<string, IncidentRow> {
   return new Map(incidents.map((incident) => [incident.id, incident]));
-}
-
-function changesOf(changes: readonly ClearChange[]) {
-  return rowsOf('c', {
-    incident_id: ['text', changes.map(({ incidentId }) => incidentId)],
-    rule_id: ['text', changes.map(({ ruleId }) => ruleId)],
-    before: ['timestamptz', changes.map(({ before }) => before)],
-    since: ['timestamptz', changes.map(({ since }) => since)],
-  });
 }
