@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { CapabilityName } from '#actions/services/view.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import type { LedgerLine } from '#storage/postgres/capability_store.ts';
+import type { LedgerLine, LedgerMonth } from '#storage/postgres/capability_store.ts';
 
 const Euros = Type.Number({ description: 'in EUR' });
 
@@ -14,6 +14,9 @@ const BillingView = Type.Object({
     Type.Object({
       month: Type.String({ description: 'in which the periods began, UTC; such as 2026-11' }),
       total: Euros,
+      lineCount: Type.Integer({
+        description: 'how many lines the month has; those of the oldest months may be left out',
+      }),
       lines: Type.Array(
         Type.Object({
           serviceId: IdText,
@@ -42,16 +45,19 @@ export const getBilling = defineAction({
   result: BillingView,
   example: {},
   async handle(_input, { caller, stores }) {
-    const lines = await stores.capabilities.listPeriodsOfAll(caller.orgId, LINES_MAX);
-    const months = Map.groupBy(lines, ({ startsAt }) => toTimestamp(startsAt).slice(0, 'YYYY-MM'.length));
-    return { currency: 'EUR' as const, months: [...months].map(([month, of]) => toMonth(month, of)) };
+    const months = await stores.capabilities.listMonths(caller.orgId);
+    const lines = Map.groupBy(await stores.capabilities.listPeriodsOfAll(caller.orgId, LINES_MAX), ({ startsAt }) =>
+      toTimestamp(startsAt).slice(0, 'YYYY-MM'.length),
+    );
+    return { currency: 'EUR' as const, months: months.map((month) => toMonth(month, lines.get(month.month) ?? [])) };
   },
 });
 
-function toMonth(month: string, lines: readonly LedgerLine[]) {
+function toMonth({ month, totalCents, lineCount }: LedgerMonth, lines: readonly LedgerLine[]) {
   return {
     month,
-    total: toEuros(lines.reduce((cents, { amountCents }) => cents + amountCents, 0)),
+    total: toEuros(totalCents),
+    lineCount,
     lines: lines.map(({ serviceId, serviceName, capability, startsAt, endsAt, amountCents }) => ({
       serviceId,
       serviceName,

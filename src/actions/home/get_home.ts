@@ -4,7 +4,7 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { readSetupProgress, SetupProgressView } from '#actions/home/setup_progress.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
-import { OWN_SCHEDULES_MAX, OwnShiftView, readOwnShifts } from '#actions/me/own_shifts.ts';
+import { OwnShiftView, readOwnShifts } from '#actions/me/own_shifts.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#actions/schedules/who_is_on_call.ts';
 import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -84,7 +84,7 @@ async function readSchedules(
 ): Promise<TeamOnCall & { teamNameOf(schedule: ScheduleOnCall): string }> {
   const first = { offset: 0, limit: SCHEDULES_MAX };
   const rows = [
-    ...(await stores.schedules.listNaming(orgId, userId, { after: now, limit: OWN_SCHEDULES_MAX })),
+    ...(await stores.schedules.listNaming(orgId, userId, { after: now })),
     ...(await stores.schedules.listPage(orgId, { teamIds }, first)),
     ...(await stores.schedules.listPage(orgId, {}, first)),
   ];

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-import { type ActionContext, LIST_LIMIT } from '#actions/action_context.ts';
+import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 
@@ -25,15 +25,15 @@ export async function readSetupProgress({
   metrics,
 }: Pick<ActionContext, 'caller' | 'stores' | 'metrics'>): Promise<Static<typeof SetupProgressView>> {
   const userId = callerUser(caller);
-  const services = await stores.services.list(caller.orgId, LIST_LIMIT);
   const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId);
   const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
+  const serviceIds = await stores.services.listIds(caller.orgId, hasExceptions ? 1 : null);
   const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);
   return {
     ...parts,
-    hasData: hasExceptions || (await metrics.hasAny(services.map(({ id }) => id))),
+    hasData: hasExceptions || (await metrics.hasAny(serviceIds)),
     canBeReached: phones.length > 0 || browsers.length > 0,
-    firstServiceId: services[0]?.id ?? null,
+    firstServiceId: serviceIds[0] ?? null,
     paging: await stores.setup.findPagingPair(caller.orgId),
   };
 }

@@ -21,9 +21,6 @@ export const OwnShiftView = Type.Object({
 type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> &
   Pick<TeamOnCall, 'people'> & { readonly teamName: string };
 
-/** Nobody takes turns in more. */
-export const OWN_SCHEDULES_MAX = 1_000;
-
 /** The same over all schedules of the organization that name the person. */
 export async function listOwnShifts(
   stores: Stores,
@@ -32,7 +29,7 @@ export async function listOwnShifts(
   now: Temporal.Instant,
   limit: number,
 ): Promise<Static<typeof OwnShiftView>[]> {
-  const rows = await stores.schedules.listNaming(orgId, userId, { after: now, limit: OWN_SCHEDULES_MAX });
+  const rows = await stores.schedules.listNaming(orgId, userId, { after: now });
   const { schedules, people } = await stores.onCall.ofSchedulesAt(orgId, rows, now);
   const teams = await stores.teams.findAll(orgId, [...new Set(rows.map(({ teamId }) => teamId))]);
   const nameOf = new Map(teams.map(({ id, name }) => [id, name]));

@@ -57,7 +57,7 @@ export const simulateEscalation = defineAction({
     const rule =
       ruleId === undefined
         ? (rules.find(({ escalationPolicyId }) => escalationPolicyId !== null) ?? rules[0])
-        : rules.find(({ id }) => id === ruleId);
+        : (rules.find(({ id }) => id === ruleId) ?? (await findRule(service, ruleId, stores)));
     if (rule === undefined && ruleId !== undefined) throw notFound('ruleId', 'alert rule of this service');
     return {
       at: toTimestamp(triggeredAt),
@@ -67,6 +67,16 @@ export const simulateEscalation = defineAction({
     };
   },
 });
+
+/** One beyond those that are listed. */
+async function findRule(
+  service: ServiceWithCapabilities,
+  ruleId: string,
+  stores: ActionContext['stores'],
+): Promise<AlertRuleRow | undefined> {
+  const rule = await stores.alertRules.get(service.orgId, ruleId);
+  return rule.serviceId === service.id ? rule : undefined;
+}
 
 function toRuleView(rule: AlertRuleRow, { capabilities }: ServiceWithCapabilities): Static<typeof RuleView> {
   return {

@@ -24,7 +24,7 @@ export const previewMaintenance = defineAction({
   input: Type.Object({ maintenanceId: Type.Optional(IdText), ...MAINTENANCE_FIELDS }, CLOSED),
   result: Type.Object({
     next: Type.Array(Type.Object(Span), { description: `at most ${NEXT_SHOWN}` }),
-    ruleCount: Type.Integer({ description: 'rules that it keeps quiet, of the first 5000' }),
+    ruleCount: Type.Integer({ description: 'rules that it keeps quiet' }),
     conflicts: Type.Array(Type.Object({ maintenanceId: IdText, name: Type.String(), ...Span }), {
       description: `other windows for the same thing, with the next time in which both are in effect; at most ${CONFLICTS_SHOWN}`,
     }),

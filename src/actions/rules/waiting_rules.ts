@@ -76,19 +76,8 @@ async function withoutQuantiles(
   { catalog }: ActionContext['metrics'],
   named: readonly NamedMetric[],
 ): Promise<ReadonlyMap<Id<'service'>, ReadonlyMap<string, SingleValueKind>>> {
-  const asked = Map.groupBy(
-    named.filter(({ buckets }) => buckets !== null),
-    ({ serviceId }) => serviceId,
-  );
-  const found = [...asked].slice(0, SERVICES_MAX).map(async ([serviceId, metrics]) => {
-    const names = metrics.map(({ metricName }) => metricName);
-    return [serviceId, await catalog.findWithoutQuantiles(serviceId, names)] as const;
-  });
-  return new Map(await Promise.all(found));
+  return await catalog.findAllWithoutQuantiles(named.filter(({ buckets }) => buckets !== null));
 }
-
-/** Of more services it is not looked up. */
-const SERVICES_MAX = 20;
 
 function isRuleBehind({ config }: WatchingRule, waitingSince: Temporal.Instant, now: Temporal.Instant): boolean {
   return 'windowMinutes' in config && isBehind(config.windowMinutes, waitingSince, now);

@@ -53,8 +53,6 @@ const LABELS_MAX = 100;
 const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names
   WHERE service_id = {service:UUID} AND endsWith(metric, '_bucket') GROUP BY metric`;
 const SECONDS_MAX = 10;
-/** Rules on quantiles of metrics that have none are few; more are not looked up at once. */
-const WITHOUT_QUANTILES_MAX = 200;
 
 /** What metrics a service has, and by which labels their series differ. The caller has checked that it is the organization's. */
 export class MetricCatalog {
@@ -111,36 +109,70 @@ export class MetricCatalog {
   /** Of these metrics those that have arrived and can answer no quantile: no series with that label, and no buckets. */
   async findWithoutQuantiles(
     serviceId: Id<'service'>,
-    asked: readonly string[],
+    names: readonly string[],
   ): Promise<ReadonlyMap<string, SingleValueKind>> {
-    const names = [...new Set(asked)].slice(0, WITHOUT_QUANTILES_MAX);
-    if (names.length === 0) return new Map();
-    const rows = await this.#rows<[name: string, newest: string]>(
-      `SELECT metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
-       WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)}
-         AND metric NOT IN (SELECT metric FROM metric_series
-           WHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND tags['quantile'] != '')
-         AND concat(metric, '_bucket') NOT IN (SELECT metric FROM metric_names
-           WHERE service_id = {service:UUID} AND metric IN {buckets:Array(String)})
-       GROUP BY metric`,
-      { service: uuidOf(serviceId), metrics: names, buckets: names.map((name) => `${name}_bucket`) },
+    const found = await this.findAllWithoutQuantiles(names.map((metricName) => ({ serviceId, metricName })));
+    return found.get(serviceId) ?? new Map();
+  }
+
+  /** The same of several services, by service. */
+  async findAllWithoutQuantiles(
+    asked: readonly { readonly serviceId: Id<'service'>; readonly metricName: string }[],
+  ): Promise<ReadonlyMap<Id<'service'>, ReadonlyMap<string, SingleValueKind>>> {
+    if (asked.length === 0) return new Map();
+    const services = new Map(asked.map(({ serviceId }) => [uuidOf(serviceId), serviceId]));
+    const names = [...new Set(asked.map(({ metricName }) => metricName))];
+    const wanted = new Set(asked.map(({ serviceId, metricName }) => `${uuidOf(serviceId)} ${metricName}`));
+    const rows = await this.#rows<[service: string, name: string, newest: string]>(
+      `SELECT toString(service_id), metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+       WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+         AND (service_id, metric) NOT IN (SELECT service_id, metric FROM metric_series
+           WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)} AND tags['quantile'] != '')
+         AND (service_id, concat(metric, '_bucket')) NOT IN (SELECT service_id, metric FROM metric_names
+           WHERE service_id IN {services:Array(UUID)} AND metric IN {buckets:Array(String)})
+       GROUP BY service_id, metric`,
+      { services: [...services.keys()], metrics: names, buckets: names.map((name) => `${name}_bucket`) },
     );
-    const kinds = await this.#kinds(serviceId, new Map(rows.map(([name, newest]) => [name, Number(newest)])));
-    return new Map(rows.map(([name]) => [name, isCounted(kinds.get(name)) ? 'counter' : 'gauge']));
+    const found = rows.filter(([service, name]) => wanted.has(`${service} ${name}`));
+    const kinds = await this.#kindsOf(found);
+    return new Map(
+      [...Map.groupBy(found, ([service]) => services.get(service)!)].map(([serviceId, own]) => [
+        serviceId,
+        new Map(own.map(([service, name]) => [name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge'])),
+      ]),
+    );
+  }
+
+  /** The kind of each metric's newest point, by service and name. */
+  async #kindsOf(
+    newest: readonly (readonly [service: string, name: string, newest: string])[],
+  ): Promise<Map<string, PointKind>> {
+    if (newest.length === 0) return new Map();
+    const rows = await this.#rows<[service: string, name: string, kind: PointKind]>(
+      `SELECT toString(service_id), metric, argMax(kind, ts) FROM metric_points
+       PREWHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+         AND (service_id, metric, toStartOfHour(ts)) IN arrayZip({services:Array(UUID)}, {metrics:Array(String)},
+           arrayMap(at -> toStartOfHour(fromUnixTimestamp64Milli(at, 'UTC')), {newest:Array(Int64)}))
+       WHERE ${IS_SAMPLE} GROUP BY service_id, metric`,
+      {
+        services: newest.map(([service]) => service),
+        metrics: newest.map(([, name]) => name),
+        newest: newest.map(([, , at]) => Number(at)),
+      },
+    );
+    return new Map(rows.map(([service, name, kind]) => [`${service} ${name}`, kind]));
   }
 
   /** The kind of a metric's newest point, looked up in the hour of that point. */
   async #kinds(serviceId: Id<'service'>, newest: ReadonlyMap<string, number>): Promise<Map<string, PointKind>> {
-    if (newest.size === 0) return new Map();
-    const rows = await this.#rows<[name: string, kind: PointKind]>(
-      `SELECT metric, argMax(kind, ts) FROM metric_points
-       PREWHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)}
-         AND (metric, toStartOfHour(ts)) IN arrayZip({metrics:Array(String)},
-           arrayMap(at -> toStartOfHour(fromUnixTimestamp64Milli(at, 'UTC')), {newest:Array(Int64)}))
-       WHERE ${IS_SAMPLE} GROUP BY metric`,
-      { service: uuidOf(serviceId), metrics: [...newest.keys()], newest: [...newest.values()] },
+    const service = uuidOf(serviceId);
+    const kinds = await this.#kindsOf([...newest].map(([name, at]) => [service, name, String(at)]));
+    return new Map(
+      [...newest.keys()].flatMap((name) => {
+        const kind = kinds.get(`${service} ${name}`);
+        return kind === undefined ? [] : [[name, kind]];
+      }),
     );
-    return new Map(rows);
   }
 
   /** The labels of a metric's series by name, at most 100, and how many series there are. */
@@ -192,6 +224,7 @@ export class MetricCatalog {
       const result = await this.#client.query({
         query,
         query_params: parameters,
+        use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
         clickhouse_settings: { max_execution_time: SECONDS_MAX },
       });

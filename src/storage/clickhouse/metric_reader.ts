@@ -187,6 +187,7 @@ export class MetricReader {
       const result = await this.#client.query({
         query: 'SELECT 1 FROM metric_names WHERE service_id IN {services:Array(UUID)} LIMIT 1',
         query_params: { services: serviceIds.map(uuidOf) },
+        use_multipart_params_auto: true,
         format: 'JSONCompactEachRow',
       });
       return await result.json<[number]>();

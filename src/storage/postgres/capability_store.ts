@@ -16,6 +16,13 @@ export type LedgerEntry = Pick<Row<typeof BillingPeriodEntity>, (typeof ENTRY)[n
 /** The same with whose it is, under the name that the service had. */
 export type LedgerLine = LedgerEntry & Pick<Row<typeof BillingPeriodEntity>, 'serviceId' | 'serviceName'>;
 
+/** What all periods that began in a month come to. */
+export interface LedgerMonth {
+  readonly month: string;
+  readonly totalCents: number;
+  readonly lineCount: number;
+}
+
 /** A capability whose period has ended and that is still enabled. */
 export type DueRenewal = Pick<Row<typeof ServiceCapabilityEntity>, 'serviceId' | 'capability'> & {
   readonly orgId: Id<'org'>;
@@ -110,6 +117,21 @@ export class CapabilityStore {
       .orderBy('b.service_id')
       .orderBy('b.capability')
       .limit(limit)
+      .execute();
+  }
+
+  /** What the periods that began in each month come to, newest first: the months are those of UTC, as `2027-02`. */
+  async listMonths(orgId: Id<'org'>): Promise<LedgerMonth[]> {
+    return await this.#session.db
+      .selectFrom('billing_periods as b')
+      .select(({ fn, ref, val, cast }) => [
+        fn<string>('to_char', [fn('timezone', [val('UTC'), ref('b.starts_at')]), val('YYYY-MM')]).as('month'),
+        cast<number>(fn.sum('b.amount_cents'), 'double precision').as('totalCents'),
+        cast<number>(fn.countAll(), 'integer').as('lineCount'),
+      ])
+      .where('b.org_id', '=', orgId)
+      .groupBy('month')
+      .orderBy('month', 'desc')
       .execute();
   }
 

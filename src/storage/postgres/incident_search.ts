@@ -141,7 +141,15 @@ export class IncidentSearch {
   /** How many incidents each rule has opened since then, the noisiest first. */
   async countByRule(
     orgId: Id<'org'>,
-    { serviceId, since }: { readonly serviceId?: string | undefined; readonly since: Temporal.Instant },
+    {
+      serviceId,
+      ruleId,
+      since,
+    }: {
+      readonly serviceId?: string | undefined;
+      readonly ruleId?: Id<'rule'> | undefined;
+      readonly since: Temporal.Instant;
+    },
     limit: number,
   ): Promise<RuleCount[]> {
     const noisiest = this.#session.db
@@ -151,6 +159,7 @@ export class IncidentSearch {
       .where('i.org_id', '=', orgId)
       .where('i.triggered_at', '>=', since)
       .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
+      .$if(ruleId !== undefined, (query) => query.where('i.rule_id', '=', ruleId ?? null))
       .groupBy('i.rule_id')
       .orderBy('count', 'desc')
       .orderBy('i.rule_id')

@@ -16,8 +16,6 @@ export interface MaintainedRule extends MaintenanceSubject {
   readonly ruleId: Id<'rule'>;
 }
 
-const RULES_MAX = 5_000;
-
 /** An organization has no more, those that are over among them. */
 export const MAINTENANCE_MAX = 200;
 
@@ -71,14 +69,13 @@ export class MaintenanceStore {
       .execute();
   }
 
-  /** The rules of the organization, at most 5,000, with the labels that maintenance knows of them. */
+  /** The rules of the organization, with the labels that maintenance knows of them. */
   async listRules(orgId: Id<'org'>): Promise<MaintainedRule[]> {
     const rules = await this.#session.db
       .selectFrom('alert_rules as r')
       .select(columns(AlertRuleEntity, 'r', ['id', 'serviceId', 'kind', 'config']))
       .where('r.org_id', '=', orgId)
       .orderBy('r.id')
-      .limit(RULES_MAX)
       .execute();
     return rules.map(({ id, serviceId, ...rule }) => ({ ruleId: id, serviceId, labels: labelsOf(rule) }));
   }

@@ -45,8 +45,6 @@ export type WatchingRule = Pick<AlertRuleRow, 'id' | 'serviceId' | 'kind' | 'con
 
 export type PolicyOfTeam = PolicyRow & { readonly teamName: string };
 
-const WATCHING_MAX = 5_000;
-
 /** The properties of configs that name a metric. */
 const SELECTORS = RULE_KIND_NAMES.flatMap((kind) => {
   const { selector }: { readonly selector?: string } = RULE_KINDS[kind];
@@ -128,7 +126,6 @@ export class RuleSearch {
       .where('r.kind', '=', anyOf(kinds))
       .where('r.enabled', '=', true)
       .orderBy('r.id')
-      .limit(WATCHING_MAX)
       .execute();
   }
 

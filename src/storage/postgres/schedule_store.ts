@@ -87,7 +87,7 @@ export class ScheduleStore {
   async listNaming(
     orgId: Id<'org'>,
     userId: Id<'user'>,
-    { after, limit }: { readonly after: Temporal.Instant; readonly limit: number },
+    { after, limit = null }: { readonly after: Temporal.Instant; readonly limit?: number | null },
   ): Promise<ScheduleRow[]> {
     return await this.#session.db
       .selectFrom('schedules as s')

@@ -41,6 +41,19 @@ export class ServiceStore {
     return await this.#services(orgId).orderBy('s.id').limit(limit).execute();
   }
 
+  /** The oldest first; all of them without a limit. */
+  async listIds(orgId: Id<'org'>, limit: number | null): Promise<Id<'service'>[]> {
+    const rows = await this.#session.db
+      .selectFrom('services as s')
+      .select('s.id')
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null)
+      .orderBy('s.id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
   /** By name; those behind `after`, at most `limit`. */
   async search(
     orgId: Id<'org'>,

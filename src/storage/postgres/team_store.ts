@@ -197,7 +197,6 @@ export class TeamStore {
       .select('t.name as teamName')
       .where('m.user_id', '=', userId)
       .orderBy('m.team_id')
-      .limit(1000)
       .execute();
   }
 

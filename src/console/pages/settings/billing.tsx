@@ -40,7 +40,7 @@ function Months() {
   return data.months.map((month) => <Month key={month.month} month={month} />);
 }
 
-function Month({ month: { month, total, lines } }: { readonly month: BillingMonth }) {
+function Month({ month: { month, total, lines, lineCount } }: { readonly month: BillingMonth }) {
   return (
     <Card
       title={monthName(month)}
@@ -49,9 +49,14 @@ function Month({ month: { month, total, lines } }: { readonly month: BillingMont
           {euroText(total)}
         </Text>
       }
-      rows={periodsOf(lines).map((period) => (
-        <PeriodRow key={period[0].serviceId + period[0].periodStart} lines={period} />
-      ))}
+      rows={[
+        ...periodsOf(lines).map((period) => (
+          <PeriodRow key={period[0].serviceId + period[0].periodStart} lines={period} />
+        )),
+        ...(lineCount > lines.length
+          ? [<Row key="more" title={`${lineCount - lines.length} more in the total that are not listed`} />]
+          : []),
+      ]}
     />
   );
 }

@@ -72,9 +72,7 @@ async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promi
   const policy =
     rule.escalationPolicyId === null ? null : await stores.policies.get(caller.orgId, rule.escalationPolicyId);
   const since = runtime.clock.now().subtract({ hours: 24 * DAYS });
-  const counted = (
-    await stores.incidentSearch.countByRule(caller.orgId, { serviceId: rule.serviceId, since }, RULES_MAX)
-  ).find((one) => one.ruleId === rule.id);
+  const [counted] = await stores.incidentSearch.countByRule(caller.orgId, { ruleId: rule.id, since }, 1);
   return [
     `Runbook of the rule ${JSON.stringify(rule.name)} (${rule.id})`,
     renderDigest({
@@ -93,4 +91,3 @@ async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promi
 }
 
 const DAYS = 30;
-const RULES_MAX = 1_000;
