@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 
 import { firstRunFile, type RunningNote } from '#infra/embedded/notes.ts';
 import { RUNNING_FILE } from '#entry/running_config.ts';
@@ -33,14 +34,28 @@ async function findInstance(dataDir: string, stop: () => Promise<void>): Promise
     'apiKey' | 'userId',
     string
   >;
-  const isUp = await fetch(`${baseUrl}/healthz`).then(
-    (response) => response.ok,
-    () => false,
-  );
-  if (!isUp) return null;
+  if (!(await isRunning(baseUrl))) return null;
   if (phoneUrl === null)
     throw new Error('a real Twilio account is configured: the demo pages the phone simulator only');
   return { baseUrl, apiKey, userId, phoneUrl, stop };
+}
+
+/** How long one that has just started, on a busy machine, may take until all of it works. */
+const HEALTHY_WITHIN_MS = 60_000;
+const ASK_AGAIN_MS = 500;
+
+/** False when nothing answers there. One that answers is the one that is meant: waits until all of it works. */
+export async function isRunning(baseUrl: string, withinMs = HEALTHY_WITHIN_MS): Promise<boolean> {
+  const began = performance.now();
+  for (;;) {
+    const answer = await fetch(`${baseUrl}/healthz`).catch(() => null);
+    if (answer === null) return false;
+    if (answer.ok) return true;
+    if (performance.now() - began > withinMs) {
+      throw new Error(`Tocsin runs at ${baseUrl}, and not all of it works: ${baseUrl}/healthz says what does not`);
+    }
+    await setTimeout(ASK_AGAIN_MS);
+  }
 }
 
 async function startInstance(variables: Variables): Promise<Instance> {

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { exitCodeFor } from '#entry/program.ts';
 import { refreshConsole } from '#infra/console/refresh.ts';
 import { refuseArguments } from '#infra/usage.ts';
-import { linksWarning, loadConfig, type Config } from '#entry/config.ts';
+import { linksFault, loadConfig, type Config } from '#entry/config.ts';
+import { ConfigError } from '#kernel/config.ts';
 
 import { Banner } from './banner.ts';
 import { DiskReserve } from './disk_reserve.ts';
@@ -36,7 +37,6 @@ async function run(): Promise<void> {
   const lock = lockDataFolder(config.dataDir);
   process.once('exit', () => lock.release());
   await checkPlace(config, process.env);
-  const warning = linksWarning();
   const installation = new Installation(config, process.env, (progress) => banner.progress(progress));
   const reserve =
     config.databaseUrl === undefined
@@ -46,7 +46,6 @@ async function run(): Promise<void> {
   try {
     const facts = await installation.start();
     banner.running(facts, performance.now() - began);
-    if (warning !== null) banner.note(warning);
     reserve?.enable();
     void refreshConsole(stopped.signal, (outcome) => banner.note(outcome));
   } catch (error) {
@@ -59,6 +58,8 @@ async function run(): Promise<void> {
 /** Port 0 means any free one. It must be known before links contain it. */
 async function readConfig(): Promise<Config> {
   const config = loadConfig(process.env);
+  const fault = linksFault(process.env);
+  if (fault !== null) throw new ConfigError([fault]);
   if (config.port !== 0) return config;
   return loadConfig({ ...process.env, PORT: String(await findFreePort(0)) });
 }

@@ -9,7 +9,7 @@ import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { openTracing } from '#entry/tracing.ts';
 import { onStop } from '#entry/stop.ts';
-import { linksWarning, loadConfig } from '#entry/config.ts';
+import { linksFault, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 
@@ -17,10 +17,10 @@ import { retryWhileUnavailable } from '#kernel/retry.ts';
 useSmallBufferPool();
 await runProgram(async () => {
   const config = requireStores(loadConfig());
+  const linkFault = linksFault();
+  if (linkFault !== null) throw new ConfigError([linkFault]);
   await awaitStores(config, { listens: true, needsClickHouse: false });
   const log = createLogger(config, 'api');
-  const warning = linksWarning();
-  if (warning !== null && process.send === undefined) log.warn({}, warning);
   const tracing = await openTracing('api', log);
   const context = await compose(config, { log });
   // One of several processes keeps no password in a file of its own.

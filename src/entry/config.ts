@@ -64,10 +64,10 @@ function readSecretFiles(environment: Environment): Environment {
 }
 
 /** Why links in messages would not work for others, and what to set; null when they work. */
-export function linksWarning(environment: Environment = processEnvironment()): string | null {
+export function linksFault(environment: Environment = processEnvironment()): string | null {
   const { host, baseUrl } = loadConfig(environment);
   if (environment['BASE_URL'] || !EVERY_ADDRESS.has(host)) return null;
-  return `Links in messages and DSNs lead to ${baseUrl}, which only this machine can open: set BASE_URL to the address by which others reach it.`;
+  return `BASE_URL: with HOST ${host}, links in messages and DSNs would lead to ${baseUrl}, which only this machine can open; set it to the address by which others reach this machine`;
 }
 
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);

@@ -63,7 +63,7 @@ export const CORE_SETTINGS = {
   baseUrl: optionalUrl(
     'BASE_URL',
     ['http', 'https'],
-    'public address, for links, DSNs and call-backs. Set it when others are to reach this machine',
+    'public address, for links, DSNs and call-backs. Required when others are to reach this machine (`HOST` 0.0.0.0)',
     {
       unset: '`http://HOST:PORT`',
     },

@@ -219,6 +219,7 @@ describe('the command', () => {
       [{ PORT: occupied }, /port \d+ of 127.0.0.1 is taken by another program: end it, or set PORT/],
       [{ PHONE_PORT: occupied }, /is taken by another program: end it, or set PHONE_PORT/],
       [{ HOST: '192.0.2.7' }, /HOST 192.0.2.7 is not an address of this machine: set HOST/],
+      [{ HOST: '0.0.0.0' }, /BASE_URL: with HOST 0.0.0.0, links .* which only this machine can open; set it to/],
       [{ DATA_DIR: path.join(file, 'x') }, /the data folder .* cannot be written .* set DATA_DIR/],
       [{ REDIS_URL: `redis://${away}` }, /REDIS_URL: Redis does not answer at 127.0.0.1:\d+; start it there, or/],
       [{ CLICKHOUSE_URL: `http://${away}` }, /CLICKHOUSE_URL: ClickHouse does not answer at/],

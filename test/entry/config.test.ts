@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { linksWarning, loadConfig } from '#entry/config.ts';
+import { linksFault, loadConfig } from '#entry/config.ts';
 import { SECURITY_GUIDE, withLimitsTable } from '#infra/release/limits_table.ts';
 import { withSettingsTable } from '#infra/release/settings_table.ts';
 import { ConfigError } from '#kernel/config.ts';
@@ -32,11 +32,11 @@ test('an empty environment gives the defaults', () => {
 });
 
 test('a server for others whose links lead to itself alone is told to say where it is', () => {
-  const warning = linksWarning({ HOST: '0.0.0.0', PORT: '8080' });
-  expect(warning).toMatch(/lead to http:\/\/localhost:8080, which only this machine can open: set BASE_URL/);
-  expect(linksWarning({ HOST: '::' })).not.toBeNull();
-  expect(linksWarning({ HOST: '0.0.0.0', BASE_URL: 'https://tocsin.example.com' })).toBeNull();
-  expect(linksWarning({})).toBeNull();
+  const fault = linksFault({ HOST: '0.0.0.0', PORT: '8080' });
+  expect(fault).toMatch(/^BASE_URL: .* lead to http:\/\/localhost:8080, which only this machine can open; set it/);
+  expect(linksFault({ HOST: '::' })).not.toBeNull();
+  expect(linksFault({ HOST: '0.0.0.0', BASE_URL: 'https://tocsin.example.com' })).toBeNull();
+  expect(linksFault({})).toBeNull();
 });
 
 test('every fault is named at once, and no value is', () => {

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/re
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
-import { actionQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, agentWorkQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
@@ -38,6 +38,7 @@ export async function refreshIncidents(queryClient: QueryClient, orgId: string, 
   await Promise.all([
     ...COUNTS.map((name) => queryClient.invalidateQueries({ queryKey: [...topicKey(orgId, 'incidents'), name] })),
     ...ids.map((id) => queryClient.invalidateQueries(incidentQuery(orgId, id))),
+    ...ids.map((id) => queryClient.invalidateQueries(agentWorkQuery(orgId, id))),
     ...lists.map((list) => updateList(queryClient, orgId, list, ids)),
   ]);
 }

@@ -7,7 +7,7 @@ import { getMe } from '#actions/me/get_me.ts';
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { previewMaintenance } from '#actions/rules/preview_maintenance.ts';
 import { searchRules } from '#actions/rules/search_rules.ts';
-import type { Id } from '#kernel/ids.ts';
+import { newId } from '#kernel/ids.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -17,9 +17,9 @@ const RULES = 5_100;
 
 let w: World;
 
-const idOf = <Kind extends string>(kind: Kind, n: number): `${Kind}_${string}` =>
-  `${kind}_${String(n).padStart(26, '0')}`;
-const lastService = idOf('service', SERVICES) as Id<'service'>;
+const serviceIds = Array.from({ length: SERVICES }, () => newId('service')).toSorted();
+const [firstService, lastService] = [serviceIds[0]!, serviceIds.at(-1)!];
+const LAST_RULE = `rule_${String(RULES).padStart(26, '0')}`;
 
 /** More services, teams of one person, rules, and lines of billing than one answer has. */
 beforeAll(async () => {
@@ -29,22 +29,22 @@ beforeAll(async () => {
   const numbered = `generate_series(1, $3) as n, lpad(n::text, 26, '0') as id`;
   await sql.run(
     `insert into services (id, org_id, name, environment, retention_metrics, retention_exceptions, retention_oncall, created_at, updated_at)
-     select 'service_' || id, $1, 'service ' || n, 'production', 30, 30, 30, $2::timestamptz, $2::timestamptz from ${numbered}`,
-    [w.orgId, at, SERVICES],
+     select id, $1, 'service', 'production', 30, 30, 30, $2::timestamptz, $2::timestamptz from unnest($3::text[]) as id`,
+    [w.orgId, at, serviceIds],
   );
   await sql.run(
     `insert into service_capabilities (service_id, capability, is_enabled, enabled_at, billing_anchor, billed_until)
-     select 'service_' || id, 'metrics', true, $1::timestamptz, $1::timestamptz, $1::timestamptz + interval '1 month'
-     from generate_series(1, $2) as n, lpad(n::text, 26, '0') as id`,
-    [at, SERVICES],
+     select id, 'metrics', true, $1::timestamptz, $1::timestamptz, $1::timestamptz + interval '1 month'
+     from unnest($2::text[]) as id`,
+    [at, serviceIds],
   );
   // The last of them asks for a quantile of a gauge; each service has some.
   await sql.run(
     `insert into alert_rules (id, org_id, service_id, name, kind, config, enabled, created_at, updated_at)
-     select 'rule_' || id, $1, 'service_' || lpad((case when n > $3 - 1010 then $4::int else n % 1000 + 1 end)::text, 26, '0'), 'Rule ' || n, 'metric_threshold',
+     select 'rule_' || id, $1, ($4::text[])[case when n > $3 - 1010 then 1050 else n % 1000 + 1 end], 'Rule ' || n, 'metric_threshold',
        json_build_object('metricName', case when n = $3 then 'latency{quantile="0.9"}' else 'latency' end, 'comparator', '>',
          'threshold', 1, 'windowMinutes', 5, 'aggregation', 'avg'), true, $2::timestamptz, $2::timestamptz from ${numbered}`,
-    [w.orgId, at, RULES, SERVICES],
+    [w.orgId, at, RULES, serviceIds],
   );
   // The newest month has more lines than are read.
   await sql.run(
@@ -71,7 +71,7 @@ const run = (operation: AnyOperation, input: object) =>
   runOperation(w, operation, memberCaller(w.orgId, w.owner.userId, 'owner'), input);
 
 test('data of the last of over 1,000 services counts, and the rules of it, above 5,000, are looked at', async () => {
-  expect((await run(getHome, {})).setup).toMatchObject({ hasData: false, firstServiceId: idOf('service', 1) });
+  expect((await run(getHome, {})).setup).toMatchObject({ hasData: false, firstServiceId: firstService });
   expect((await run(searchRules, { limit: 1 })).counts).toMatchObject({ waiting_for_data: RULES, ok: 0 });
   await givenMetrics(w, lastService, { name: 'latency', minutes: 1, everySeconds: 60, value: () => 1 });
   expect((await run(getHome, {})).setup).toMatchObject({ hasData: true });
@@ -79,7 +79,7 @@ test('data of the last of over 1,000 services counts, and the rules of it, above
     waiting_for_data: RULES - 1_010 + 1,
     ok: 1_009,
   });
-  const [last] = (await run(searchRules, { ruleIds: [idOf('rule', RULES)] })).rules;
+  const [last] = (await run(searchRules, { ruleIds: [LAST_RULE] })).rules;
   expect(last).toMatchObject({
     state: 'waiting_for_data',
     missingMetric: { noQuantiles: { metricName: 'latency', kind: 'gauge' } },
@@ -87,9 +87,9 @@ test('data of the last of over 1,000 services counts, and the rules of it, above
 });
 
 test('a rule beyond the first 1,000 of its service can be simulated, and maintenance counts all of them', async () => {
-  const input = { serviceId: lastService, ruleId: idOf('rule', RULES) };
-  expect(await run(simulateEscalation, input)).toMatchObject({ simulated: { ruleId: idOf('rule', RULES) } });
-  const foreign = { serviceId: idOf('service', 1), ruleId: idOf('rule', RULES) };
+  const input = { serviceId: lastService, ruleId: LAST_RULE };
+  expect(await run(simulateEscalation, input)).toMatchObject({ simulated: { ruleId: LAST_RULE } });
+  const foreign = { serviceId: firstService, ruleId: LAST_RULE };
   await expect(run(simulateEscalation, foreign)).rejects.toMatchObject({ code: 'not_found' });
   const maintenance = {
     name: 'Move',
