@@ -135,12 +135,15 @@ export class MetricCatalog {
     );
     const found = rows.filter(([service, name]) => wanted.has(`${service} ${name}`));
     const kinds = await this.#kindsOf(found);
-    return new Map(
-      [...Map.groupBy(found, ([service]) => services.get(service)!)].map(([serviceId, own]) => [
-        serviceId,
-        new Map(own.map(([service, name]) => [name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge'])),
-      ]),
-    );
+    const byService = new Map<Id<'service'>, Map<string, SingleValueKind>>();
+    for (const [service, name] of found) {
+      const serviceId = services.get(service);
+      if (serviceId === undefined) continue;
+      const own = byService.get(serviceId) ?? new Map<string, SingleValueKind>();
+      own.set(name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge');
+      byService.set(serviceId, own);
+    }
+    return byService;
   }
 
   /** The kind of each metric's newest point, by service and name. */

@@ -34,8 +34,8 @@ beforeAll(async () => {
   );
   await sql.run(
     `insert into service_capabilities (service_id, capability, is_enabled, enabled_at, billing_anchor, billed_until)
-     select id, 'metrics', true, $1::timestamptz, $1::timestamptz, $1::timestamptz + interval '1 month'
-     from unnest($2::text[]) as id`,
+     select id, capability, true, $1::timestamptz, $1::timestamptz, $1::timestamptz + interval '1 month'
+     from unnest($2::text[]) as id, unnest(array['metrics', 'oncall']) as capability`,
     [at, serviceIds],
   );
   // The last of them asks for a quantile of a gauge; each service has some.
