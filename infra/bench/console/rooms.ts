@@ -49,8 +49,12 @@ async function measureRoom(browser: Browser, baseUrl: string, { name, path, show
   const page = await context.newPage();
   await page.addInitScript(`
     globalThis.shift = 0;
+    globalThis.moved = [];
     new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) globalThis.shift += entry.value;
+      for (const { value, sources } of list.getEntries()) {
+        globalThis.shift += value;
+        globalThis.moved.push(...sources.map(({ node }) => (node?.outerHTML ?? node?.textContent ?? '').slice(0, 120)));
+      }
     }).observe({ type: 'layout-shift', buffered: true });`);
   const traffic = await watchTraffic(await context.newCDPSession(page));
   const began = performance.now();
@@ -74,6 +78,8 @@ async function measureRoom(browser: Browser, baseUrl: string, { name, path, show
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   await settled(page);
   const shift = await page.evaluate<number>('globalThis.shift');
+  const moved = await page.evaluate<string[]>('globalThis.moved');
+  if (shift > 0) console.log(`  ${name} moved ${moved.slice(0, 3).join(' … ')}`);
   const kilobytes = (...kinds: string[]) => {
     const bytes = traffic.filter(({ kind }) => kinds.includes(kind)).reduce((sum, one) => sum + one.bytes, 0);
     return `${(bytes / 1_000).toFixed(1)} kB`;
