@@ -2,9 +2,9 @@ import { type Expression, sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
-import { type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+import { INSERT_ONE, type NewJobRow, toRow, WATCHED_FOR_MS, watchOf } from '#storage/postgres/durable_job_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 /** Identifies a stored job. */
@@ -64,7 +64,7 @@ export class DurableJobStore {
   /** Returns for how many milliseconds more some worker looks for jobs of this name by itself; 0 when none does. */
   async insert(jobName: string, jobs: readonly DurableJob[], now: Temporal.Instant): Promise<number> {
     const watch = watchOf(jobName);
-    const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }): NewRow => {
+    const rows = jobs.map(({ jobId, orgId, serviceId, items, bytes }): NewJobRow => {
       const payload = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       return { jobName, keptAt: now, keptId: jobId, number: 0, orgId, serviceId, items, payload };
     });
@@ -364,45 +364,9 @@ export class DurableJobStore {
   }
 }
 
-type NewRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
-
-const NEW_COLUMNS = ['jobName', 'keptAt', 'keptId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
-
-const toRow = (row: NewRow) => toColumns(DurableJobEntity, row);
-
-const WATCHED_FOR_MS = sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs');
-
-/** Most of what is accepted together is of one service. */
-const INSERT_ONE = prepared((db, job: Values<NewRow & { watch: string }>) =>
-  db
-    .with('stored', (insert) =>
-      insert
-        .insertInto('kept_jobs')
-        .values({
-          job_name: job.jobName,
-          kept_at: job.keptAt,
-          kept_id: job.keptId,
-          number: job.number,
-          org_id: job.orgId,
-          service_id: job.serviceId,
-          items: job.items,
-          payload: job.payload,
-        })
-        .returning('number'),
-    )
-    .selectFrom('leases')
-    .select(WATCHED_FOR_MS)
-    .where('name', '=', job.watch),
-);
-
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
   db.selectFrom('kept_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
 );
-
-/** The name of the lease of who watches. */
-function watchOf(jobName: string): string {
-  return `watch ${jobName}`;
-}
 
 function asRows(keys: readonly DurableJobKey[]) {
   return rowsOf('p', {

@@ -1,0 +1,43 @@
+import { sql } from 'kysely';
+
+import { type Row, toColumns } from '#storage/postgres/columns.ts';
+import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+
+/** What is stored of a job that nobody has begun. */
+export type NewJobRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
+
+const NEW_COLUMNS = ['jobName', 'keptAt', 'keptId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
+
+export const toRow = (row: NewJobRow) => toColumns(DurableJobEntity, row);
+
+/** For how long some worker still looks for jobs by itself. */
+export const WATCHED_FOR_MS = sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs');
+
+/** Most of what is accepted together is of one service. */
+export const INSERT_ONE = prepared((db, job: Values<NewJobRow & { watch: string }>) =>
+  db
+    .with('stored', (insert) =>
+      insert
+        .insertInto('kept_jobs')
+        .values({
+          job_name: job.jobName,
+          kept_at: job.keptAt,
+          kept_id: job.keptId,
+          number: job.number,
+          org_id: job.orgId,
+          service_id: job.serviceId,
+          items: job.items,
+          payload: job.payload,
+        })
+        .returning('number'),
+    )
+    .selectFrom('leases')
+    .select(WATCHED_FOR_MS)
+    .where('name', '=', job.watch),
+);
+
+/** The name of the lease of who watches. */
+export function watchOf(jobName: string): string {
+  return `watch ${jobName}`;
+}
