@@ -9,10 +9,9 @@ import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 export interface AccountMailRuntime extends UnitOfWorkRuntime {
   readonly baseUrl: string;
   readonly mail: MailServer | null;
+  /** To one person, so that nobody can fill the mailbox of somebody else. */
+  readonly resetsOfAccountMax: number;
 }
-
-/** So that nobody can fill the mailbox of somebody else. */
-const PER_HOUR_MAX = 3;
 
 export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
   handleJob(sendPasswordReset, async ({ email, requestId, address }) => {
@@ -24,7 +23,10 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
       // Concurrent requests are counted one after the other.
       await unit.stores.people.lockUser(user.id);
       const recent = await unit.stores.passwordResets.countSince(user.id, unit.now.subtract({ hours: 1 }));
-      if (recent >= PER_HOUR_MAX) return null;
+      if (recent >= runtime.resetsOfAccountMax) {
+        unit.limitMet('resetsOfAccountMax', user.id);
+        return null;
+      }
       const asked = { actor: { kind: 'unknown' }, via: 'console', origin: { requestId, address } } as const;
       return { to: user.email, ...(await createReset(unit, user.id, baseUrl, asked)) };
     });

@@ -56,6 +56,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly baseUrl: string;
   /** Mail to people about their accounts; null when none is configured. */
   readonly mail: MailServer | null;
+  readonly resetsOfAccountMax: number;
   /** Opens the links of invitations that are to be mailed. */
   readonly invitationCipher: Cipher;
   /** Opens events that have waited. */
@@ -86,6 +87,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     onOutbox: () => context.outbox.wake(),
     baseUrl: context.config.baseUrl,
     mail: context.mail,
+    resetsOfAccountMax: context.config.resetsOfAccountMax,
     invitationCipher: createCipher(context.config.appSecret, 'invitations'),
     eventCipher: createCipher(context.config.appSecret, 'waiting-events'),
     clickhouse: context.clickhouse,

@@ -8,6 +8,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import type { Senders } from '#core/oncall/contact_card.ts';
 import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel/action.ts';
 import type { Caller } from '#core/access/caller.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { RequestOrigin, ThroughProposal } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
@@ -33,6 +34,7 @@ export interface CheckedCall {
 
 /** How this installation is set up, as far as operations of the console need it. */
 export interface Installation {
+  readonly limits: Limits;
   /** Whether mail is sent to people about their accounts. */
   readonly hasMail: boolean;
   readonly phoneProvider: 'twilio' | 'simulator';

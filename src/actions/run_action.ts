@@ -150,7 +150,7 @@ async function change(
   const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
   return await inUnitOfWork(runtime, async (unit, session) => {
-    if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action);
+    if (caller.via === 'mcp') await admitAgentWrite(unit, caller, action, runtime.installation.limits);
     const changes: (Change & { readonly action: string; readonly actor: Actor })[] = [];
     const contextOf = (name: string, actor: Actor): ActionContext => ({
       ...readContextOf(runtime, session, caller, unit.now),

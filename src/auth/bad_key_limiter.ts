@@ -1,8 +1,8 @@
 import { networkOf } from '#auth/network.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
 
-export const BAD_KEYS_PER_MINUTE = 20;
 const WINDOW_MS = 60_000;
 const ADDRESSES_MAX = 10_000;
 
@@ -12,8 +12,14 @@ export interface BadKeyLimiter {
   guard<Result>(address: string, check: () => Promise<Result>): Promise<Result>;
 }
 
+interface BadKeyLimits {
+  /** How many processes are alive. */
+  readonly processes: () => number;
+  readonly set: Pick<Limits, 'badKeysPerMinute'>;
+}
+
 /** Each of several processes counts by itself, up to its part of the limit. */
-export function createBadKeyLimiter(clock: Clock, processes: () => number = () => 1): BadKeyLimiter {
+export function createBadKeyLimiter(clock: Clock, { processes, set }: BadKeyLimits): BadKeyLimiter {
   const failures = new Map<string, { count: number; since: number }>();
 
   const countFailure = (address: string): number => {
@@ -26,7 +32,7 @@ export function createBadKeyLimiter(clock: Clock, processes: () => number = () =
     failures.delete(address);
     failures.set(address, current);
     if (failures.size > ADDRESSES_MAX) failures.delete(failures.keys().next().value ?? '');
-    return current.count <= Math.ceil(BAD_KEYS_PER_MINUTE / processes())
+    return current.count <= Math.ceil(set.badKeysPerMinute / processes())
       ? 0
       : Math.ceil((current.since + WINDOW_MS - now) / 1000);
   };
@@ -41,6 +47,7 @@ export function createBadKeyLimiter(clock: Clock, processes: () => number = () =
         if (retryAfterSeconds === 0) throw error;
         throw new AppError('rate_limited', 'too many invalid keys from this address; valid keys are still accepted', {
           cause: error,
+          limit: 'badKeysPerMinute',
           retryAfterSeconds,
         });
       }

@@ -2,13 +2,11 @@ import { createHash } from 'node:crypto';
 
 import { networkOf } from '#auth/network.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
 const WINDOW_SECONDS = 15 * 60;
-/** Failed attempts within the window. */
-const OF_ADDRESS_MAX = 30;
-const OF_ACCOUNT_MAX = 10;
 
 /** An attempt to sign in. `isKnown`: this account has signed in from this address before. */
 export interface SignInAttempt {
@@ -30,6 +28,7 @@ export async function countSignInAttempt(
   stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
   { email, address, isKnown, device }: SignInAttempt,
+  { signInsOfAccountMax, signInsOfAddressMax }: Pick<Limits, 'signInsOfAccountMax' | 'signInsOfAddressMax'>,
 ): Promise<() => Promise<void>> {
   const account = createHash('sha256').update(email.toLowerCase()).digest('base64url');
   const network = networkOf(address);
@@ -37,14 +36,16 @@ export async function countSignInAttempt(
     device === null
       ? `known:${account}:${network}`
       : `device:${createHash('sha256').update(device).digest('base64url')}`;
+  const ofAccount = { limit: 'signInsOfAccountMax', max: signInsOfAccountMax, windowSeconds: WINDOW_SECONDS } as const;
+  const ofAddress = { limit: 'signInsOfAddressMax', max: signInsOfAddressMax, windowSeconds: WINDOW_SECONDS } as const;
   const limits =
     device !== null || isKnown
-      ? [{ key: own, max: OF_ACCOUNT_MAX }]
+      ? [{ key: own, ...ofAccount }]
       : [
-          { key: `address:${network}`, max: OF_ADDRESS_MAX },
-          { key: `account:${account}`, max: OF_ACCOUNT_MAX },
+          { key: `address:${network}`, ...ofAddress },
+          { key: `account:${account}`, ...ofAccount },
         ];
-  for (const { key, max } of limits) await countAttempt(stores, clock, { key, max, windowSeconds: WINDOW_SECONDS });
+  for (const attempt of limits) await countAttempt(stores, clock, attempt);
   return async () => {
     for (const { key } of limits) await stores.signInLimits.uncount(key);
   };
@@ -52,6 +53,7 @@ export async function countSignInAttempt(
 
 interface AttemptLimit {
   readonly key: string;
+  readonly limit: LimitName;
   readonly max: number;
   readonly windowSeconds: number;
 }
@@ -60,11 +62,14 @@ interface AttemptLimit {
 export async function countAttempt(
   stores: Pick<Stores, 'signInLimits'>,
   clock: Clock,
-  { key, max, windowSeconds }: AttemptLimit,
+  { key, limit, max, windowSeconds }: AttemptLimit,
 ): Promise<void> {
   const now = clock.now();
   const { tries, since } = await stores.signInLimits.count(key, now.subtract({ seconds: windowSeconds }), now);
   if (tries <= max) return;
   const retryAfterSeconds = Math.max(1, Math.ceil(since.add({ seconds: windowSeconds }).since(now).total('seconds')));
-  throw new AppError('rate_limited', 'too many attempts; wait, or set a new password by mail', { retryAfterSeconds });
+  throw new AppError('rate_limited', 'too many attempts; wait, or set a new password by mail', {
+    limit,
+    retryAfterSeconds,
+  });
 }

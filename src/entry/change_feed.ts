@@ -2,6 +2,7 @@ import { livenessAt } from '#auth/sessions.ts';
 import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { CHANGES_MAX, type Listener, type StoredChange } from '#storage/postgres/change_reader.ts';
@@ -38,7 +39,6 @@ const POLL_INTERVAL_MS = 500;
 const OVERLAP_SECONDS = 30;
 /** No poll reads a change again after this time. */
 const KNOWN_MS = 2_000 * OVERLAP_SECONDS;
-const STREAMS_PER_SESSION_MAX = 20;
 /** Whoever shows something older reads all of it again. */
 const SHOWN_FOR_MS_MAX = 60_000;
 /** Entries of timelines, the newest of all organizations, that are looked at for what has changed since then. */
@@ -49,7 +49,12 @@ const EARLIER_MAX = 10_000;
  * queries per poll and process, for any number of consoles. LISTEN/NOTIFY would be faster, but commits that notify wait
  * for each other, including those that page people, and it does not work through connection poolers.
  */
-export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFeed {
+export function createChangeFeed(
+  db: Database,
+  clock: Clock,
+  log: Log,
+  { consoleStreamsMax }: Pick<Limits, 'consoleStreamsMax'>,
+): ChangeFeed {
   const subscribers = new Map<Subscriber, Subscription>();
   /** Keys of changes that a poll has read; removed once they are too old to be read again. */
   const sent = new Map<string, number>();
@@ -103,8 +108,9 @@ export function createChangeFeed(db: Database, clock: Clock, log: Log): ChangeFe
   return {
     async subscribe(listener, shownForMs, subscriber) {
       const others = [...subscribers.values()];
-      if (others.filter((other) => other.listener.sessionId === listener.sessionId).length >= STREAMS_PER_SESSION_MAX) {
+      if (others.filter((other) => other.listener.sessionId === listener.sessionId).length >= consoleStreamsMax) {
         throw new AppError('rate_limited', 'this session has too many open event streams; close some browser tabs', {
+          limit: 'consoleStreamsMax',
           retryAfterSeconds: 60,
         });
       }

@@ -42,7 +42,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
     onOutbox: () => outbox.wake(),
     limitLog: foundation.limitLog,
   };
-  const changes = createChangeFeed(db, clock, log);
+  const changes = createChangeFeed(db, clock, log, config);
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     changes.close();

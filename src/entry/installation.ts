@@ -11,6 +11,7 @@ export function installationOf(config: FoundationConfig): Installation {
   const { appSecret, twilioApiBase, twilioFrom } = config;
   const mail = mailServerOf(config);
   return {
+    limits: config,
     hasMail: mail !== null,
     phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
     senders: {

@@ -4,6 +4,7 @@ import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** An incident that a person opens. */
@@ -22,7 +23,6 @@ export interface Declaration {
   readonly requestKey: string;
 }
 
-const DECLARED_MAX = 30;
 const WITHIN_MINUTES = 10;
 
 /**
@@ -33,6 +33,7 @@ export async function declare(
   unit: UnitOfWork,
   declaration: Declaration,
   by: IncidentActor,
+  { declaredIncidentsMax }: Pick<Limits, 'declaredIncidentsMax'>,
 ): Promise<{ readonly incidentId: Id<'incident'>; readonly isNew: boolean }> {
   const { stores, now } = unit;
   const { orgId, serviceId, title, severity, policy, requestKey } = declaration;
@@ -40,12 +41,13 @@ export async function declare(
   await stores.incidents.holdDeclaring(orgId);
   const open = await stores.incidents.findOpenId(dedupKey);
   if (open !== null) return { incidentId: open, isNew: false };
-  const declared = await stores.incidents.countDeclared(orgId, now.subtract({ minutes: WITHIN_MINUTES }), DECLARED_MAX);
-  if (declared >= DECLARED_MAX) {
+  const since = now.subtract({ minutes: WITHIN_MINUTES });
+  const declared = await stores.incidents.countDeclared(orgId, since, declaredIncidentsMax);
+  if (declared >= declaredIncidentsMax) {
     throw new AppError(
       'rate_limited',
-      `${DECLARED_MAX} incidents were declared within ${WITHIN_MINUTES} minutes; wait, or add notes to those`,
-      { retryAfterSeconds: 60 },
+      `${declaredIncidentsMax} incidents were declared within ${WITHIN_MINUTES} minutes; wait, or add notes to those`,
+      { limit: 'declaredIncidentsMax', retryAfterSeconds: 60 },
     );
   }
   const steps = policy?.steps ?? [];

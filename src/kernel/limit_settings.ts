@@ -183,12 +183,129 @@ const OF_CALLER = {
     unit: 'MiB',
     reached: WAIT,
   }),
+  mcpStreamsMax: limit({
+    variable: 'LIMIT_MCP_STREAMS',
+    purpose: 'event streams of MCP of a process',
+    fallback: 200,
+    maximum: 100_000,
+    reached: WAIT,
+  }),
+  mcpStreamsOfCredentialMax: limit({
+    variable: 'LIMIT_MCP_STREAMS_OF_CREDENTIAL',
+    purpose: 'of these, of one key or connected app',
+    fallback: 10,
+    maximum: 100_000,
+    reached: WAIT,
+  }),
+  consoleStreamsMax: limit({
+    variable: 'LIMIT_CONSOLE_STREAMS',
+    purpose: 'open tabs of the console of one session that hear of changes',
+    fallback: 20,
+    maximum: 1_000,
+    reached: WAIT,
+  }),
+  agentWritesAnHour: limit({
+    variable: 'LIMIT_AGENT_WRITES_PER_HOUR',
+    purpose: 'changes of an agent that responds to incidents, where its organization has set no cap',
+    fallback: 60,
+    maximum: 1_000,
+    reached: WAIT,
+  }),
+  declaredIncidentsMax: limit({
+    variable: 'LIMIT_DECLARED_INCIDENTS',
+    purpose: 'incidents that the people of an organization declare in 10 minutes',
+    fallback: 30,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  testsPerMinute: limit({
+    variable: 'LIMIT_TESTS_PER_MINUTE',
+    purpose: 'tests of a channel that a person asks for a minute',
+    fallback: 3,
+    maximum: 60,
+    reached: WAIT,
+  }),
+  testsPerDay: limit({
+    variable: 'LIMIT_TESTS_PER_DAY',
+    purpose: 'the same, a day',
+    fallback: 30,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  phoneCodesPerDay: limit({
+    variable: 'LIMIT_PHONE_CODES_PER_DAY',
+    purpose: 'codes by SMS that a person asks for a day, to confirm a number',
+    fallback: 10,
+    maximum: 1_000,
+    reached: WAIT,
+  }),
   mcpBatchMax: limit({
     variable: 'LIMIT_MCP_BATCH',
     purpose: 'messages in an MCP batch',
     fallback: 20,
     maximum: 1_000,
     reached: '400',
+  }),
+};
+
+/** How often strangers may try something. */
+const OF_STRANGER = {
+  badKeysPerMinute: limit({
+    variable: 'LIMIT_BAD_KEYS_PER_MINUTE',
+    purpose: 'bad keys of one address a minute',
+    fallback: 20,
+    maximum: 100_000,
+    reached: '429; a good key still works',
+  }),
+  signInsOfAddressMax: limit({
+    variable: 'LIMIT_SIGN_INS_OF_ADDRESS',
+    purpose: 'failed sign-ins of one address in 15 minutes',
+    fallback: 30,
+    maximum: 100_000,
+    reached: '429; not from a browser or address that has signed in to the account before',
+  }),
+  signInsOfAccountMax: limit({
+    variable: 'LIMIT_SIGN_INS_OF_ACCOUNT',
+    purpose:
+      'failed sign-ins to one account in 15 minutes; as many from each browser or address that has signed in before',
+    fallback: 10,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  secondFactorTriesMax: limit({
+    variable: 'LIMIT_SECOND_FACTOR_TRIES',
+    purpose: 'wrong second factors of a person',
+    fallback: 10,
+    maximum: 100,
+    reached: '429 for 15 minutes',
+  }),
+  resetsOfAddressMax: limit({
+    variable: 'LIMIT_PASSWORD_RESETS_OF_ADDRESS',
+    purpose: 'links for a new password that one address asks for in an hour',
+    fallback: 20,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  resetsOfAccountMax: limit({
+    variable: 'LIMIT_PASSWORD_RESETS_OF_ACCOUNT',
+    purpose: 'of these, mails to one person in an hour',
+    fallback: 3,
+    maximum: 100,
+    reached: 'no mail is sent',
+  }),
+  appRegistrationsPerMinute: limit({
+    variable: 'LIMIT_APP_REGISTRATIONS_PER_MINUTE',
+    purpose: 'apps that one address registers a minute',
+    fallback: 30,
+    maximum: 10_000,
+    reached: WAIT,
+  }),
+  appDocumentsPerMinute: limit({
+    variable: 'LIMIT_APP_DOCUMENTS_PER_MINUTE',
+    purpose: 'documents of apps that are fetched for one address a minute',
+    fallback: 30,
+    maximum: 10_000,
+    reached: 'the document is not fetched',
   }),
 };
 
@@ -249,6 +366,31 @@ const OF_SERVICE = {
     maximum: 1_440,
     reached: 'as above',
   }),
+  deploysPerDay: limit({
+    variable: 'LIMIT_DEPLOYS_PER_DAY',
+    purpose: 'deploys of one service a day',
+    fallback: 1_000,
+    maximum: 1_000_000,
+    reached: WAIT,
+  }),
+  uploadMegabytes: limit({
+    variable: 'LIMIT_UPLOAD_MEGABYTES',
+    purpose: 'one upload of source maps',
+    fallback: 512,
+    unit: 'MiB',
+    minimum: 2,
+    maximum: 10_000,
+    reached: '413',
+  }),
+  uploadsWaitingMegabytes: limit({
+    variable: 'LIMIT_UPLOADS_WAITING_MEGABYTES',
+    purpose: 'uploads of an organization that wait to be read',
+    fallback: 1_024,
+    unit: 'MiB',
+    minimum: 2,
+    maximum: 100_000,
+    reached: WAIT,
+  }),
   sourceMapMegabytes: optional({
     variable: 'SOURCE_MAP_MEGABYTES',
     purpose: 'source maps that an organization has stored, compressed; 0 for no limit',
@@ -259,7 +401,7 @@ const OF_SERVICE = {
 };
 
 /** Every limit that is a setting. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
-export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_CALLER, ...OF_SERVICE };
+export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_STRANGER, ...OF_CALLER, ...OF_SERVICE };
 
 export type LimitName = keyof typeof LIMIT_SETTINGS;
 

@@ -1,4 +1,5 @@
 import { AppError } from '#kernel/errors.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Author } from '#releases/requester.ts';
@@ -18,7 +19,6 @@ export interface NewDeploy {
   readonly finishedAt: Temporal.Instant | null;
 }
 
-const DEPLOYS_A_DAY_MAX = 1_000;
 const AHEAD_MAX = { minutes: 10 };
 
 /** One for each service. The release becomes known with it. The same one again, of the same time, is recorded once. */
@@ -26,7 +26,10 @@ export async function recordDeploy(
   stores: Stores,
   author: Author,
   { serviceIds, ...deploy }: NewDeploy,
-  now: Temporal.Instant,
+  {
+    now,
+    limits: { deploysPerDay },
+  }: { readonly now: Temporal.Instant; readonly limits: Pick<Limits, 'deploysPerDay'> },
 ): Promise<DeployRow[]> {
   const { orgId } = author;
   const finishedAt = earlier(deploy.finishedAt ?? now, now.add(AHEAD_MAX));
@@ -40,8 +43,9 @@ export async function recordDeploy(
       recorded.push(known);
       continue;
     }
-    if ((await stores.releases.countDeploys(serviceId, now.subtract({ hours: 24 }))) >= DEPLOYS_A_DAY_MAX) {
-      throw new AppError('rate_limited', `a service takes ${DEPLOYS_A_DAY_MAX} deploys a day`, {
+    if ((await stores.releases.countDeploys(serviceId, now.subtract({ hours: 24 }))) >= deploysPerDay) {
+      throw new AppError('rate_limited', `a service takes ${deploysPerDay} deploys a day`, {
+        limit: 'deploysPerDay',
         retryAfterSeconds: 3_600,
       });
     }

@@ -63,3 +63,49 @@ test('the log names once a minute who met a limit, and a refusal counts once whe
     { limit: 'CALLS_PER_MINUTE', who: { key_1: 1, key_2: 2 } },
   ]);
 });
+
+test('what strangers may try is as it is set, and the refusal names it', async () => {
+  const w = await world({ settings: { badKeysPerMinute: 2, signInsOfAccountMax: 1, appRegistrationsPerMinute: 1 } });
+  const post = async (url: string, payload: object, headers = {}) => {
+    const answer = await w.app.inject({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', origin: w.context.config.baseUrl, ...headers },
+      payload,
+    });
+    return [answer.statusCode, answer.json().limit];
+  };
+  const badKey = () => post('/api/rest/actions/list_teams', {}, { authorization: `Bearer key_${'0'.repeat(40)}` });
+  expect([await badKey(), await badKey(), await badKey()]).toEqual([
+    [401, undefined],
+    [401, undefined],
+    [429, 'LIMIT_BAD_KEYS_PER_MINUTE'],
+  ]);
+  const signIn = () => post('/api/console/session', { email: 'nobody@example.com', password: 'quiet harbour lantern' });
+  expect([await signIn(), await signIn()]).toEqual([
+    [401, undefined],
+    [429, 'LIMIT_SIGN_INS_OF_ACCOUNT'],
+  ]);
+  const register = () => post('/oauth/register', { redirect_uris: ['https://app.example/back'] });
+  await register();
+  expect(await register()).toEqual([429, 'LIMIT_APP_REGISTRATIONS_PER_MINUTE']);
+  const metrics = await w.metrics();
+  for (const name of ['BAD_KEYS_PER_MINUTE', 'SIGN_INS_OF_ACCOUNT', 'APP_REGISTRATIONS_PER_MINUTE']) {
+    expect(metrics).toContain(`tocsin_limits_met_total{limit="LIMIT_${name}"} 1`);
+  }
+});
+
+test('what a service and its pipeline may send is as it is set', async () => {
+  const w = await world({ settings: { deploysPerDay: 1 } });
+  const { ingestionKey } = await w.given.service();
+  const tell = async (release: string) => {
+    const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' };
+    const answer = await w.app.inject({ method: 'POST', url: '/api/ingest/deploys', headers, payload: { release } });
+    return [answer.statusCode, answer.json().limit];
+  };
+  expect([await tell('1'), await tell('2')]).toEqual([
+    [201, undefined],
+    [429, 'LIMIT_DEPLOYS_PER_DAY'],
+  ]);
+  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_DEPLOYS_PER_DAY"} 1');
+});

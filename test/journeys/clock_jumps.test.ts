@@ -11,6 +11,7 @@ import { databaseClock } from '#storage/postgres/database_clock.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { pointsArrive } from '#test/kit/arrivals.ts';
 import { testClock } from '#test/kit/clock.ts';
+import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
 import { openMany } from '#test/kit/storm.ts';
@@ -138,7 +139,7 @@ describe('a clock that is set back by an hour', () => {
 
   test('does not slow down anybody for longer than a minute after bad keys', async () => {
     const clock = testClock();
-    const badKeys = createBadKeyLimiter(clock);
+    const badKeys = createBadKeyLimiter(clock, { processes: () => 1, set: DEFAULT_LIMITS });
     const guess = () =>
       badKeys
         .guard('192.0.2.1', () => Promise.reject(new AppError('unauthenticated', 'bad key')))

@@ -149,7 +149,7 @@ test('an organization whose uploads wait in great number adds none, but may send
   await sendChunk(first);
   const { sql } = w.context.db;
   await sql.run('update upload_chunks set size = 1073741825 where org_id = $1', [w.orgId]);
-  expect(await sendChunk(second)).toMatchObject({ status: 429 });
+  expect(await sendChunk(second)).toMatchObject({ status: 429, body: { limit: 'LIMIT_UPLOADS_WAITING_MEGABYTES' } });
   expect(await sendChunk(first)).toMatchObject({ status: 200 });
   await sql.run('delete from upload_chunks where org_id = $1', [w.orgId]);
   expect(await sendChunk(second)).toMatchObject({ status: 200 });

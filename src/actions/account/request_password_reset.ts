@@ -9,7 +9,6 @@ import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** Requests from one address within an hour. */
-const REQUESTS_MAX = 20;
 
 /** Whether there is such an account is looked up later, by a worker: the answer and its time are the same. */
 export const requestPasswordReset = defineAction({
@@ -34,7 +33,8 @@ export const requestPasswordReset = defineAction({
       );
     }
     const key = `reset:${networkOf(origin.address ?? '')}`;
-    await countAttempt(stores, runtime.clock, { key, max: REQUESTS_MAX, windowSeconds: 3_600 });
+    const { resetsOfAddressMax: max } = installation.limits;
+    await countAttempt(stores, runtime.clock, { key, limit: 'resetsOfAddressMax', max, windowSeconds: 3_600 });
   },
   async handle({ email }, { enqueue, origin }) {
     enqueue(sendPasswordReset, { email, ...origin });

@@ -14,17 +14,13 @@ const NOBODY = 'user_nobody' as Id<'user'>;
  * wrong, `rate_limited` or `unavailable`. For `prepare`: a wrong try counts when the rest is refused.
  */
 export async function requirePassword(
-  { stores, runtime, browser: { address, knownDeviceOf }, origin }: AccountContext,
+  { stores, runtime, installation, browser: { address, knownDeviceOf }, origin }: AccountContext,
   { email, password }: { readonly email: string; readonly password: string },
 ): Promise<UserRow> {
   const user = await stores.people.findUserByEmail(email);
   const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
-  const uncount = await countSignInAttempt(stores, runtime.clock, {
-    email,
-    address: address ?? '',
-    isKnown,
-    device: knownDeviceOf(email),
-  });
+  const attempt = { email, address: address ?? '', isKnown, device: knownDeviceOf(email) };
+  const uncount = await countSignInAttempt(stores, runtime.clock, attempt, installation.limits);
   const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
     // Nothing was tried.
     await uncount();

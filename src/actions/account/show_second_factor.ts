@@ -21,12 +21,11 @@ type ShownFactor = Static<TObject<typeof SHOWN_FIELDS>>;
 /** Names a sign-in that waits for the second factor. */
 export const PendingToken = Type.String({ maxLength: 200 });
 
-const WRONG_TRIES_MAX = 10;
 const LOCKED_MINUTES = 15;
 
 /**
  * Checks what a person shows beside the password; `holder` is what a passkey was challenged for. Throws `unauthenticated`
- * when it is wrong, and `rate_limited` after ten wrong ones, for 15 minutes. Each code and challenge works once. For
+ * when it is wrong, and `rate_limited` after too many wrong ones, for 15 minutes. Each code and challenge works once. For
  * `prepare`: a wrong try counts when the rest is refused.
  */
 export async function requireSecondFactor(
@@ -35,11 +34,12 @@ export async function requireSecondFactor(
   shown: ShownFactor,
   holder: string,
 ): Promise<void> {
-  const { stores, now } = context;
+  const { stores, now, installation } = context;
   const { secondFactors } = stores;
   const lock = await secondFactors.findLock(userId);
   if (lock?.lockedUntil != null && lock.lockedUntil.epochMilliseconds > now.epochMilliseconds) {
     throw new AppError('rate_limited', 'too many wrong codes; wait a quarter of an hour, then try again', {
+      limit: 'secondFactorTriesMax',
       retryAfterSeconds: Math.ceil((lock.lockedUntil.epochMilliseconds - now.epochMilliseconds) / 1_000),
     });
   }
@@ -48,7 +48,7 @@ export async function requireSecondFactor(
     return;
   }
   const wrongTries = (lock?.wrongTries ?? 0) + 1;
-  const isLocked = wrongTries >= WRONG_TRIES_MAX;
+  const isLocked = wrongTries >= installation.limits.secondFactorTriesMax;
   await secondFactors.setLock(userId, {
     wrongTries: isLocked ? 0 : wrongTries,
     lockedUntil: isLocked ? now.add({ minutes: LOCKED_MINUTES }) : null,

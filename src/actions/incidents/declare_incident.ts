@@ -61,6 +61,7 @@ export const declareIncident = defineAction({
         requestKey,
       },
       toIncidentActor(caller.actor, caller.via),
+      context.installation.limits,
     );
     const incident = await stores.incidents.get(caller.orgId, incidentId, now);
     if (isNew) {

@@ -11,8 +11,6 @@ import { AppError, notFound } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
 const WORKS_MINUTES = 10;
-/** Each costs money, and goes to a phone whose owner may not have asked. */
-const PER_DAY_MAX = 10;
 
 export const requestPhoneCode = defineAction({
   name: 'request_phone_code',
@@ -24,7 +22,7 @@ export const requestPhoneCode = defineAction({
   result: Type.Object({ notificationId: IdText, expiresAt: Timestamp }),
   conflict: 'SMS is not set up on this server, or the number is confirmed already',
   example: { phone: '+31612345678' },
-  async handle({ phone }, { caller, stores, now, enqueue, record, configuredChannels }) {
+  async handle({ phone }, { caller, stores, now, enqueue, record, configuredChannels, installation }) {
     const userId = callerUser(caller);
     if (!configuredChannels.has('sms')) throw new AppError('conflict', 'SMS is not set up on this server');
     if (!(await stores.teams.listPhonesOf(caller.orgId, userId)).includes(phone)) {
@@ -34,8 +32,12 @@ export const requestPhoneCode = defineAction({
       throw new AppError('conflict', 'this number is already confirmed');
     }
     const since = now.subtract({ hours: 24 });
-    if ((await stores.notifications.countAskedFor('code', userId, 'sms', { since, now })) >= PER_DAY_MAX) {
-      throw new AppError('rate_limited', `no more than ${PER_DAY_MAX} codes a day`, { retryAfterSeconds: 3_600 });
+    const { phoneCodesPerDay } = installation.limits;
+    if ((await stores.notifications.countAskedFor('code', userId, 'sms', { since, now })) >= phoneCodesPerDay) {
+      throw new AppError('rate_limited', `no more than ${phoneCodesPerDay} codes a day`, {
+        limit: 'phoneCodesPerDay',
+        retryAfterSeconds: 3_600,
+      });
     }
     const [notificationId] = await stores.notifications.insert(
       [

@@ -11,10 +11,6 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-const PER_MINUTE_MAX = 3;
-/** Tests cost money, and ring a phone. */
-const PER_DAY_MAX = 30;
-
 const NO_ADDRESS: Record<AddressKind, string> = {
   phone: 'no team that you are in knows a phone number of yours',
   browser: 'you have not subscribed a browser',
@@ -25,7 +21,7 @@ const NO_ADDRESS: Record<AddressKind, string> = {
 export const sendTestNotification = defineAction({
   name: 'send_test_notification',
   consoleOnly: true,
-  summary: `Send a test to each of your own addresses of a channel; ${PER_MINUTE_MAX} a minute.`,
+  summary: 'Send a test to each of your own addresses of a channel; a few a minute.',
   permission: 'organization:view',
   effect: 'write',
   input: Type.Object({ channel: ChannelName }, CLOSED),
@@ -33,7 +29,7 @@ export const sendTestNotification = defineAction({
   conflict: 'the channel is not set up on this server, or you have no address of it',
   refusals: ['rate_limited'],
   example: { channel: 'sms' },
-  async handle({ channel }, { caller, stores, now, enqueue, record, configuredChannels }) {
+  async handle({ channel }, { caller, stores, now, enqueue, record, configuredChannels, installation }) {
     const { orgId } = caller;
     const userId = callerUser(caller);
     if (!configuredChannels.has(channel)) throw new AppError('conflict', `${channel} is not set up on this server`);
@@ -44,14 +40,16 @@ export const sendTestNotification = defineAction({
         since: now.subtract({ seconds: Math.round(hours * 3_600) }),
         now,
       });
-    if ((await askedFor(24)) >= PER_DAY_MAX) {
-      throw new AppError('rate_limited', `no more than ${PER_DAY_MAX} tests of a channel a day`, {
+    const { testsPerDay, testsPerMinute } = installation.limits;
+    if ((await askedFor(24)) >= testsPerDay) {
+      throw new AppError('rate_limited', `no more than ${testsPerDay} tests of a channel a day`, {
+        limit: 'testsPerDay',
         retryAfterSeconds: 3_600,
       });
     }
-    if ((await askedFor(1 / 60)) >= PER_MINUTE_MAX) {
-      const message = `no more than ${PER_MINUTE_MAX} tests a minute`;
-      throw new AppError('rate_limited', message, { retryAfterSeconds: 60 });
+    if ((await askedFor(1 / 60)) >= testsPerMinute) {
+      const message = `no more than ${testsPerMinute} tests a minute`;
+      throw new AppError('rate_limited', message, { limit: 'testsPerMinute', retryAfterSeconds: 60 });
     }
     const entry = { orgId, incidentId: null, stepIndex: null, kind: 'test', userId, channel } as const;
     const ids = await stores.notifications.insert(

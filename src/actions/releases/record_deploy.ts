@@ -31,7 +31,7 @@ export const recordDeploy = defineAction({
     environment: 'production',
     at: '2027-05-01T12:00:00Z',
   },
-  async handle({ serviceId, release, environment, at }, { caller, stores, now, record }) {
+  async handle({ serviceId, release, environment, at }, { caller, stores, now, record, installation: { limits } }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const deploy = { serviceIds: [service.id], release, environment, name: null, url: null, startedAt: null };
     const finishedAt = at === undefined ? null : timeOf(at);
@@ -39,7 +39,7 @@ export const recordDeploy = defineAction({
       orgId: caller.orgId,
       note: async ({ target, before, after }: ReleaseChange) => record({ target, before, after }),
     };
-    const [recorded] = await recordDeployOf(stores, author, { ...deploy, finishedAt }, now);
+    const [recorded] = await recordDeployOf(stores, author, { ...deploy, finishedAt }, { now, limits });
     if (recorded === undefined) throw new Error('no deploy was recorded');
     return { deployId: recorded.id, at: toTimestamp(recorded.finishedAt) };
   },

@@ -2,6 +2,7 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import type { Caller } from '#core/access/caller.ts';
 import { capOf } from '#core/responder/agent_settings.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 const RETRY_AFTER_SECONDS = 300;
@@ -14,14 +15,16 @@ export async function admitAgentWrite(
   { stores, now }: UnitOfWork,
   { orgId, actor, responder }: Caller,
   operation: AnyOperation,
+  { agentWritesAnHour }: Pick<Limits, 'agentWritesAnHour'>,
 ): Promise<void> {
   const settings = await stores.responders.shareSettings(orgId);
   if (settings.areStopped) throw agentsStopped();
   const agentId = responder?.agentId ?? agentIdOf(actor);
-  const cap = capOf(settings, responder !== undefined);
+  const cap = capOf(settings, responder !== undefined, agentWritesAnHour);
   if (cap === null || agentId === null || isBeyondCap(operation)) return;
   if (await stores.responders.countWrite(agentId, cap, now)) return;
   throw new AppError('rate_limited', `this agent has made ${cap} changes within an hour, which is its cap here`, {
+    ...(settings.writesAnHour === null && { limit: 'agentWritesAnHour' as const }),
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
 }

@@ -35,7 +35,6 @@ const LIFETIMES = {
 };
 
 /** Of one address (one IPv6 /64). */
-const METADATA_FETCHES_PER_MINUTE = 30;
 
 export interface AuthorizationServerOptions {
   readonly db: Database;
@@ -43,6 +42,10 @@ export interface AuthorizationServerOptions {
   readonly log: Log;
   /** How many processes are alive, which share its limits. */
   readonly processes: () => number;
+  /** Documents of apps that are fetched for one network. */
+  readonly fetchesPerMinute: number;
+  /** Called with the network for which no more are. */
+  readonly onTooManyFetches: (network: string) => void;
   readonly baseUrl: string;
   readonly appSecret: string;
   /** The one resource that tokens are for (RFC 8707). */
@@ -106,11 +109,11 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
 }
 
 function configurationOf(options: AuthorizationServerOptions): Configuration {
-  const { appSecret, baseUrl, resource, clock, processes } = options;
+  const { appSecret, baseUrl, resource, clock, processes, fetchesPerMinute } = options;
   const prefix = pathOf(baseUrl);
   const resources = [resource, `${resource}/`];
   const cookie = { httpOnly: true, sameSite: 'lax' } as const;
-  const fetches = createRateLimit(clock, { perMinute: METADATA_FETCHES_PER_MINUTE, processes });
+  const fetches = createRateLimit(clock, { perMinute: fetchesPerMinute, processes });
   return {
     adapter: recordAdapterOf({ ...options, resources }),
     routes: { ...OAUTH_PATHS, end_session: '/oauth/end' },
@@ -158,7 +161,9 @@ function configurationOf(options: AuthorizationServerOptions): Configuration {
         // One network must not use up the fetches of the others.
         allowFetch: (context) => {
           const network = networkOf(options.addressOf(context.req));
-          return Promise.resolve(fetches.take(network) === 0);
+          const mayFetch = fetches.take(network) === 0;
+          if (!mayFetch) options.onTooManyFetches(network);
+          return Promise.resolve(mayFetch);
         },
         cacheDuration: { min: 300, max: 86_400 },
       },

@@ -12,10 +12,7 @@ export const AGENT_SETTINGS_DEFAULT: AgentSettings = { areStopped: false, writes
 
 export const WRITES_AN_HOUR_MAX = 1_000;
 
-/** For a responder where the organization has set no cap. */
-export const RESPONDER_WRITES_AN_HOUR = 60;
-
-/** The cap for an agent; null for none. */
-export function capOf({ writesAnHour }: AgentSettings, isResponder: boolean): number | null {
-  return writesAnHour ?? (isResponder ? RESPONDER_WRITES_AN_HOUR : null);
+/** The cap for an agent, `ofResponders` where the organization has set none; null for none. */
+export function capOf({ writesAnHour }: AgentSettings, isResponder: boolean, ofResponders: number): number | null {
+  return writesAnHour ?? (isResponder ? ofResponders : null);
 }

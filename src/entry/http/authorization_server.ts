@@ -12,16 +12,18 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 /** Tied to the console: it knows who is signed in, and one of its pages asks. */
 export function openAuthorizationServer(
-  context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log'>,
+  context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log' | 'limitLog'>,
   { processes }: Pick<SharedLimits, 'processes'>,
 ): AuthorizationServer {
-  const { config, db, clock, log } = context;
+  const { config, db, clock, log, limitLog } = context;
   const cookie = sessionCookieOf(config.baseUrl);
   return createAuthorizationServer({
     db,
     clock,
     log,
     processes,
+    fetchesPerMinute: config.appDocumentsPerMinute,
+    onTooManyFetches: (network) => limitLog.met('appDocumentsPerMinute', network),
     baseUrl: config.baseUrl,
     appSecret: config.appSecret,
     resource: config.baseUrl + MCP_PATH,

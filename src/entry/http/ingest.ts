@@ -49,7 +49,7 @@ export async function mountIngest(
   const beside = new SideRecorder({ db, clock, log, cipher: createCipher(config.appSecret, 'event-attachments') });
   const ingest: IngestContext = {
     access: createIngestAccess(db, clock, log),
-    badKeys: createBadKeyLimiter(clock, limits.processes),
+    badKeys: createBadKeyLimiter(clock, limits),
     intake: openIntake({
       queue: context.queue,
       queueBytesMax: config.ingestQueueMegabytes * MEGABYTE || Infinity,

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 
 import { checkInput } from '#actions/check_input.ts';
+import type { ActionRuntime } from '#actions/run_action.ts';
 import { CLOSED, EnvironmentName, ReleaseName, Timestamp } from '#actions/fields.ts';
 import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { parseBodies } from '#entry/http/sentry_api/bodies.ts';
@@ -10,7 +11,7 @@ import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { recordDeploy } from '#releases/record_deploy.ts';
-import { authorOf, type ReleaseRuntime, type Requester } from '#releases/requester.ts';
+import { authorOf, type Requester } from '#releases/requester.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
@@ -32,7 +33,7 @@ export const DeployInput = Type.Object(
 );
 
 /** Mounts the route by which a pipeline tells of a deploy, with the ingestion key of the service that it deploys. */
-export function mountDeployIngest(scope: FastifyInstance, context: IngestContext, runtime: ReleaseRuntime): void {
+export function mountDeployIngest(scope: FastifyInstance, context: IngestContext, runtime: ActionRuntime): void {
   parseBodies(scope);
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   for (const url of routesFor(INGEST_PATHS.deploys, context)) {
@@ -66,7 +67,7 @@ async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Prom
 }
 
 async function record(
-  runtime: ReleaseRuntime,
+  runtime: ActionRuntime,
   { orgId, serviceId }: IngestTarget,
   { release, environment = DEFAULT_ENVIRONMENT, name, url, ...times }: Static<typeof DeployInput>,
   origin: Requester['origin'],
@@ -76,7 +77,12 @@ async function record(
     const requester: Requester = { orgId, actor: { kind: 'system' }, via: 'rest', origin };
     const author = authorOf(stores, requester, now);
     const told = { release, environment, name: name ?? null, url: url ?? null, startedAt, finishedAt };
-    const [recorded] = await recordDeploy(stores, author, { serviceIds: [serviceId], ...told }, now);
+    const [recorded] = await recordDeploy(
+      stores,
+      author,
+      { serviceIds: [serviceId], ...told },
+      { now, limits: runtime.installation.limits },
+    );
     if (recorded === undefined) throw new Error('no deploy was recorded');
     return {
       deployId: recorded.id,

@@ -53,16 +53,11 @@ export async function mountMcp(
   });
 }
 
-function mountEndpoint(
-  scope: FastifyInstance,
-  context: AppContext,
-  budget: CallBudget,
-  { processes }: SharedLimits,
-): void {
+function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: CallBudget, limits: SharedLimits): void {
   const { actions: runtime, clock, log } = context;
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const badKeys = createBadKeyLimiter(clock, processes);
-  const watch = new ToolListWatch();
+  const badKeys = createBadKeyLimiter(clock, limits);
+  const watch = new ToolListWatch(limits.set);
   scope.addHook('preClose', () => watch.close());
 
   /** Who the header stands for at this moment: a person through a connected app, or a key. */

@@ -9,8 +9,6 @@ import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
 
-const REGISTRATIONS_PER_MINUTE = 30;
-
 const ROUTES = [
   { method: 'GET', url: OAUTH_PATHS.authorization },
   { method: 'GET', url: `${OAUTH_PATHS.authorization}/:uid` },
@@ -26,7 +24,7 @@ const ROUTES = [
 export async function mountOAuth(app: FastifyInstance, context: HttpContext): Promise<void> {
   mountMetadata(app, context.config.baseUrl);
   const registrations = createRateLimit(context.clock, {
-    perMinute: REGISTRATIONS_PER_MINUTE,
+    perMinute: context.config.appRegistrationsPerMinute,
     processes: context.limits.processes,
   });
   await app.register(async (scope) => {
@@ -43,6 +41,7 @@ export async function mountOAuth(app: FastifyInstance, context: HttpContext): Pr
           const waitSeconds = url === OAUTH_PATHS.registration ? registrations.take(networkOf(ip)) : 0;
           if (waitSeconds === 0) return;
           throw new AppError('rate_limited', 'too many apps register from this address', {
+            limit: 'appRegistrationsPerMinute',
             retryAfterSeconds: waitSeconds,
           });
         },

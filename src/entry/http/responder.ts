@@ -41,15 +41,15 @@ export async function mountResponder(
   app: FastifyInstance,
   context: AppContext,
   budget: CallBudget,
-  { processes }: SharedLimits,
+  limits: SharedLimits,
 ): Promise<void> {
   const { baseUrl } = context.config;
   await app.register(async (scope) => {
     parseJsonBodies(scope);
     requireOwnNames(scope, baseUrl);
     scope.setErrorHandler((error, request, reply) => sendRpcError(error, request, reply, context));
-    const badKeys = createBadKeyLimiter(context.clock, processes);
-    const watch = new ToolListWatch();
+    const badKeys = createBadKeyLimiter(context.clock, limits);
+    const watch = new ToolListWatch(limits.set);
     scope.addHook('preClose', () => watch.close());
     const callers = new WeakMap<FastifyRequest, Caller>();
     scope.route({

@@ -46,14 +46,9 @@ export async function mountRest(
   });
 }
 
-function mountActions(
-  scope: FastifyInstance,
-  runtime: ActionRuntime,
-  budget: CallBudget,
-  { processes }: SharedLimits,
-): void {
+function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: CallBudget, limits: SharedLimits): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
-  const badKeys = createBadKeyLimiter(runtime.clock, processes);
+  const badKeys = createBadKeyLimiter(runtime.clock, limits);
   // Whatever follows is the action's name, so that a misspelt one is told as such: a slash at its end, too.
   const url = `${ACTIONS_PATH}/*`;
 

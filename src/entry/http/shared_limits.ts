@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { AppContext } from '#entry/compose.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -14,6 +15,8 @@ export interface SharedLimits {
    * over all of them.
    */
   readonly processes: () => number;
+  /** The limits as they are set. */
+  readonly set: Limits;
   /** With a clock of its own where the work is bounded rather than what the data says. */
   openLimit(name: string, allowance: Allowance, clock?: Clock): SharedLimit;
 }
@@ -23,7 +26,7 @@ const WORK = 'answer_requests';
 const RENEW_MS = 1_000;
 const ALIVE = Temporal.Duration.from({ seconds: 4 });
 
-export function openSharedLimits(app: FastifyInstance, { db, clock, log }: AppContext): SharedLimits {
+export function openSharedLimits(app: FastifyInstance, { config, db, clock, log }: AppContext): SharedLimits {
   const member = newId('job');
   const members = () => storesOf(db.session()).workMembers;
   let processes = 1;
@@ -55,6 +58,7 @@ export function openSharedLimits(app: FastifyInstance, { db, clock, log }: AppCo
   };
   return {
     processes: () => processes,
+    set: config,
     openLimit: (name, allowance, own = clock) =>
       new SharedLimit({ name, ...allowance, buckets, processes: () => processes, now: () => own.now() }),
   };

@@ -4,6 +4,7 @@ import zlib from 'node:zlib';
 
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import type { UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
@@ -14,10 +15,6 @@ export const UPLOAD_LIMITS = {
   chunkBytes: 2 * 1024 * 1024,
   chunksPerRequest: 4,
   requestBytesMax: 9 * 1024 * 1024,
-  /** Of one upload. */
-  fileBytesMax: 512 * 1024 * 1024,
-  /** Of all uploads of an organization that wait to be read. */
-  waitingBytesMax: 1024 * 1024 * 1024,
 };
 
 /** A part of a file as it is sent: its name is its checksum. */
@@ -32,6 +29,7 @@ export async function acceptChunks(
   { db, clock }: Pick<UnitOfWorkRuntime, 'db' | 'clock'>,
   orgId: Id<'org'>,
   chunks: readonly SentChunk[],
+  { uploadsWaitingMegabytes }: Pick<Limits, 'uploadsWaitingMegabytes'>,
 ): Promise<void> {
   const { artifacts } = storesOf(db.session());
   const known = await artifacts.chunkSizes(
@@ -39,12 +37,11 @@ export async function acceptChunks(
     chunks.map(({ sha1 }) => sha1),
   );
   const added = chunks.filter(({ sha1 }) => !known.has(sha1));
-  if (added.length > 0 && (await artifacts.waitingBytes(orgId)) > UPLOAD_LIMITS.waitingBytesMax) {
-    const megabytes = UPLOAD_LIMITS.waitingBytesMax / 1_048_576;
+  if (added.length > 0 && (await artifacts.waitingBytes(orgId)) > uploadsWaitingMegabytes * 1_048_576) {
     throw new AppError(
       'rate_limited',
-      `more than ${megabytes} MiB of uploads wait to be read; wait until they are, or for a day when they were broken off`,
-      { retryAfterSeconds: 60 },
+      `more than ${uploadsWaitingMegabytes} MiB of uploads wait to be read; wait until they are, or for a day when they were broken off`,
+      { limit: 'uploadsWaitingMegabytes', retryAfterSeconds: 60 },
     );
   }
   for (const { sha1, isGzip, content } of chunks) {

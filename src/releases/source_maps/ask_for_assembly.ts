@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { assembleBundle } from '#jobs/assemble_bundle.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Id, newId } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { ReleaseRuntime, Requester } from '#releases/requester.ts';
-import { UPLOAD_LIMITS } from '#releases/source_maps/accept_chunk.ts';
 import type { BundleRow } from '#storage/postgres/artifact_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -32,6 +32,7 @@ export async function askForAssembly(
   runtime: ReleaseRuntime,
   requester: Requester,
   upload: Upload,
+  { uploadMegabytes }: Pick<Limits, 'uploadMegabytes'>,
 ): Promise<UploadProgress> {
   const { orgId } = requester;
   const { artifacts } = storesOf(runtime.db.session());
@@ -45,8 +46,10 @@ export async function askForAssembly(
   const missingChunks = [...new Set(upload.chunks)].filter((sha1) => !sizes.has(sha1));
   if (missingChunks.length > 0) return { state: 'not_found', missingChunks, detail: null };
   const bytes = upload.chunks.reduce((sum, sha1) => sum + (sizes.get(sha1) ?? 0), 0);
-  if (bytes > UPLOAD_LIMITS.fileBytesMax) {
-    throw new AppError('payload_too_large', `an upload has at most ${UPLOAD_LIMITS.fileBytesMax} bytes; split it`);
+  if (bytes > uploadMegabytes * 1_048_576) {
+    throw new AppError('payload_too_large', `an upload has at most ${uploadMegabytes} MiB; split it`, {
+      limit: 'uploadMegabytes',
+    });
   }
   await inUnitOfWork(runtime, async ({ stores, now, enqueue }) => {
     if (known !== null) await stores.artifacts.removeBundle(known.id);

@@ -2,12 +2,13 @@ import type { ServerEventBus } from '@modelcontextprotocol/server';
 
 import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
 
-const STREAMS_MAX = 200;
-const STREAMS_PER_CREDENTIAL_MAX = 10;
 const CHECK_EVERY_MS = 2_000;
 /** The credential has ended, or the organization has stopped its agents. */
 const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden']);
+
+type StreamLimits = Pick<Limits, 'mcpStreamsMax' | 'mcpStreamsOfCredentialMax'>;
 
 /** Somebody who asked to hear when their tools change. */
 export interface Listener {
@@ -32,15 +33,25 @@ interface Stream {
  * somebody's role or key was changed. The stream of a credential that is refused by now ends.
  */
 export class ToolListWatch {
+  readonly #limits: StreamLimits;
   readonly #streams = new Set<Stream>();
   #timer: NodeJS.Timeout | null = null;
   #checking: Promise<void> | null = null;
 
+  constructor(limits: StreamLimits) {
+    this.#limits = limits;
+  }
+
   /** Throws `rate_limited` when there are as many streams as one process, or one credential, may hold. */
   admit(credential: string): void {
     const own = [...this.#streams].filter(({ listener }) => listener.credential === credential);
-    if (this.#streams.size < STREAMS_MAX && own.length < STREAMS_PER_CREDENTIAL_MAX) return;
-    throw new AppError('rate_limited', 'too many event streams are open; close one first', { retryAfterSeconds: 60 });
+    const { mcpStreamsMax, mcpStreamsOfCredentialMax } = this.#limits;
+    const isOwn = own.length >= mcpStreamsOfCredentialMax;
+    if (!isOwn && this.#streams.size < mcpStreamsMax) return;
+    throw new AppError('rate_limited', 'too many event streams are open; close one first', {
+      limit: isOwn ? 'mcpStreamsOfCredentialMax' : 'mcpStreamsMax',
+      retryAfterSeconds: 60,
+    });
   }
 
   /** The bus of one listener, on which nobody else is heard. */

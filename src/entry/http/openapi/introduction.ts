@@ -1,9 +1,9 @@
 import { LIST_LIMIT } from '#actions/action_context.ts';
-import { BAD_KEYS_PER_MINUTE } from '#auth/bad_key_limiter.ts';
 import { DEFAULT_RETENTION_DAYS } from '#core/capabilities/capability.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
+import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import { type Permission, PERMISSIONS, type Role, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { LEVELS_MAX } from '#kernel/unstorable.ts';
@@ -74,7 +74,7 @@ an organization with its own list; either may get fewer permissions when it is c
 ${roleRows()}
 
 A lowered role, a revoked or expired key, a user who was removed: each takes effect with the next request. Ingestion keys and DSNs
-only send data; they call no action, and an API key sends no data. More than ${BAD_KEYS_PER_MINUTE} bad keys in a minute from one address are
+only send data; they call no action, and an API key sends no data. More than ${LIMIT_SETTINGS.badKeysPerMinute.fallback} bad keys in a minute from one address are
 answered 429; a good key from there is still taken.
 
 Ingestion is bounded for each service: beyond its rate senders get 429, and while too much waits to be stored they get 503, both

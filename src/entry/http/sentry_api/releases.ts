@@ -153,7 +153,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
               startedAt: optionalTime(body, 'dateStarted'),
               finishedAt: optionalTime(body, 'dateFinished'),
             },
-            now,
+            { now, limits: runtime.installation.limits },
           ),
         );
         return deploy === undefined ? {} : deployAnswer(deploy);

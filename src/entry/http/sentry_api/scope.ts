@@ -62,7 +62,7 @@ interface Route extends RouteGenericInterface {
  */
 export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits, baseUrl }: SentryApi): AddEndpoint {
   const callers = new WeakMap<FastifyRequest, Caller>();
-  const badKeys = createBadKeyLimiter(runtime.clock, limits.processes);
+  const badKeys = createBadKeyLimiter(runtime.clock, limits);
   return ({ method, path, permission, bodyBytesMax = JSON_BYTES_MAX, status = 200, handle }: Endpoint): void => {
     for (const url of [`${SENTRY_API_PATH}${path}`, `${SENTRY_API_PATH}${path}/`]) {
       scope.route<Route>({

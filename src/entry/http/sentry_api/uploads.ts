@@ -7,10 +7,12 @@ import { invalidInput } from '#kernel/errors.ts';
 
 const NAME_LENGTH_MAX = 200;
 const SHA1 = /^[0-9a-f]{40}$/;
-const CHUNKS_MAX = UPLOAD_LIMITS.fileBytesMax / UPLOAD_LIMITS.chunkBytes;
 
 /** Source maps in parts, and then as a whole. */
 export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
+  const { limits } = runtime.installation;
+  const uploadBytesMax = limits.uploadMegabytes * 1_048_576;
+  const chunksMax = Math.ceil(uploadBytesMax / UPLOAD_LIMITS.chunkBytes);
   const path = '/organizations/:org/chunk-upload';
   add({
     method: 'GET',
@@ -21,7 +23,7 @@ export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
       url: `${address}${SENTRY_API_PATH}/organizations/${encodeURIComponent(params['org'] ?? '')}/chunk-upload/`,
       chunkSize: UPLOAD_LIMITS.chunkBytes,
       chunksPerRequest: UPLOAD_LIMITS.chunksPerRequest,
-      maxFileSize: UPLOAD_LIMITS.fileBytesMax,
+      maxFileSize: uploadBytesMax,
       maxRequestSize: UPLOAD_LIMITS.chunkBytes * UPLOAD_LIMITS.chunksPerRequest,
       concurrency: 2,
       hashAlgorithm: 'sha1',
@@ -42,20 +44,20 @@ export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
         isGzip: field === 'file_gzip',
         content,
       }));
-      await acceptChunks(runtime, requester.orgId, chunks);
+      await acceptChunks(runtime, requester.orgId, chunks, limits);
       return {};
     },
   });
   const assemble = async ({ requester, stores, params, body }: Call): Promise<unknown> => {
     const sent = objectOf(body);
     const checksum = sha1Of(requiredText(sent, 'checksum', 40), 'checksum');
-    const chunks = listOfTexts(sent['chunks'], 'chunks', CHUNKS_MAX).map((chunk) => sha1Of(chunk, 'chunks'));
+    const chunks = listOfTexts(sent['chunks'], 'chunks', chunksMax).map((chunk) => sha1Of(chunk, 'chunks'));
     const projects = listOfTexts(sent['projects'], 'projects', 50);
     const release = params['version'] ?? optionalText(sent, 'version', NAME_LENGTH_MAX);
     const services = await findServices(stores, requester.orgId, projects);
     const serviceIds = services.map(({ id }) => id);
     const dist = optionalText(sent, 'dist', NAME_LENGTH_MAX);
-    return await askForAssembly(runtime, requester, { checksum, chunks, serviceIds, release, dist });
+    return await askForAssembly(runtime, requester, { checksum, chunks, serviceIds, release, dist }, limits);
   };
   const permission = 'exceptions:edit';
   add({ method: 'POST', path: '/organizations/:org/artifactbundle/assemble', permission, handle: assemble });
