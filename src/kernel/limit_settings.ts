@@ -58,6 +58,13 @@ const OF_PROCESS = {
     maximum: 1_000_000,
     reached: CLOSED,
   }),
+  pipelinedMax: limit({
+    variable: 'LIMIT_PIPELINED_REQUESTS',
+    purpose: 'requests of one connection that wait for their answers at a time',
+    fallback: 20,
+    maximum: 10_000,
+    reached: CLOSED,
+  }),
   headSeconds: limit({
     variable: 'LIMIT_HEAD_SECONDS',
     purpose: 'time for the head of a request',

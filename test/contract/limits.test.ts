@@ -109,3 +109,25 @@ test('what a service and its pipeline may send is as it is set', async () => {
   ]);
   expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_DEPLOYS_PER_DAY"} 1');
 });
+
+test('a connection that asks for more than it waits for is closed, and others are not', async () => {
+  const w = await world({ settings: { pipelinedMax: 3 } });
+  await w.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = w.app.server.address() as AddressInfo;
+  const asking = async (requests: number) => {
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    onTestFinished(() => void socket.destroy());
+    let heard = '';
+    socket.on('error', () => {}).on('data', (text: string) => (heard += text));
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(requests));
+    return { answers: () => heard.split('HTTP/1.1 200').length - 1, socket };
+  };
+  const patient = await asking(3);
+  await expect.poll(patient.answers).toBe(3);
+  const greedy = await asking(50);
+  await expect.poll(() => greedy.socket.closed).toBe(true);
+  expect(greedy.answers()).toBeLessThan(4);
+  patient.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
+  await expect.poll(patient.answers).toBe(6);
+  expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_PIPELINED_REQUESTS"} 1');
+});

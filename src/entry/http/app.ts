@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+
 import { fastify, type FastifyInstance } from 'fastify';
 
 import { networkOf } from '#auth/network.ts';
@@ -49,9 +51,10 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     bodyLimit: ANONYMOUS_BODY_BYTES_MAX,
     trustProxy: context.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
-    requestTimeout: timeouts.requestTimeout,
-    keepAliveTimeout: timeouts.keepAliveTimeout,
-    http: timeouts,
+    serverFactory: (handle) =>
+      createServer(timeouts, (request, response) => {
+        if (connections.admitRequest(request, response)) handle(request, response);
+      }),
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, (slow) => connections.timedOut(slow)),

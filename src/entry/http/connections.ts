@@ -13,6 +13,8 @@ export interface ConnectionLimits extends ConnectionCounts {
   readonly bodyBytesPerSecondMin: number;
   /** What is passed over of a body whose request was answered before it was there, for as long as `bodyGraceMs`. */
   readonly unreadBytesMax: number;
+  /** Requests of one connection that are not answered yet. They come in one read, which nothing interrupts. */
+  readonly pipelinedMax: number;
 }
 
 export function connectionLimitsOf(limits: Limits): ConnectionLimits {
@@ -22,6 +24,7 @@ export function connectionLimitsOf(limits: Limits): ConnectionLimits {
     bodyGraceMs: limits.bodyGraceSeconds * 1_000,
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
     unreadBytesMax: limits.unreadKilobytes * 1_024,
+    pipelinedMax: limits.pipelinedMax,
   };
 }
 
@@ -39,6 +42,7 @@ const LOOK_EVERY_MS = 1_000;
 
 interface Connection {
   readonly network: string;
+  unanswered: number;
   /** Null once it was answered and is whole. */
   last: LastRequest | null;
 }
@@ -61,6 +65,8 @@ export interface LimitedConnections {
    * way when the server began to close: without this the server would wait for them.
    */
   drain(): void;
+  /** Whether to answer a request; if not, its connection was closed. To be asked before anything is done for it. */
+  admitRequest(request: IncomingMessage, response: ServerResponse): boolean;
   /** Which limit a connection has met that Node found too slow; counts it. */
   timedOut(socket: Socket): LimitName;
   /** Stops the checks. */
@@ -88,14 +94,14 @@ export function limitConnections(
     }
     const network = table.admit(socket);
     if (network === null) return;
-    connections.set(socket, { network, last: null });
+    connections.set(socket, { network, unanswered: 0, last: null });
     socket.once('close', () => connections.delete(socket));
   });
 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const { socket } = request;
     const connection = connections.get(socket);
-    if (connection === undefined) return;
+    if (connection === undefined || socket.destroyed) return;
     const last: LastRequest = {
       request,
       response,
@@ -144,6 +150,16 @@ export function limitConnections(
         if (last === null || last.answered !== null) socket.destroy();
         else last.response.shouldKeepAlive = false;
       }
+    },
+    admitRequest({ socket }, response) {
+      const connection = connections.get(socket);
+      if (connection === undefined || socket.destroyed) return !socket.destroyed;
+      connection.unanswered += 1;
+      response.once('close', () => (connection.unanswered -= 1));
+      if (connection.unanswered <= limits.pipelinedMax) return true;
+      limitLog.met('pipelinedMax', connection.network);
+      socket.destroy();
+      return false;
     },
     timedOut(socket) {
       const { last = null, network = '' } = connections.get(socket) ?? {};
