@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { LIMIT_SETTINGS, type LimitSetting } from '#kernel/limit_settings.ts';
+import type { LimitSetting } from '#kernel/limit_setting.ts';
+import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 
 const HEAD = '| setting | default | what it bounds | who reaches it |\n|---|---|---|---|\n';
 const TABLE = /\| setting \| default \| what it bounds \| who reaches it \|\n(?:\|.*\n)+/;

@@ -1,0 +1,40 @@
+import { Type, type TInteger } from 'typebox';
+
+import type { Setting } from '#kernel/config.ts';
+
+/** A limit that callers can reach: a setting like any other, with what happens to who reaches it. */
+export interface LimitSetting extends Setting<TInteger> {
+  /** How the default reads in the security guide, with its unit. */
+  readonly shown: string;
+  /** What is answered, or done instead. */
+  readonly reached: string;
+}
+
+interface Declared {
+  readonly variable: string;
+  /** Markdown, for the table of the security guide, which is made of these declarations. */
+  readonly purpose: string;
+  readonly fallback: number;
+  /** Of the default, as in `20 s`. */
+  readonly unit?: string;
+  readonly reached: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+const AMOUNT_MAX = 1_000_000_000;
+
+/** Declares a limit. */
+export function limit({ fallback, unit, minimum = 1, maximum = AMOUNT_MAX, ...declared }: Declared): LimitSetting {
+  const number = fallback.toLocaleString('en-US');
+  return {
+    ...declared,
+    allowed: `a whole number from ${minimum} to ${maximum}`,
+    schema: Type.Integer({ minimum, maximum }),
+    fallback: String(fallback),
+    shown: unit === undefined ? number : `${number} ${unit}`,
+  };
+}
+
+/** 0 stands for no limit. */
+export const optional = (declared: Declared): LimitSetting => limit({ minimum: 0, ...declared });
