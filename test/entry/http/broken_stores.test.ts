@@ -83,6 +83,18 @@ describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))('a Red
     expect(fault).toMatchObject({ mayPass: true, sentence: expect.stringContaining(says) });
   });
 
+  test('that drops keys when its memory is full is refused at the start, and says what to set', async () => {
+    const { redis, url } = await givenRedis();
+    const faults = async () => await findPreflightFaults(loadConfig({ REDIS_URL: url }), { listens: false });
+    await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    expect(await faults(), 'it has no limit').toEqual([]);
+    await redis.config('SET', 'maxmemory', '100mb');
+    const sentence = expect.stringMatching(
+      /drops keys when its memory is full \(allkeys-lru\); set maxmemory-policy noeviction/,
+    );
+    expect(await faults()).toEqual([expect.objectContaining({ mayPass: false, sentence })]);
+  });
+
   test('whose disk is full is named', async () => {
     const { folder, redis, queue } = await givenRedis();
     await redis.config('SET', 'save', '3600 1');
