@@ -74,6 +74,53 @@ export function nudge(
   }
 }
 
+/** Puts a widget before the one that is read before it, or behind the next one: on a phone, one place up or down. */
+export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1): Widget[] {
+  const order = widgets.toSorted(inReadingOrder);
+  const index = order.findIndex((one) => one.id === id);
+  const neighbour = order[index + by];
+  const moved = order[index];
+  if (moved === undefined || neighbour === undefined) return [...widgets];
+  const [first, second] = by < 0 ? [neighbour, moved] : [moved, neighbour];
+  const { grid: a } = first;
+  const { grid: b } = second;
+  const swapped = { x: Math.min(a.x, GRID_COLUMNS - b.w), other: Math.min(b.x, GRID_COLUMNS - a.w) };
+  /** Beside each other they change sides; else each keeps its columns, or takes those of the other, or goes to the left. */
+  const columns: readonly (readonly [ofSecond: number, ofFirst: number])[] =
+    a.y === b.y
+      ? [[a.x, b.x + b.w - a.w]]
+      : [
+          [b.x, a.x],
+          [swapped.x, swapped.other],
+          [0, 0],
+        ];
+  const candidates = columns.map(([ofSecond, ofFirst]) => {
+    const places = new Map<string, GridPlace>([
+      [second.id, { ...b, x: ofSecond, y: a.y }],
+      [first.id, { ...a, x: ofFirst, y: Math.max(b.y, a.y === b.y ? 0 : a.y + b.h) }],
+    ]);
+    return compacted(
+      order.map((one) => placeWidget(one, places.get(one.id) ?? one.grid)),
+      second.id,
+    );
+  });
+  const placeIn = (result: readonly Widget[]): number => result.findIndex((one) => one.id === id);
+  const fitting = candidates
+    .filter((result) => (placeIn(result) - index) * by > 0)
+    .toSorted((one, other) => Math.abs(placeIn(one) - index) - Math.abs(placeIn(other) - index));
+  return fitting[0] ?? inOneColumn(order.map((one) => (one === first ? second : one === second ? first : one)));
+}
+
+/** One below the other, which keeps any order. */
+function inOneColumn(widgets: readonly Widget[]): Widget[] {
+  let y = 0;
+  return widgets.map((widget) => {
+    const placed = placeWidget(widget, { ...widget.grid, x: 0, y });
+    y += widget.grid.h;
+    return placed;
+  });
+}
+
 function within(value: number, min: number, max: number): number {
   return Math.min(Math.max(value, min), max);
 }

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { compacted, freePlace, nudge } from '#core/dashboards/grid.ts';
+import { compacted, freePlace, moveInOrder, nudge } from '#core/dashboards/grid.ts';
 import {
   changesBetween,
   type DashboardDraft,
@@ -74,6 +74,24 @@ describe('the grid', () => {
         for (const [columns, rows, what] of keys) current = nudge(current, 'w0', { columns, rows }, what);
         expectSound(current);
         expect(current).toHaveLength(widgets.length);
+      }),
+    );
+  });
+
+  test('moves a widget one place up or down in the order in which people read, and keeps the others sound', () => {
+    fc.assert(
+      fc.property(anyWidgets, fc.nat(), fc.constantFrom(-1 as const, 1 as const), (widgets, picked, by) => {
+        const before = compacted(widgets);
+        const from = picked % Math.max(1, before.length);
+        const moved = before[from];
+        if (moved === undefined) return;
+        const after = moveInOrder(before, moved.id, by);
+        expectSound(after);
+        expect(after.map(({ id }) => id).toSorted()).toEqual(before.map(({ id }) => id).toSorted());
+        const to = after.findIndex(({ id }) => id === moved.id);
+        const isAtEnd = from + by < 0 || from + by >= before.length;
+        const places = (to - from) * by;
+        expect(isAtEnd ? places === 0 : places > 0).toBe(true);
       }),
     );
   });

@@ -28,7 +28,7 @@ import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashbo
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { compacted, freePlace, nudge } from '#core/dashboards/grid.ts';
+import { compacted, freePlace, moveInOrder, nudge } from '#core/dashboards/grid.ts';
 import { mergeDrafts, titleOf } from '#core/dashboards/merge_layouts.ts';
 import { newWidget } from '#core/dashboards/template.ts';
 import {
@@ -170,6 +170,10 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
       changeWidgets((widgets) => nudge(widgets, id, by, what)),
     [changeWidgets],
   );
+  const onStep = useCallback(
+    (id: string, by: -1 | 1) => changeWidgets((widgets) => moveInOrder(widgets, id, by)),
+    [changeWidgets],
+  );
   const onDuplicate = useCallback(
     (id: string) =>
       changeWidgets((widgets) => {
@@ -225,8 +229,8 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
   const isOutdated = editing !== null && editing.readAt !== dashboard.updatedAt && conflict === null;
   const full = current.widgets.find(({ id }) => id === fullId);
   const changes = useMemo(
-    () => ({ onNudge, onEdit, onDuplicate, onRemove, onFullScreen: setFullId }),
-    [onNudge, onEdit, onDuplicate, onRemove],
+    () => ({ onNudge, onMove: onStep, onEdit, onDuplicate, onRemove, onFullScreen: setFullId }),
+    [onNudge, onStep, onEdit, onDuplicate, onRemove],
   );
   const render = useCallback(
     (widget: Widget) => <DashboardWidget widget={widget} isEditing={isEditing} changes={changes} />,

@@ -1,5 +1,14 @@
 import { ActionIcon } from '@mantine/core';
-import { IconArrowsMaximize, IconCopy, IconDots, IconGripVertical, IconPencil, IconTrash } from '@tabler/icons-react';
+import {
+  IconArrowDown,
+  IconArrowsMaximize,
+  IconArrowUp,
+  IconCopy,
+  IconDots,
+  IconGripVertical,
+  IconPencil,
+  IconTrash,
+} from '@tabler/icons-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
@@ -10,6 +19,8 @@ import classes from '#console/pages/dashboards/dashboards.module.css';
 /** What can be done with a widget. */
 export interface WidgetChanges {
   onNudge(id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size'): void;
+  /** One place up or down, in the order in which they are read. */
+  onMove(id: string, by: -1 | 1): void;
   onEdit(id: string): void;
   onDuplicate(id: string): void;
   onRemove(id: string): void;
@@ -33,7 +44,7 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
 
 /** A widget with its title, and what can be done with it. */
 export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFrameProps) {
-  const { onNudge, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
+  const { onNudge, onMove, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
   const { target, hint } = useHint('Drag, or use the arrow keys; with Shift they change the size');
   const onKeyDown = (event: KeyboardEvent): void => {
     const by = KEYS[event.key];
@@ -69,6 +80,8 @@ export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetF
             )}
             entries={[
               { text: 'Edit', icon: <IconPencil size={16} />, onClick: () => onEdit(id) },
+              { text: 'Move up', icon: <IconArrowUp size={16} />, onClick: () => onMove(id, -1) },
+              { text: 'Move down', icon: <IconArrowDown size={16} />, onClick: () => onMove(id, 1) },
               { text: 'Duplicate', icon: <IconCopy size={16} />, onClick: () => onDuplicate(id) },
               { text: 'Remove', icon: <IconTrash size={16} />, isDangerous: true, onClick: () => onRemove(id) },
             ]}

@@ -1,14 +1,15 @@
 import { Stack } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
 import { Suggestions } from '#console/components/suggestions.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useResolveInRelease } from '#console/pages/exceptions/use_set_status.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -26,8 +27,9 @@ const OFFERED = 20;
 export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInReleaseProps) {
   const { orgId } = useOrganization().org;
   const resolving = useResolveInRelease();
-  const form = useForm({
-    initialValues: { release: '' },
+  const { form, draft } = useDraftForm({
+    form: `resolve_in_release ${groupIds.toSorted().join(' ')}`,
+    base: { release: '' },
     validate: { release: (text) => (text.trim() === '' ? 'Name the release.' : null) },
   });
   const [search] = useDebouncedValue(form.values.release.trim(), DEBOUNCE_MS);
@@ -48,11 +50,18 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
         onSubmit={form.onSubmit(({ release }) =>
           resolving.mutate(
             { groupIds, release: release.trim() },
-            { onSuccess: () => onClose(true), onError: (error) => form.setErrors(faultsAtFields(error, form.values)) },
+            {
+              onSuccess() {
+                draft.done();
+                onClose(true);
+              },
+              onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+            },
           ),
         )}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={{ release: 'First release with the fix' }} />
           <Suggestions
             listLabel="Releases"
             label="First release with the fix"
@@ -70,7 +79,14 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
           {resolving.isError && Object.keys(faults).length === 0 && (
             <ErrorAlert title="Nothing was resolved" error={resolving.error} />
           )}
-          <SubmitButtons label="Resolve" isPending={resolving.isPending} onCancel={() => onClose(false)} />
+          <SubmitButtons
+            label="Resolve"
+            isPending={resolving.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose(false);
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -147,6 +147,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
   });
   const editing = useIncidentChange('edit_incident_note', incidentId);
   const submit = form.onSubmit(({ text }) => {
+    if (editing.isPending || draft.conflicts.length > 0) return;
     editing.mutate(
       { incidentId, noteId: note.noteId, text, before: note.text },
       {

@@ -9,9 +9,11 @@ import { actionQuery } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
@@ -33,6 +35,11 @@ interface Assignee {
   readonly channels: Assignees['people'][number]['channels'] | null;
 }
 
+interface Entered {
+  readonly kind: Kind;
+  readonly picked: Assignee | null;
+}
+
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 150;
 
@@ -40,9 +47,11 @@ const DEBOUNCE_MS = 150;
 export function Reassign({ incident, onClose }: ReassignProps) {
   const { org, session } = useOrganization();
   const { incidentId, status, escalation } = incident;
-  const [kind, setKind] = useState<Kind>('person');
+  const [{ kind, picked }, setValues, draft] = useDraftState<Entered>({
+    form: `reassign_incident ${incidentId}`,
+    base: { kind: 'person', picked: null },
+  });
   const [isMissing, setIsMissing] = useState(false);
-  const [picked, setPicked] = useState<Assignee | null>(null);
   const [typed, setTyped] = useState('');
   const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
   const { data, error } = useQuery({
@@ -55,7 +64,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   const offered = choices.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const reassigning = useIncidentChange('reassign_incident', incidentId);
   const choose = (value: string | null): void => {
-    setPicked(choices.find((choice) => choice.value === value) ?? null);
+    setValues({ kind, picked: choices.find((choice) => choice.value === value) ?? null });
     setIsMissing(false);
     reassigning.reset();
   };
@@ -72,6 +81,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
       {
         onSuccess() {
           showSuccess(named`Reassigned to ${name}, who is paged now.`);
+          draft.done();
           onClose();
         },
       },
@@ -86,14 +96,16 @@ export function Reassign({ incident, onClose }: ReassignProps) {
         }}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={{ kind: 'Reassign to', picked: 'Who is paged' }} />
           <SegmentedControl
             aria-label="Reassign to"
             size="md"
             value={kind}
             onChange={(value) => {
-              setKind(value);
               setTyped('');
-              choose(null);
+              setValues({ kind: value, picked: null });
+              setIsMissing(false);
+              reassigning.reset();
             }}
             data={[
               { value: 'person', label: 'A person' },
@@ -121,7 +133,14 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
           </Text>
           {reassigning.isError && <ErrorAlert title="Nobody was paged" error={reassigning.error} />}
-          <SubmitButtons label="Reassign and page" isPending={reassigning.isPending} onCancel={onClose} />
+          <SubmitButtons
+            label="Reassign and page"
+            isPending={reassigning.isPending}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

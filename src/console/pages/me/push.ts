@@ -63,9 +63,9 @@ export function useThisDevice(vapidPublicKey: string, devices: readonly PushDevi
     async remove(subscriptionId) {
       await invoke(orgId, 'delete_push_subscription', { subscriptionId });
       if (subscriptionId === stored?.subscriptionId) {
-        const worker = await navigator.serviceWorker.ready;
-        await (await worker.pushManager.getSubscription())?.unsubscribe();
         localStorage.removeItem(STORAGE_KEY);
+        // The server sends nothing to it any more, whether the browser forgets it or not.
+        await (await currentSubscription().catch(() => null))?.unsubscribe().catch(() => false);
       }
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
       await refresh();
@@ -77,9 +77,14 @@ async function stateOfDevice(): Promise<DeviceState> {
   const isPossible = 'serviceWorker' in navigator && 'PushManager' in window && 'Notification' in window;
   if (!isPossible) return isAppleMobile() ? 'needs_installation' : 'impossible';
   if (Notification.permission === 'denied') return 'denied';
-  const worker = await navigator.serviceWorker.ready;
-  const subscription = await worker.pushManager.getSubscription();
+  const subscription = await currentSubscription();
   return subscription !== null && subscription.endpoint === readStored()?.endpoint ? 'on' : 'off';
+}
+
+/** Asks for what is there: `ready` would wait without end in a browser that runs no service worker. */
+async function currentSubscription(): Promise<PushSubscription | null> {
+  const worker = await navigator.serviceWorker.getRegistration();
+  return (await worker?.pushManager.getSubscription()) ?? null;
 }
 
 /** A subscription with the key of a previous installation has to be removed first. */

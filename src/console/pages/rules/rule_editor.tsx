@@ -53,7 +53,13 @@ export function RuleEditor(props: RuleEditorProps) {
       <form
         noValidate
         className={classes.layout}
-        onSubmit={form.onSubmit(onSave, () => focusFirstFault())}
+        onSubmit={form.onSubmit(
+          (entered) => {
+            // The keys that send it do not ask whether its button can be pressed.
+            if (!isPending && draft.conflicts.length === 0) onSave(entered);
+          },
+          () => focusFirstFault(),
+        )}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
         }}

@@ -1,10 +1,13 @@
-import { Button, Group, NumberInput, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { NumberInput, Stack, Text } from '@mantine/core';
 
 import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
 import { CAPABILITY_NAMES } from '#console/components/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftState } from '#console/components/use_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 
@@ -17,41 +20,51 @@ interface RetentionProps {
 /** Sets how long data is kept. */
 export function Retention({ service, capability, onClose }: RetentionProps) {
   const before = service.retentionDays[capability];
-  const [days, setDays] = useState<number | string>(before);
-  const changing = useServiceChange('set_retention', onClose);
-  const isValid = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
+  const [{ days }, setValues, draft] = useDraftState<{ readonly days: number | null }>({
+    form: `set_retention ${service.serviceId} ${capability}`,
+    base: { days: before },
+  });
+  const changing = useServiceChange('set_retention', () => {
+    draft.done();
+    onClose();
+  });
+  const refused = faultsAtFields(changing.error, { retentionDays: days })['retentionDays'];
+  const isValid = days !== null && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
   return (
     <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isValid) changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days });
+          if (isValid && draft.conflicts.length === 0)
+            changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days });
         }}
       >
         <Stack>
+          <DraftNotice draft={draft} labels={{ days: 'Days' }} show={(_, value) => `${String(value)} days`} />
           <NumberInput
             label="Days"
             description={`1 to ${RETENTION_DAYS_MAX}`}
-            value={days}
-            onChange={setDays}
+            value={days ?? ''}
+            onChange={(entered) => setValues({ days: typeof entered === 'number' ? entered : null })}
             min={1}
             max={RETENTION_DAYS_MAX}
             allowDecimal={false}
-            error={isValid ? null : `A whole number from 1 to ${RETENTION_DAYS_MAX}`}
+            error={isValid ? refused : `A whole number from 1 to ${RETENTION_DAYS_MAX}`}
             data-autofocus
           />
           {isValid && days < before && (
             <Text size="sm">Data older than {days} days is hidden immediately and deleted within the hour.</Text>
           )}
           {changing.isError && <ErrorAlert title="Nothing was changed" error={changing.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" disabled={!isValid} loading={changing.isPending}>
-              Save
-            </Button>
-          </Group>
+          <SubmitButtons
+            label="Save"
+            isPending={changing.isPending}
+            isDisabled={!isValid || draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
         </Stack>
       </form>
     </Dialog>

@@ -22,6 +22,7 @@ import type { Column } from '#console/components/data_table.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
 import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -151,6 +152,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
     onError: (error) => (isApiError(error, 409) ? refresh() : undefined),
   });
   const isOwner = org.role === 'owner';
+  const faults = faultsAtFields(saving.error, wanted);
   return (
     <Card title="Limits" about={isOwner ? undefined : 'Only owners change them.'}>
       <form
@@ -170,6 +172,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
             description="Empty: no cap, but 60 for agents that respond to incidents"
             value={values.writesAnHour ?? ''}
             onChange={(writes) => setValues({ ...values, writesAnHour: writes === '' ? null : Number(writes) })}
+            error={faults['writesAnHour']}
             min={1}
             max={WRITES_AN_HOUR_MAX}
             allowDecimal={false}
@@ -181,6 +184,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
             description="0: paging never waits for an agent. At most 10; it never holds any later step"
             value={values.holdMinutes ?? ''}
             onChange={(hold) => setValues({ ...values, holdMinutes: hold === '' ? null : Number(hold) })}
+            error={faults['holdMinutes']}
             min={0}
             max={HOLD_MINUTES_MAX}
             allowDecimal={false}

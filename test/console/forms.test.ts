@@ -1,0 +1,72 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+import { expect, test } from 'vitest';
+
+const PAGES = path.resolve('src/console/pages');
+
+/** What is entered there is kept nowhere, and why. */
+const KEEP_NO_DRAFT: Readonly<Record<string, string>> = {
+  'exceptions/merge_into.tsx': 'one choice from a list',
+  'exceptions/merge_selected.tsx': 'one choice from a list',
+  'explore/metric_list.tsx': 'the address holds the search',
+  'explore/metric_view.tsx': 'the address holds the selector',
+  'me/replies_card.tsx': 'codes and PINs are secret',
+  'me/second_factor_card.tsx': 'codes are secret',
+  'sign_in/accept_invitation.tsx': 'passwords are secret',
+  'sign_in/connect.tsx': 'one choice, which is safer made again',
+  'sign_in/login.tsx': 'passwords are secret',
+  'sign_in/request_password_reset.tsx': 'nobody is logged in whose draft it could be',
+  'sign_in/reset_password.tsx': 'passwords are secret',
+};
+
+const sources = new Map(
+  globSync('**/*.tsx', { cwd: PAGES })
+    .sort()
+    .map((file) => [file, readFileSync(path.join(PAGES, file), 'utf8')]),
+);
+const forms = [...sources].filter(([, source]) => source.includes('<form'));
+
+test('every form keeps what was entered, or it is said why not', () => {
+  const without = forms.filter(([, source]) => !/<DraftNotice|\{notice\}/.test(source)).map(([file]) => file);
+  expect(without.sort()).toEqual(Object.keys(KEEP_NO_DRAFT).sort());
+});
+
+/** Whose fields stand in a component of their own, or cannot hold what is wrong. */
+const FAULTS_ELSEWHERE = [
+  'exceptions/merge_selected.tsx',
+  'explore/metric_list.tsx',
+  'explore/metric_view.tsx',
+  'oncall/swap_form.tsx',
+  'oncall_teams/edit_member.tsx',
+  'oncall_teams/membership_dialog.tsx',
+];
+
+test('every form says at its fields what is wrong, before and after it was sent', () => {
+  const AT_FIELD = /getInputProps|propsOf|\berror=\{(?!(?:\w+\.)?error\})/;
+  const silent = forms.filter(([, source]) => !AT_FIELD.test(source)).map(([file]) => file);
+  expect(silent).toEqual(FAULTS_ELSEWHERE);
+});
+
+test('no form that changes what is stored is sent while somebody else has changed the same', () => {
+  const CHANGES = /'(?:update|rename|set|edit|replace|save)_\w+'/;
+  const careless = [...sources]
+    .filter(([, source]) => /useDraft(?:Form|State)\b/.test(source) && CHANGES.test(source))
+    .filter(([, source]) => !source.includes('conflicts'))
+    .map(([file]) => file);
+  // The first two make something new; the form of the others, in a file of its own, looks at conflicts.
+  expect(careless).toEqual([
+    'explore/add_to_dashboard.tsx',
+    'home/set_up_paging.tsx',
+    'policies/edit_policy.tsx',
+    'rules/edit_rule.tsx',
+  ]);
+});
+
+test('a form that is sent by keys is not sent again while it is under way', () => {
+  const twice = forms
+    .filter(([, source]) => /requestSubmit|ctrlKey/.test(source))
+    .filter(([, source]) => !/!isPending\b|isPending\b[^;\n]*\) return/.test(source))
+    .map(([file]) => file);
+  expect(twice).toEqual([]);
+});
