@@ -108,6 +108,7 @@ export const theme = createTheme({
     }),
     Modal: defaults<ModalProps>({
       centered: true,
+      yOffset: 'max(5dvh, var(--t-below-dialogs, 0rem))',
       radius: 'lg',
       overlayProps: { backgroundOpacity: 0.45, blur: 2 },
       closeButtonProps: { 'aria-label': 'Close' },

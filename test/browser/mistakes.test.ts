@@ -143,18 +143,23 @@ inBrowser('mistakes', () => {
     await sourceIs('rotation');
   });
 
-  test('a notice on a phone covers no button of the header', async () => {
+  test('a notice on a phone covers no button of the header, nor the bar at the bottom', async () => {
     const h = await openConsole();
     const { page } = await h.visitor({ path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
     await page.getByLabel('Name', { exact: true }).fill('Olga Nova');
     await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Save' }).tap();
     await page.getByText('Your name was changed.').waitFor();
-    const header = (await page.locator('header').first().boundingBox())!;
-    // It slides in from above.
-    await expect
-      .poll(async () => (await page.locator('.mantine-Notification-root').boundingBox())!.y)
-      .toBeGreaterThanOrEqual(header.y + header.height);
-    const covered = await page.evaluate<string[]>(`[...document.querySelectorAll('header button')].flatMap((button) => {
+    const bar = page.getByRole('navigation', { name: 'Main navigation, on a phone' });
+    const notice = page.locator('.mantine-Notification-root');
+    const spaceBelow = async (): Promise<number> => {
+      const { y, height } = (await notice.boundingBox())!;
+      return (await bar.boundingBox())!.y - y - height;
+    };
+    // It slides in from below.
+    await expect.poll(spaceBelow).toBeGreaterThanOrEqual(0);
+    const covered = await page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('header button, nav a, nav button')].flatMap((button) => {
       const { x, y, width, height } = button.getBoundingClientRect();
       const above = document.elementFromPoint(x + width / 2, y + height / 2);
       return button.checkVisibility() && !button.contains(above) ? [button.outerHTML.slice(0, 100)] : [];

@@ -32,7 +32,7 @@ interface ItemActionsProps {
 
 export function ItemActions({ isLarge = false, children }: ItemActionsProps) {
   return (
-    <div className={classes.actions} data-large={isLarge || undefined}>
+    <div className={classes.actions} data-large={isLarge || undefined} data-bottom-bar="">
       {children}
     </div>
   );

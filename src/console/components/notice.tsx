@@ -12,9 +12,13 @@ const UNDO_MS = 10_000;
 
 const FRAME = { withBorder: true, closeButtonProps: { 'aria-label': 'Close this notice' } } as const;
 
-/** Says briefly that something was done. */
+/** What was said last, and offers nothing. */
+let lastSaid: string | null = null;
+
+/** Says briefly that something was done, in place of what was said before: two at once would cover more than they tell. */
 export function showSuccess(message: ReactNode): void {
-  notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, ...FRAME });
+  if (lastSaid !== null) notifications.hide(lastSaid);
+  lastSaid = notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, ...FRAME });
 }
 
 /** Says that something was done and offers to undo it for 10 s, by a button or the letter u. */

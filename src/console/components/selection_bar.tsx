@@ -12,7 +12,7 @@ interface SelectionBarProps {
 /** Above the end of a list: what can be done with the selected rows. */
 export function SelectionBar({ label, isBusy = false, children }: SelectionBarProps) {
   return (
-    <div className={classes.selection} role={isBusy ? 'status' : 'region'} aria-label={label}>
+    <div className={classes.selection} data-bottom-bar="high" role={isBusy ? 'status' : 'region'} aria-label={label}>
       {children}
     </div>
   );
