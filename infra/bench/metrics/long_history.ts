@@ -54,7 +54,8 @@ export async function withLongHistory<Result>(work: (history: LongHistory) => Pr
 
 async function withHistoryIn<Result>(folder: string, work: (history: LongHistory) => Promise<Result>): Promise<Result> {
   const store = await startClickHouse(path.join(folder, 'clickhouse'));
-  const client = openClickHouse({ clickhouseUrl: store.url });
+  // The store may be busy for long while it makes the points.
+  const client = openClickHouse({ clickhouseUrl: store.url }, 600_000);
   try {
     await migrateClickHouse(client, path.join(MIGRATIONS_DIR, 'clickhouse'));
     const file = path.join(folder, 'history.json');
