@@ -10,6 +10,7 @@ const GARBAGE_BYTES_MIN = 24 * 1024 * 1024;
 interface Process {
   /** Of the time since it was asked before. */
   busyShare(): number;
+  /** Of objects, and of the buffers that they hold. */
   heapBytes(): number;
   collect(): void;
 }
@@ -57,7 +58,10 @@ export function thisProcess(): Process {
       before = now;
       return utilization;
     },
-    heapBytes: () => process.memoryUsage().heapUsed,
+    heapBytes() {
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    },
     collect: () => void collect(),
   };
 }
