@@ -91,7 +91,7 @@ function OptionRow({ id, option, heading, isActive, isChosen, onPick }: OptionRo
         onClick={() => option.isDisabled !== true && onPick(option)}
       >
         {isChosen && <IconCheck size={14} aria-hidden />}
-        <span>{option.label}</span>
+        <span title={option.label}>{option.label}</span>
       </div>
     </>
   );
