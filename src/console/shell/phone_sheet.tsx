@@ -14,6 +14,7 @@ export function PhoneSheet({ onClose }: { readonly onClose: () => void }) {
       title="More"
       centered={false}
       classNames={{ inner: classes.sheetInner, content: classes.sheet }}
+      attributes={{ content: { 'data-bottom-sheet': '' } }}
       transitionProps={{ transition: 'slide-up', duration: 150 }}
     >
       <div className={classes.sheetLinks}>
