@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,7 +12,6 @@ import { connect, type Incident } from '#infra/demo/client.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 
 const DISK_MEGABYTES = 640;
-const MEGABYTE = 1024 * 1024;
 const POLL = { timeout: 60_000, interval: 200 };
 
 /** A small disk of its own; null on a machine that does not let us make one. */
@@ -61,21 +60,17 @@ async function start(dataDir: string) {
   return { firstRun, phoneUrl, output: () => output };
 }
 
-/** Takes every byte that is left. */
+/** Takes every byte that is free now. What is released meanwhile, as a reserve, it leaves alone. */
 function fill(file: string): void {
+  const { bavail, bsize } = statfsSync(path.dirname(file));
+  const block = Buffer.alloc(4096, 1);
   const descriptor = openSync(file, 'w');
   try {
-    for (const size of [MEGABYTE, 4096]) writeUntilFull(descriptor, Buffer.alloc(size, 1));
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-function writeUntilFull(descriptor: number, block: Buffer): void {
-  try {
-    for (;;) writeSync(descriptor, block);
+    for (let left = bavail * bsize; left >= block.length; left -= block.length) writeSync(descriptor, block);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
 

