@@ -70,6 +70,7 @@ function spent(work: () => void): number {
 
 const BYTES = 512 * 1024;
 const ROUNDS = 3;
+const TRIES_MAX = 5;
 /** What any body may take, and what is lost to measuring. */
 const FREE_MS = 16;
 const NANOSECONDS_A_BYTE_MAX = 20;
@@ -92,7 +93,6 @@ describe('reading metrics takes at most 20 ns a byte, in the API and the worker,
   };
   readNormal();
   const slowerNow = (): number => Math.max(1, spent(readNormal) / 200 / YARDSTICK_MS);
-  const slower = slowerNow();
   const bodies = hostileMetricBodies(BYTES, NOW_MS).map((body) => [body.name, body] as const);
   test.each(bodies)('%s', (name, { protocol, type, body }) => {
     const times = OF_NEW_SERIES.test(name) ? TIMES_NEW_SERIES : 1;
@@ -103,10 +103,14 @@ describe('reading metrics takes at most 20 ns a byte, in the API and the worker,
       }
     };
     handle();
-    const ms = Math.min(...Array.from({ length: ROUNDS }, () => spent(handle)));
-    // What else the machine does may have changed since.
-    const scale = times === 1 ? slower : Math.max(slower, slowerNow());
-    expect(ms).toBeLessThan(scale * (FREE_MS + (times * body.length * NANOSECONDS_A_BYTE_MAX) / 1e6));
+    const allowedMs = FREE_MS + (times * body.length * NANOSECONDS_A_BYTE_MAX) / 1e6;
+    // The machine is busier at one moment than at another: the best of some tries counts.
+    let ofAllowed = Infinity;
+    for (let tries = 0; tries < TRIES_MAX && ofAllowed >= 1; tries += 1) {
+      const ms = Math.min(...Array.from({ length: ROUNDS }, () => spent(handle)));
+      ofAllowed = Math.min(ofAllowed, ms / (allowedMs * slowerNow()));
+    }
+    expect(ofAllowed).toBeLessThan(1);
   });
 });
 
