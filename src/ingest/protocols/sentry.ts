@@ -84,6 +84,14 @@ interface SentryLimits {
 const LARGE_BYTES = 64 * 1024;
 /** Of a session, a report or a feedback: real ones have a few hundred bytes. */
 const BESIDE_BYTES_MAX = 64 * 1024;
+const BESIDE_TYPES: ReadonlySet<string> = new Set([
+  'session',
+  'sessions',
+  'client_report',
+  'user_report',
+  'feedback',
+  'check_in',
+]);
 /** Real envelopes hold one event; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
@@ -211,7 +219,7 @@ class EventReader {
 
   #readBeside({ type, header, payload }: EnvelopeItem): void {
     const { sessions, discarded, feedback, checkIns, attachments } = this.besides;
-    if (payload.length > BESIDE_BYTES_MAX && type !== 'attachment') return this.drop(type, 'not_an_exception');
+    if (payload.length > BESIDE_BYTES_MAX && BESIDE_TYPES.has(type)) return this.drop(type, 'too_large');
     switch (type) {
       case 'session':
         return void sessions.push(...readSession(payload));

@@ -129,3 +129,18 @@ test.each(['{}', '[]', '7', '{"type":"other"}', 'hello'])('%j is no report of a 
     code: 'invalid_input',
   });
 });
+
+test('what is far larger than a real one is dropped as such, and not read', async () => {
+  const long = 'x'.repeat(64 * 1024);
+  const { besides, dropped } = await envelope(
+    [{ type: 'session' }, { init: true, status: 'ok', attrs, long }],
+    [{ type: 'feedback' }, { message: long }],
+    [{ type: 'profile' }, { long }],
+  );
+  expect([besides.sessions, besides.feedback]).toEqual([[], []]);
+  expect(dropped).toEqual([
+    { type: 'session', reason: 'too_large' },
+    { type: 'feedback', reason: 'too_large' },
+    { type: 'profile', reason: 'not_an_exception' },
+  ]);
+});
