@@ -22,6 +22,9 @@ const FAULTS = [
   'test/boot.test.ts',
 ];
 
+/** They measure nanoseconds: each in a process of its own, whose memory no other file has filled, after all others. */
+const TIMED = ['test/ingest/protocols/hostile_metrics.test.ts', 'test/ingest/protocols/sentry/hostile_events.test.ts'];
+
 /** They are members of `npm run check:cluster`. */
 const BY_ITSELF = ['test/cluster/**/*.test.ts'];
 
@@ -126,13 +129,17 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...FAULTS, ...BY_ITSELF],
+          exclude: [...APART, ...FAULTS, ...TIMED, ...BY_ITSELF],
           maxWorkers,
         },
       },
       {
         extends: true,
         test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { ...BY_NODE, isolate: true, name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },
