@@ -33,8 +33,8 @@ export interface DurableJob extends Owner {
 export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'> {
   /** In bytes. */
   readonly size: number;
-  /** Runs whose end nobody has recorded: their workers have died, or could not reach the database. */
-  readonly deaths: number;
+  /** Raised by runs whose end nobody has recorded: their workers have died, or could not reach the database. */
+  readonly suspicion: number;
 }
 
 /** A job that is this worker's to run until its lease ends. */
@@ -42,6 +42,12 @@ export interface ClaimedJob extends DurableJobKey {
   /** From 1; an attempt whose worker died does not count, for it says nothing about the job. */
   readonly attempt: number;
   readonly bytes: Buffer;
+}
+
+/** A job whose run has begun. */
+export interface BegunJob extends DurableJobKey {
+  /** How suspicious the job becomes if the worker dies during the run; its end takes it back. */
+  readonly raised: number;
 }
 
 /** The oldest jobs of one service that `listReady` reads, however many it has. */
@@ -139,7 +145,7 @@ export class DurableJobStore {
     const ready = this.#owners(jobName)
       .crossJoinLateral(({ selectFrom }) =>
         selectFrom('kept_jobs')
-          .select(['kept_id', 'number', 'items', 'unended_runs'])
+          .select(['kept_id', 'number', 'items', 'suspicion'])
           .select(({ fn }) => fn<number>('octet_length', ['payload']).as('size'))
           .where('job_name', '=', jobName)
           .whereRef('kept_jobs.org_id', '=', 'owners.org_id')
@@ -150,7 +156,7 @@ export class DurableJobStore {
           .limit(READY_OF_SERVICE_MAX)
           .as('k'),
       )
-      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.size', 'k.unended_runs as deaths'])
+      .select(['k.kept_id as jobId', 'k.number', 'k.items', 'k.size', 'k.suspicion'])
       .select(['owners.org_id as orgId', 'owners.service_id as serviceId'])
       .select(({ fn }) =>
         fn
@@ -169,7 +175,7 @@ export class DurableJobStore {
         'ready.size',
         'ready.orgId',
         'ready.serviceId',
-        'ready.deaths',
+        'ready.suspicion',
       ])
       .select(({ fn }) =>
         fn
@@ -186,7 +192,7 @@ export class DurableJobStore {
         'turns.size',
         'turns.orgId',
         'turns.serviceId',
-        'turns.deaths',
+        'turns.suspicion',
       ])
       .orderBy('turns.turn')
       .orderBy('turns.jobId')
@@ -195,10 +201,10 @@ export class DurableJobStore {
       .execute();
   }
 
-  /** Takes jobs for as long as the lease lasts, and counts a run that has not ended. Those that are gone, or taken, are left out. */
-  async claim(keys: readonly DurableJobKey[], leaseMs: number): Promise<ClaimedJob[]> {
+  /** Takes jobs for as long as the lease lasts, and raises the suspicion of each. Those that are gone, or taken, are left out. */
+  async claim(keys: readonly DurableJobKey[], leaseMs: number, raised: number): Promise<ClaimedJob[]> {
     const claimed = await this.#updating(keys)
-      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), unended_runs: eb('k.unended_runs', '+', 1) }))
+      .set(({ eb }) => ({ ready_at: inMilliseconds(leaseMs), suspicion: eb('k.suspicion', '+', raised) }))
       .where('k.ready_at', '<=', NOW)
       .returning(({ eb, ref }) => [
         'k.kept_id as jobId',
@@ -219,22 +225,22 @@ export class DurableJobStore {
   }
 
   /** Makes a job that failed ready again after so long. */
-  async putBack(key: DurableJobKey, waitMs: number): Promise<void> {
-    await this.#ending([key])
+  async putBack(job: BegunJob, waitMs: number): Promise<void> {
+    await this.#ending([job])
       .set(({ eb }) => ({ ready_at: inMilliseconds(waitMs), attempts: eb('k.attempts', '+', 1), set_aside_at: null }))
       .execute();
   }
 
   /** Makes jobs ready that were begun and are left to others. */
-  async giveBack(keys: readonly DurableJobKey[]): Promise<void> {
-    await this.#ending(keys)
+  async giveBack(jobs: readonly BegunJob[]): Promise<void> {
+    await this.#ending(jobs)
       .set({ ready_at: inMilliseconds(0) })
       .execute();
   }
 
   /** Records late that a run of each has ended. Whether they are ready stays as it is: others may have them by now. */
-  async recordEnds(keys: readonly DurableJobKey[]): Promise<void> {
-    await this.#ending(keys).execute();
+  async recordEnds(jobs: readonly BegunJob[]): Promise<void> {
+    await this.#ending(jobs).execute();
   }
 
   async remove(keys: readonly DurableJobKey[]): Promise<void> {
@@ -349,10 +355,20 @@ export class DurableJobStore {
   }
 
   /** A run may be ended twice, and may have been begun by a release that did not count it. */
-  #ending(keys: readonly DurableJobKey[]) {
-    return this.#updating(keys).set(({ eb, fn, val }) => ({
-      unended_runs: fn<number>('greatest', [eb('k.unended_runs', '-', 1), val(0)]),
-    }));
+  #ending(jobs: readonly BegunJob[]) {
+    const ending = rowsOf('p', {
+      kept_id: ['text', jobs.map(({ jobId }) => jobId)],
+      number: ['integer', jobs.map(({ number }) => number)],
+      raised: ['integer', jobs.map(({ raised }) => raised)],
+    });
+    return this.#session.db
+      .updateTable('kept_jobs as k')
+      .from(ending)
+      .whereRef('k.kept_id', '=', 'p.kept_id')
+      .whereRef('k.number', '=', 'p.number')
+      .set(({ eb, fn, ref, val }) => ({
+        suspicion: fn<number>('greatest', [eb('k.suspicion', '-', ref('p.raised')), val(0)]),
+      }));
   }
 
   #updating(keys: readonly DurableJobKey[]) {

@@ -26,8 +26,8 @@ export class SetAsideJobStore {
     this.#session = session;
   }
 
-  /** Nobody begins them for so long. Then each is run once more, and set aside again if another worker dies over it. */
-  async add(keys: readonly DurableJobKey[], forMs: number): Promise<void> {
+  /** Nobody begins them for so long. Then each is as suspicious as it is said here. */
+  async add(keys: readonly DurableJobKey[], forMs: number, suspicion: number): Promise<void> {
     const asRows = rowsOf('p', {
       kept_id: ['text', keys.map(({ jobId }) => jobId)],
       number: ['integer', keys.map(({ number }) => number)],
@@ -39,7 +39,7 @@ export class SetAsideJobStore {
       .whereRef('k.number', '=', 'p.number')
       .set(({ fn, ref }) => ({
         ready_at: sql<Temporal.Instant>`now() + ${forMs} * interval '1 millisecond'`,
-        unended_runs: 1,
+        suspicion,
         set_aside_at: fn.coalesce(ref('k.set_aside_at'), sql<Temporal.Instant>`now()`),
       }))
       .execute();

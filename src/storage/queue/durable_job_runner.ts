@@ -5,6 +5,7 @@ import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
 import {
+  type BegunJob,
   type ClaimedJob,
   DurableJobStore,
   READY_OF_SERVICE_MAX,
@@ -12,7 +13,7 @@ import {
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
 import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
-import { DEATHS_MAX, SET_ASIDE_MS } from '#storage/queue/deaths.ts';
+import { SET_ASIDE_MS, SUSPECTS_MAX, SUSPICION } from '#storage/queue/deaths.ts';
 import { Isolation } from '#storage/queue/isolation.ts';
 import { JobWatch } from '#storage/queue/job_watch.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
@@ -38,7 +39,7 @@ const READY_MAX = 500;
  * end: if jobs come without end, the places of the queue are left to other kinds. After a job, the process looks for the next
  * ones by itself for a while (`JobWatch`). `wake` wakes a process, which may be another one.
  *
- * A job whose worker died runs alone in its process; after a second death it is set aside for hours.
+ * Jobs whose worker died run apart from others (`SUSPICION`).
  */
 export function runDurableJobs(
   db: Database,
@@ -56,7 +57,13 @@ export function runDurableJobs(
   };
 }
 
-type RunningJob = ReadyJob & ClaimedJob;
+type RunningJob = ReadyJob & ClaimedJob & BegunJob;
+
+/** What to begin next. */
+interface Choice {
+  readonly jobs: readonly ReadyJob[];
+  readonly isApart: boolean;
+}
 
 class DurableJobRunner {
   readonly #db: Database;
@@ -182,17 +189,17 @@ class DurableJobRunner {
         const store = new DurableJobStore(session);
         await store.holdTurns(job.name);
         const listed = await store.listReady(job.name, READY_MAX);
-        const [deadly, ready] = partition(listed, ({ deaths }) => deaths >= DEATHS_MAX);
+        const [deadly, ready] = partition(listed, ({ suspicion }) => suspicion >= SUSPICION.setAside);
         if (deadly.length > 0) await this.#setAside(session, deadly, log);
-        const suspect = ready.find(({ deaths }) => deaths > 0);
-        const taken = suspect === undefined ? takeTurns(ready, running, capacity) : [suspect];
-        if (taken.length < ready.length) this.#wake();
-        if (!this.#enter(taken, suspect !== undefined)) return;
-        entered = taken.length;
-        const byKey = new Map(taken.map((one) => [keyOf(one), one]));
-        claimed = (await store.claim(taken, LEASE_MS)).flatMap((one): RunningJob[] => {
+        const choice = chooseJobs(ready, running, capacity);
+        if (choice.jobs.length < ready.length) this.#wake();
+        if (!this.#enter(choice)) return;
+        entered = choice.jobs.length;
+        const byKey = new Map(choice.jobs.map((one) => [keyOf(one), one]));
+        const raised = choice.isApart && entered === 1 ? SUSPICION.ofAlone : SUSPICION.ofMany;
+        claimed = (await store.claim(choice.jobs, LEASE_MS, raised)).flatMap((one): RunningJob[] => {
           const ready = byKey.get(keyOf(one));
-          return ready === undefined ? [] : [{ ...ready, ...one }];
+          return ready === undefined ? [] : [{ ...ready, ...one, raised }];
         });
       });
     } catch (error) {
@@ -205,17 +212,17 @@ class DurableJobRunner {
     return claimed;
   }
 
-  #enter(taken: readonly ReadyJob[], isSuspect: boolean): boolean {
-    if (isSuspect) return this.#isolation.enterAlone(this.#onFree);
-    if (taken.length > 0) return this.#isolation.enter(taken.length, this.#onFree);
+  #enter({ jobs, isApart }: Choice): boolean {
+    if (isApart) return this.#isolation.enterApart(jobs.length, this.#onFree);
+    if (jobs.length > 0) return this.#isolation.enter(jobs.length, this.#onFree);
     this.#isolation.cancel(this.#onFree);
     return false;
   }
 
   async #setAside(session: Session, deadly: readonly ReadyJob[], log: Log): Promise<void> {
-    await new SetAsideJobStore(session).add(deadly, SET_ASIDE_MS);
-    for (const { jobId, serviceId, items, deaths } of deadly) {
-      log.error({ jobId, serviceId, items, deaths }, 'job set aside: workers died while they ran it');
+    await new SetAsideJobStore(session).add(deadly, SET_ASIDE_MS, SUSPICION.whenBack);
+    for (const { jobId, serviceId, items } of deadly) {
+      log.error({ jobId, serviceId, items }, 'job set aside: workers died while they ran it');
     }
   }
 
@@ -280,6 +287,15 @@ class DurableJobRunner {
 }
 
 const SMALLEST = { orgId: '', serviceId: '', items: 0 };
+
+/** Jobs that may have killed a worker come first: while they wait, so does all else that they might be blamed with. */
+function chooseJobs(ready: readonly ReadyJob[], running: readonly RunningJob[], capacity: Capacity): Choice {
+  const suspects = ready.filter(({ suspicion }) => suspicion > 0);
+  if (suspects.length === 0) return { jobs: takeTurns(ready, running, capacity), isApart: false };
+  const [group, single] = partition(suspects, ({ suspicion }) => suspicion <= SUSPICION.ofMany);
+  const jobs = group.length > 0 ? takeTurns(group, [], capacity).slice(0, SUSPECTS_MAX) : single.slice(0, 1);
+  return { jobs, isApart: true };
+}
 
 function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean): [Item[], Item[]] {
   return [items.filter((item) => isFirst(item)), items.filter((item) => !isFirst(item))];

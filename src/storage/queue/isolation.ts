@@ -1,34 +1,34 @@
 type OnFree = () => void;
 
 /**
- * Lets a job over which a worker may have died run while no other runs in this process. Were others running, they would be
- * blamed as well when it kills this worker, too. `onFree` is called once it is worth asking again; the same function stands
+ * Lets jobs over which a worker may have died run while no others run in this process. Were others running, they would be
+ * blamed as well when one kills this worker, too. `onFree` is called once it is worth asking again; the same function stands
  * for the same runner.
  */
 export class Isolation {
   #running = 0;
-  #isAlone = false;
-  /** Who waits to run a job alone. Meanwhile nobody else begins any. */
+  #isApart = false;
+  /** Who waits to run jobs apart. Meanwhile nobody else begins any. */
   #next: OnFree | null = null;
   readonly #blocked = new Set<OnFree>();
 
   /** Whether so many jobs may begin. `leave` has to be called for each. */
   enter(jobs: number, onFree: OnFree): boolean {
-    if (this.#isAlone || this.#isTaken(onFree)) return this.#block(onFree);
+    if (this.#isApart || this.#isTaken(onFree)) return this.#block(onFree);
     this.#next = null;
     this.#running += jobs;
     return true;
   }
 
-  /** Whether one job may begin that has to be alone. If not, no other begins before it may. */
-  enterAlone(onFree: OnFree): boolean {
+  /** Whether so many jobs may begin apart from all others. If not, no others begin before they may. */
+  enterApart(jobs: number, onFree: OnFree): boolean {
     if (this.#running > 0 || this.#isTaken(onFree)) {
       this.#next ??= onFree;
       return this.#block(onFree);
     }
     this.#next = null;
-    this.#running = 1;
-    this.#isAlone = true;
+    this.#running = jobs;
+    this.#isApart = true;
     return true;
   }
 
@@ -36,11 +36,11 @@ export class Isolation {
     if (jobs === 0) return;
     this.#running -= jobs;
     if (this.#running > 0) return;
-    this.#isAlone = false;
+    this.#isApart = false;
     this.#tell();
   }
 
-  /** There is nothing any more that has to be alone. */
+  /** There is nothing any more that has to run apart. */
   cancel(onFree: OnFree): void {
     this.#blocked.delete(onFree);
     if (this.#next !== onFree) return;

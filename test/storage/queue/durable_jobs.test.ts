@@ -14,6 +14,7 @@ import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
 import { type NewDurableJob, durableQueue } from '#storage/queue/durable_queue.ts';
+import { SUSPECTS_MAX, SUSPICION } from '#storage/queue/deaths.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -90,9 +91,9 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await expect.poll(() => begun).toBe(2);
     await stopping.close();
     const ready = await w.context.db.sql.row(
-      'select count(*)::int as n, sum(unended_runs)::int as deaths from kept_jobs where ready_at <= now()',
+      'select count(*)::int as n, sum(suspicion)::int as suspicion from kept_jobs where ready_at <= now()',
     );
-    expect(ready).toEqual({ n: 2, deaths: 0 });
+    expect(ready).toEqual({ n: 2, suspicion: 0 });
     const attempts: number[] = [];
     consume(async (_text, attempt) => void attempts.push(attempt));
     await expect.poll(() => seen.toSorted(), { timeout: 30_000 }).toEqual(['slow', 'slower']);
@@ -100,11 +101,12 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     end();
   });
 
-  test('over which workers died twice is set aside, holds up nothing, and comes back after hours', async () => {
+  test('over which workers died twice while it ran alone is set aside, holds up nothing, and comes back after hours', async () => {
     const { w, keep, queue, seen, consume } = await place();
     await keep('deadly', 'beside');
     await dieOver(w, ['deadly', 'beside']);
-    await dieOver(w, ['deadly']);
+    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
+    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
     consume();
     await expect.poll(() => seen).toEqual(['beside']);
     const stores = storesOf(w.context.db.session());
@@ -116,7 +118,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     );
 
     await stores.setAsideJobs.retry(null);
-    await dieOver(w, ['deadly']);
+    await dieOver(w, ['deadly'], SUSPICION.ofAlone);
     await queue.wakeOverdue();
     await expect.poll(() => hoursAway(w)).toBeCloseTo(6, 1);
     await stores.setAsideJobs.retry(null);
@@ -125,21 +127,30 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     await expect.poll(() => listKept(w)).toEqual([]);
   });
 
-  test('over which a worker died runs while no other job does, of whatever kind', async () => {
+  test('over which a worker died runs beside no others than such, and alone once a group of them has died', async () => {
     const { w, keep, queue, seen, consume } = await place();
-    await keep('suspect 1', 'suspect 2', 'fresh');
-    await queue.addDurable(storePoints, [jobOf('suspect points'), jobOf('fresh points')]);
-    await dieOver(w, ['suspect 1', 'suspect 2', 'suspect points']);
+    const ofGroup = Array.from({ length: SUSPECTS_MAX + 8 }, (_, index) => `group ${index}`);
+    const alone = ['alone 1', 'alone 2'];
+    await keep(...ofGroup, ...alone, 'fresh');
+    await queue.addDurable(storePoints, [jobOf('alone points'), jobOf('fresh points')]);
+    await dieOver(w, [...ofGroup, ...alone, 'alone points']);
+    await dieOver(w, [...alone, 'alone points']);
     const running = new Set<string>();
-    const besides: string[] = [];
+    const besides = new Set<string>();
+    let most = 0;
     consume(async (text) => {
       running.add(text);
+      most = Math.max(most, running.size);
       await w.context.db.sql.run('select pg_sleep(0.05)');
-      if ([...running].some((one) => one.startsWith('suspect'))) besides.push(...running.difference(new Set([text])));
+      const kinds = new Set([...running].map((one) => one.split(' ')[0] ?? ''));
+      if (running.size > 1 && (kinds.has('alone') || (kinds.has('group') && kinds.size > 1)))
+        besides.add([...running].join());
       running.delete(text);
     });
-    await expect.poll(() => seen.length).toBe(5);
-    expect(besides).toEqual([]);
+    await expect.poll(() => seen.length).toBe(ofGroup.length + 5);
+    expect(besides).toEqual(new Set());
+    expect(most).toBeGreaterThan(8);
+    expect(most).toBeLessThanOrEqual(SUSPECTS_MAX);
   });
 
   test('that ends while the database cannot be told is not taken for one over which a worker died', async () => {
@@ -151,10 +162,10 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     const { promise: gate, reject: fail } = Promise.withResolvers<void>();
     await keep('fails');
     consume(() => gate);
-    const unended = () => w.context.db.sql.row(`select unended_runs as n from kept_jobs`);
-    await expect.poll(unended).toEqual({ n: 1 });
+    const suspicion = () => w.context.db.sql.row(`select suspicion as n from kept_jobs`);
+    await expect.poll(suspicion).toEqual({ n: 1 });
     fail(new Error('it fails'));
-    await expect.poll(unended).toEqual({ n: 0 });
+    await expect.poll(suspicion).toEqual({ n: 0 });
     await w.context.db.sql.run('drop function refuse cascade');
   });
 
@@ -262,14 +273,15 @@ test('a job whose worker died is run by another once the lease has ended; only a
   const store = new DurableJobStore(w.context.db.session());
   await store.insert('group_exceptions', [{ ...jobOf('text'), jobId: 'job_1' }], w.clock.now());
   const place = { jobId: 'job_1', number: 0 };
-  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
+  const claim = () => store.claim([place], 60_000, SUSPICION.ofMany);
+  expect(await claim()).toMatchObject([{ attempt: 1 }]);
   expect(await store.listReady('group_exceptions', 10)).toEqual([]);
-  expect(await store.claim([place], 60_000)).toEqual([]);
+  expect(await claim()).toEqual([]);
   await store.extend([place], 0);
   expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
-  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 1 }]);
-  await store.putBack(place, 0);
-  expect(await store.claim([place], 60_000)).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
+  expect(await claim()).toMatchObject([{ attempt: 1 }]);
+  await store.putBack({ ...place, raised: SUSPICION.ofMany }, 0);
+  expect(await claim()).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
 });
 
 test('the oldest job of every service may be next, however many jobs others have', async () => {
@@ -307,12 +319,12 @@ function jobOf(text: string): NewDurableJob {
 }
 
 /** A worker begins them, and is not heard of any more. */
-async function dieOver({ context }: World, texts: readonly string[]): Promise<void> {
+async function dieOver({ context }: World, texts: readonly string[], raised: number = SUSPICION.ofMany): Promise<void> {
   const begun = await context.db.sql.rows<{ jobId: string; number: number }>(
     `select kept_id as "jobId", number from kept_jobs where convert_from(payload, 'UTF8') = any($1)`,
     [texts],
   );
-  expect(await new DurableJobStore(context.db.session()).claim(begun, 0)).toHaveLength(texts.length);
+  expect(await new DurableJobStore(context.db.session()).claim(begun, 0, raised)).toHaveLength(texts.length);
 }
 
 /** Until the only job is tried again. */

@@ -73,8 +73,8 @@ export const DurableJobEntity = defineEntity({
     attempts: p.integer().default(0),
     /** Ahead while a worker has the row, or while it waits to be tried again. */
     readyAt: instant().defaultRaw('now()'),
-    /** Runs that have begun and whose end nobody has recorded: one that is running, and those during which a worker died. */
-    unendedRuns: p.integer().default(0),
+    /** How much speaks for its having killed workers: each run adds to it, until its end is recorded. */
+    suspicion: p.integer().default(0),
     /** Since when it is set aside because workers died over it; null when it is not. */
     setAsideAt: instant().strictNullable(),
   },
