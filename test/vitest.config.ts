@@ -14,7 +14,7 @@ const APART = [
   'test/entry/tracing.test.ts',
 ];
 
-/** They kill processes, start many, or do as much as a whole installation, and wait for real time: after all others. */
+/** They kill processes, start many, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
 const FAULTS = [
   'test/faults/{fail_over,flood,full_disk,pagers_killed,queue_away,queue_full,queue_wiped,stores_killed}.test.ts',
   'test/ingest/live/prometheus.test.ts',
@@ -135,7 +135,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers, sequence: { groupOrder: 1 } },
+        test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,
