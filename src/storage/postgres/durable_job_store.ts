@@ -39,7 +39,7 @@ export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'
 
 /** A job that is this worker's to run until its lease ends. */
 export interface ClaimedJob extends DurableJobKey {
-  /** From 1; an attempt whose worker died does not count, for it says nothing about the job. */
+  /** From 1; one whose worker died does not count, nor one that met a store that was away: they say nothing about the job. */
   readonly attempt: number;
   readonly bytes: Buffer;
 }
@@ -225,9 +225,13 @@ export class DurableJobStore {
   }
 
   /** Makes a job that failed ready again after so long. */
-  async putBack(job: BegunJob, waitMs: number): Promise<void> {
+  async putBack(job: BegunJob, waitMs: number, { isAttempt }: { readonly isAttempt: boolean }): Promise<void> {
     await this.#ending([job])
-      .set(({ eb }) => ({ ready_at: inMilliseconds(waitMs), attempts: eb('k.attempts', '+', 1), set_aside_at: null }))
+      .set(({ eb }) => ({
+        ready_at: inMilliseconds(waitMs),
+        attempts: eb('k.attempts', '+', isAttempt ? 1 : 0),
+        set_aside_at: null,
+      }))
       .execute();
   }
 

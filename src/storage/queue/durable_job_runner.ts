@@ -1,6 +1,7 @@
 import pLimit from 'p-limit';
 
 import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
+import { isUnavailable } from '#kernel/errors.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
@@ -28,8 +29,12 @@ export interface DurableJobHandler {
 /** Other workers take over the jobs of a worker that died after so long; a living one extends its leases three times as often. */
 const LEASE_MS = 9_000;
 const EXTEND_MS = 3_000;
-/** A job that failed is retried alone and not in a batch, which costs the stores more. */
+/** A job that failed by its own fault is retried alone and not in a batch, which costs the stores more. */
 const CONCURRENT_RETRIES = 4;
+/** So often a job may meet a store that is away before that counts as its fault: its data may be what brings the store down. */
+const OUTAGES_MAX = 3;
+/** Jobs of which it is remembered. */
+const OUTAGES_REMEMBERED_MAX = 10_000;
 /** Jobs that are read to decide whose turn it is. */
 const READY_MAX = 500;
 
@@ -74,6 +79,8 @@ class DurableJobRunner {
   readonly #watch: JobWatch;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
+  /** How often each job has met a store that was away. */
+  readonly #outages = new Map<string, number>();
   #done: RunningJob[] = [];
   /** Jobs whose run has ended while the database could not be told. */
   #untold: RunningJob[] = [];
@@ -233,17 +240,26 @@ class DurableJobRunner {
     try {
       const run = (): Promise<void> => this.#handler.run(bytes, { jobId, attempt, log });
       await (attempt === 1 ? run() : this.#limitRetries(run));
+      this.#outages.delete(keyOf(one));
       this.#done.push(one);
     } catch (error) {
       log.warn({ attempt, err: error }, 'the job failed and will be retried');
       const waitMs = backoffMs(attempt, job);
       // If this fails as well, the lease ends by itself.
-      await this.#store.putBack(one, waitMs).catch(() => this.#untold.push(one));
+      const isAttempt = !isUnavailable(error) || this.#noteOutage(one) > OUTAGES_MAX;
+      await this.#store.putBack(one, waitMs, { isAttempt }).catch(() => this.#untold.push(one));
       this.#running.delete(one);
       this.#isolation.leave();
       this.#lookAgainIn(waitMs, parentLog);
     }
     this.#changed.resolve();
+  }
+
+  #noteOutage(one: RunningJob): number {
+    const outages = (this.#outages.get(keyOf(one)) ?? 0) + 1;
+    if (this.#outages.size >= OUTAGES_REMEMBERED_MAX) this.#outages.clear();
+    this.#outages.set(keyOf(one), outages);
+    return outages;
   }
 
   #look(log: Log): void {

@@ -211,6 +211,18 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('a durable job 
     expect(keptAtLast).not.toEqual([]);
   });
 
+  test('that meets a store that is away has not failed, unless it does so again and again', async () => {
+    const { w, keep, consume } = await place();
+    await keep('text');
+    const attempts: number[] = [];
+    consume(async (_text, attempt) => {
+      attempts.push(attempt);
+      if (attempts.length <= 4) throw new AppError('unavailable', 'away');
+    });
+    await expect.poll(() => listKept(w)).toEqual([]);
+    expect(attempts).toEqual([1, 1, 1, 1, 2]);
+  });
+
   test('the job of an organization that sends little does not wait for one that sends much', async () => {
     const { queue, keep, seen, consume } = await place();
     const flood = Array.from({ length: 400 }, (_, index) => ({ ...jobOf(`flood ${index}`), items: 10 }));
@@ -280,7 +292,7 @@ test('a job whose worker died is run by another once the lease has ended; only a
   await store.extend([place], 0);
   expect(await store.listReady('group_exceptions', 10)).toMatchObject([place]);
   expect(await claim()).toMatchObject([{ attempt: 1 }]);
-  await store.putBack({ ...place, raised: SUSPICION.ofMany }, 0);
+  await store.putBack({ ...place, raised: SUSPICION.ofMany }, 0, { isAttempt: true });
   expect(await claim()).toMatchObject([{ attempt: 2, bytes: Buffer.from('text') }]);
 });
 
