@@ -143,6 +143,8 @@ import { listServices } from '#actions/services/list_services.ts';
 import { revealIngestKey } from '#actions/services/reveal_ingest_key.ts';
 import { rotateIngestKey } from '#actions/services/rotate_ingest_key.ts';
 import { searchServices } from '#actions/services/search_services.ts';
+import { editRetention } from '#actions/services/edit_retention.ts';
+import { editService } from '#actions/services/edit_service.ts';
 import { setRetention } from '#actions/services/set_retention.ts';
 import { updateService } from '#actions/services/update_service.ts';
 import { addTeamMember } from '#actions/teams/add_team_member.ts';
@@ -153,6 +155,8 @@ import { listTeams } from '#actions/teams/list_teams.ts';
 import { moveTeamMember } from '#actions/teams/move_team_member.ts';
 import { removeTeamMember } from '#actions/teams/remove_team_member.ts';
 import { searchPeopleWithoutTeam } from '#actions/teams/search_people_without_team.ts';
+import { editTeamMember } from '#actions/teams/edit_team_member.ts';
+import { renameTeam } from '#actions/teams/rename_team.ts';
 import { searchTeamNames } from '#actions/teams/search_team_names.ts';
 import { searchTeams } from '#actions/teams/search_teams.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
@@ -245,6 +249,8 @@ const WITHIN_ORGANIZATIONS = [
   getPagingProblems,
   removeMember,
   revealIngestKey,
+  editService,
+  editRetention,
   searchIncidents,
   countIncidents,
   reopenIncident,
@@ -283,6 +289,8 @@ const WITHIN_ORGANIZATIONS = [
   searchTeams,
   getTeam,
   moveTeamMember,
+  renameTeam,
+  editTeamMember,
   searchPeopleWithoutTeam,
   searchEscalationPolicies,
   getEscalationPolicy,

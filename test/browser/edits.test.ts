@@ -110,6 +110,18 @@ inBrowser('what people have entered', () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('production, 30 5 * * 1 (UTC), edited here').waitFor();
 
+    await press(button('Edit'));
+    await dialog.getByLabel('Environment').fill('mine');
+    // Nothing has told the page of it.
+    await h.context.db.sql.run("update services set environment = 'theirs', scm_owner = 'acme'");
+    await press(dialog.getByRole('button', { name: 'Save' }));
+    await dialog.getByText('The service was not saved').waitFor();
+    await press(dialog.getByRole('button', { name: 'Environment: keep yours' }));
+    expect(await dialog.getByLabel('Repository owner').inputValue()).toBe('acme');
+    await press(dialog.getByRole('button', { name: 'Save' }));
+    await dialog.waitFor({ state: 'detached' });
+    expect(await h.expectOk('get_service', { serviceId })).toMatchObject({ environment: 'mine', scmOwner: 'acme' });
+
     await openPath(page, h.baseUrl, 'settings/integrations');
     await page.getByLabel('Address of a trace').fill('ftp://traces/{traceId}');
     const traces = page.getByRole('region', { name: 'Traces' });

@@ -2,14 +2,17 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { changesSince } from '#actions/changes_since.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { ContactView, toContactView } from '#actions/me/contact_view.ts';
 import { notifyOfNumberChange } from '#actions/teams/change_number.ts';
-import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
+import { CHANNEL_SWITCHES, ContactRead, Phone } from '#actions/teams/contact_fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 import type { Preferences } from '#core/oncall/contact.ts';
 import { maskPhone } from '#core/oncall/masking.ts';
+
+const WHAT = 'how you are reached';
 
 /** Every role may change how they themselves are reached. */
 export const updateOwnContact = defineAction({
@@ -19,8 +22,17 @@ export const updateOwnContact = defineAction({
     'Change how a team reaches you, or with teamId null how you are reached about incidents of other teams. Every role may do this.',
   permission: 'organization:view',
   effect: 'write',
-  input: Type.Object({ teamId: nullable(IdText), phone: Type.Optional(nullable(Phone)), ...CHANNEL_SWITCHES }, CLOSED),
+  input: Type.Object(
+    {
+      teamId: nullable(IdText),
+      phone: Type.Optional(nullable(Phone)),
+      ...CHANNEL_SWITCHES,
+      basedOn: Type.Optional(ContactRead),
+    },
+    CLOSED,
+  ),
   result: ContactView,
+  conflict: 'somebody has changed the same since it was read',
   example: {
     teamId: EXAMPLE_IDS.teamId,
     phone: '+31612345678',
@@ -28,14 +40,15 @@ export const updateOwnContact = defineAction({
     callEnabled: false,
     pushEnabled: true,
     emailEnabled: true,
+    basedOn: { phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true },
   },
-  async handle({ teamId, ...input }, context) {
-    if (teamId === null) return await updateOwn(input, context);
+  async handle({ teamId, basedOn, ...input }, context) {
+    if (teamId === null) return await updateOwn(input, basedOn, context);
     const { caller, stores, now, configuredChannels, record } = context;
     const member = await stores.teams.lockMemberOf(caller.orgId, teamId, callerUser(caller));
     const before = toMemberRecord(member);
     const wasReached = toContactView(member);
-    Object.assign(member, input);
+    Object.assign(member, changesSince(basedOn, wasReached, input, WHAT));
     await stores.teams.saveMember(member, now);
     const contact = toContactView(member);
     if (contact.phone !== wasReached.phone) {
@@ -49,12 +62,16 @@ export const updateOwnContact = defineAction({
 });
 
 /** For incidents of teams that the person is not in. */
-async function updateOwn(input: Partial<Preferences>, context: ActionContext): Promise<Static<typeof ContactView>> {
+async function updateOwn(
+  input: Partial<Preferences>,
+  basedOn: Preferences | undefined,
+  context: ActionContext,
+): Promise<Static<typeof ContactView>> {
   const { caller, stores, configuredChannels, record } = context;
   const userId = callerUser(caller);
   const membership = await stores.people.lockMembership(caller.orgId, userId);
   const before = toContactView(membership);
-  Object.assign(membership, input);
+  Object.assign(membership, changesSince(basedOn, before, input, WHAT));
   await stores.people.saveMembership(membership);
   const contact = toContactView(membership);
   const isOther = contact.phone !== before.phone;

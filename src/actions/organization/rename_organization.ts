@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { changesSince } from '#actions/changes_since.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 
 export const renameOrganization = defineAction({
@@ -9,11 +10,21 @@ export const renameOrganization = defineAction({
   summary: 'Give the organization another name.',
   permission: 'organization:manage',
   effect: 'write',
-  input: Type.Object({ name: Name }, CLOSED),
+  input: Type.Object(
+    {
+      name: Name,
+      basedOn: Type.Optional(Type.String({ maxLength: 500, description: 'the name that was read' })),
+    },
+    CLOSED,
+  ),
   result: Type.Object({ orgId: IdText, name: Type.String() }),
-  example: { name: 'Northwind' },
-  async handle({ name }, { caller, stores, record }) {
+  conflict: 'somebody has renamed it since it was read',
+  example: { name: 'Northwind', basedOn: 'Acme' },
+  async handle({ name, basedOn }, { caller, stores, record }) {
     const before = await stores.people.rename(caller.orgId, name.trim());
+    if (basedOn !== undefined) {
+      changesSince({ name: basedOn }, { name: before }, { name: name.trim() }, 'the name of the organization');
+    }
     record({ target: caller.orgId, before: { name: before }, after: { name: name.trim() } });
     return { orgId: caller.orgId, name: name.trim() };
   },

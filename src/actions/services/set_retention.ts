@@ -8,7 +8,7 @@ import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#actions/services/
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 import { asId } from '#kernel/ids.ts';
 
-const FIELD = {
+export const RETENTION_COLUMNS = {
   metrics: 'retentionMetrics',
   exceptions: 'retentionExceptions',
   oncall: 'retentionOncall',
@@ -39,7 +39,7 @@ export const setRetention = defineAction({
   },
   async handle({ serviceId, capability, retentionDays }, context) {
     const changed = await changeService(serviceId, context, (service) => {
-      service[FIELD[capability]] = retentionDays;
+      service[RETENTION_COLUMNS[capability]] = retentionDays;
     });
     if (capability === 'exceptions') {
       await context.stores.exceptionCounts.markServiceDue(asId('service', serviceId), context.now);

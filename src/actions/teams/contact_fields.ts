@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+import { CLOSED, nullable } from '#actions/fields.ts';
 import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
 import { E164_PATTERN } from '#core/oncall/e164.ts';
 import { recordOf } from '#kernel/record_of.ts';
@@ -14,3 +15,9 @@ export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optiona
 
 /** The same in results. */
 export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());
+
+/** What the editor of a contact has read of it. */
+export const ContactRead = Type.Object(
+  { phone: nullable(Type.String({ maxLength: 40 })), ...CHANNEL_SWITCHES_VIEW },
+  { ...CLOSED, description: 'what was read: what somebody else has changed since is a conflict' },
+);

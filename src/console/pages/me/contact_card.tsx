@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import type { Contact, Me } from '#console/api/organization.ts';
+import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
@@ -49,8 +50,12 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
     },
   });
   const saving = useMutation({
-    mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body }),
-    onError: (error, contact) => form.setErrors(faultsAtFields(error, contact)),
+    mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body, basedOn: contact }),
+    onError: async (error, entered) => {
+      form.setErrors(faultsAtFields(error, entered));
+      // What was saved elsewhere is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
+    },
     async onSuccess() {
       showSuccess(
         team === null ? 'Your contact details are saved.' : named`Your contact details in ${team.name} are saved.`,

@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamMember } from '#console/api/team_pages.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -42,9 +43,10 @@ export function EditMember({ member, onClose }: EditMemberProps) {
   const isLocked = phoneConfirmed && !isMe && !isAdmin;
   const saving = useMutation({
     mutationFn: async ({ phone: typed, ...switches }: ContactValues) => {
-      const contact = { ...switches, ...(!isLocked && { phone: toPhone(typed) }) };
+      const basedOn = { phone, smsEnabled, callEnabled, pushEnabled, emailEnabled };
+      const contact = { ...switches, ...(!isLocked && { phone: toPhone(typed) }), basedOn };
       if (isMe && !may('oncall:edit')) await invoke(org.orgId, 'update_own_contact', { teamId, ...contact });
-      else await invoke(org.orgId, 'update_team_member', { memberId, ...contact });
+      else await invoke(org.orgId, 'edit_team_member', { memberId, ...contact });
     },
     async onSuccess() {
       draft.done();
@@ -53,7 +55,11 @@ export function EditMember({ member, onClose }: EditMemberProps) {
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'me') });
     },
-    onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
+    onError: async (error) => {
+      form.setErrors(faultsAtFields(error, form.values));
+      // What the other person has saved is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
   });
   return (
     <Dialog onClose={onClose} title={isMe ? 'How this team reaches you' : named`How this team reaches ${name}`}>

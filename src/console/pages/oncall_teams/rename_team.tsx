@@ -4,6 +4,7 @@ import { useMemo } from 'react';
 
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { TeamDetails } from '#console/api/team_pages.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -25,12 +26,16 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
   const base = useMemo(() => ({ name }), [name]);
   const { form, draft } = useDraftForm({ form: `update_team ${teamId}`, base, validate: TEAM_NAME_VALIDATION });
   const saving = useMutation({
-    mutationFn: (values: { name: string }) => invoke(org.orgId, 'update_team', { teamId, name: values.name.trim() }),
+    mutationFn: (values: { name: string }) =>
+      invoke(org.orgId, 'rename_team', { teamId, name: values.name.trim(), basedOn: name }),
     async onSuccess() {
       draft.done();
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
+    // What the other person has saved is shown beside what was entered here.
+    onError: (error) =>
+      isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }) : undefined,
   });
   return (
     <Dialog onClose={onClose} title={named`Rename ${name}`}>

@@ -27,7 +27,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
     base: { name, environment: environment ?? '', scmOwner: scmOwner ?? '', scmRepo: scmRepo ?? '' },
     validate: SERVICE_VALIDATION,
   });
-  const changing = useServiceChange('update_service', () => {
+  const changing = useServiceChange('edit_service', () => {
     draft.done();
     onClose();
   });
@@ -43,6 +43,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
               environment: orNull(values.environment),
               scmOwner: orNull(values.scmOwner),
               scmRepo: orNull(values.scmRepo),
+              basedOn: { name, environment, scmOwner, scmRepo },
             },
             { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
           ),

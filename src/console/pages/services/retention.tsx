@@ -24,7 +24,7 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
     form: `set_retention ${service.serviceId} ${capability}`,
     base: { days: before },
   });
-  const changing = useServiceChange('set_retention', () => {
+  const changing = useServiceChange('edit_retention', () => {
     draft.done();
     onClose();
   });
@@ -36,7 +36,7 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
         onSubmit={(event) => {
           event.preventDefault();
           if (isValid && draft.conflicts.length === 0)
-            changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days });
+            changing.mutate({ serviceId: service.serviceId, capability, retentionDays: days, basedOn: before });
         }}
       >
         <Stack>

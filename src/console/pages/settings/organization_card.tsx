@@ -2,6 +2,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/copy_field.tsx';
@@ -22,8 +23,13 @@ export function OrganizationCard() {
     validate: { name: (name) => (name.trim() === '' ? 'An organization needs a name' : null) },
   });
   const renaming = useMutation({
-    mutationFn: ({ name }: typeof form.values) => invoke(org.orgId, 'rename_organization', { name: name.trim() }),
-    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+    mutationFn: ({ name }: typeof form.values) =>
+      invoke(org.orgId, 'rename_organization', { name: name.trim(), basedOn: org.name }),
+    onError: async (error, values) => {
+      form.setErrors(faultsAtFields(error, values));
+      // What the other person has saved is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
     async onSuccess() {
       showSuccess('The organization was renamed.');
       draft.done();

@@ -2,6 +2,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
@@ -23,8 +24,15 @@ export function TraceLinkCard() {
   });
   const setting = useMutation({
     mutationFn: ({ traceLink }: typeof form.values) =>
-      invoke(org.orgId, 'set_trace_link', { traceLink: traceLink.trim() === '' ? null : traceLink.trim() }),
-    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
+      invoke(org.orgId, 'set_trace_link', {
+        traceLink: traceLink.trim() === '' ? null : traceLink.trim(),
+        basedOn: org.traceLink,
+      }),
+    onError: async (error, values) => {
+      form.setErrors(faultsAtFields(error, values));
+      // What the other person has saved is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
     async onSuccess({ traceLink }) {
       showSuccess(traceLink === null ? 'Trace ids are no links any more.' : 'Trace ids are links now.');
       draft.done();

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+
+import type { AnyOperation } from '#actions/action_context.ts';
+import { updateOwnContact } from '#actions/me/update_own_contact.ts';
+import { renameOrganization } from '#actions/organization/rename_organization.ts';
+import { setTraceLink } from '#actions/organization/set_trace_link.ts';
+import { editRetention } from '#actions/services/edit_retention.ts';
+import { editService } from '#actions/services/edit_service.ts';
+import { editTeamMember } from '#actions/teams/edit_team_member.ts';
+import { renameTeam } from '#actions/teams/rename_team.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { world } from '#test/kit/world.ts';
+
+test('of two changes of the same the second is refused, and of two different ones both are kept', async () => {
+  const w = await world();
+  const anna = await givenPerson(w, { role: 'owner', name: 'Anna' });
+  const { serviceId } = await w.given.service({ name: 'checkout' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const { memberId } = await w.expectOk('add_team_member', { teamId, userId: anna.userId });
+  const run = (operation: AnyOperation, input: object) =>
+    runOperation(w, operation, memberCaller(w.orgId, anna.userId, 'owner'), input);
+  const contact = { phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true };
+  const facts = { name: 'checkout', environment: null, scmOwner: null, scmRepo: null };
+  const link = (host: string) => `https://${host}.example.com/{traceId}`;
+  const retention = { serviceId, capability: 'metrics', basedOn: 30 };
+
+  /** What was read, one change of it, another of the same, and how to read what is stored. */
+  const cases: [AnyOperation, object, object, object][] = [
+    [editService, { serviceId, ...facts, basedOn: facts }, { name: 'till' }, { name: 'shop' }],
+    [editRetention, retention, { retentionDays: 7 }, { retentionDays: 8 }],
+    [renameTeam, { teamId, basedOn: 'Payments' }, { name: 'Refunds' }, { name: 'Money' }],
+    [editTeamMember, { memberId, ...contact, basedOn: contact }, { phone: '+31612345671' }, { phone: '+31612345672' }],
+    [renameOrganization, { basedOn: 'Acme' }, { name: 'Northwind' }, { name: 'Contoso' }],
+    [setTraceLink, { basedOn: null }, { traceLink: link('one') }, { traceLink: link('two') }],
+    [
+      updateOwnContact,
+      { teamId: null, ...contact, basedOn: contact },
+      { phone: '+31612345673' },
+      { phone: '+31612345674' },
+    ],
+  ];
+  for (const [operation, read, first, second] of cases) {
+    const both = await Promise.allSettled([
+      run(operation, { ...read, ...first }),
+      run(operation, { ...read, ...second }),
+    ]);
+    const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    expect(refused, operation.name).toEqual(['conflict']);
+    const done = both[0].status === 'fulfilled' ? first : second;
+    // The same change again is none.
+    await run(operation, { ...read, ...done });
+    const entries = await w.context.db.sql.rows(`select 1 from audit_log where action = $1 and result = 'done'`, [
+      operation.name,
+    ]);
+    expect(entries, operation.name).toHaveLength(1);
+  }
+  const service = await w.expectOk('get_service', { serviceId });
+  const other = { serviceId, ...facts, environment: 'staging', basedOn: facts };
+  expect(await run(editService, other)).toMatchObject({ name: service.name, environment: 'staging' });
+  const member = await run(editTeamMember, { memberId, ...contact, smsEnabled: false, basedOn: contact });
+  expect(member).toMatchObject({ phone: expect.stringMatching(/^\+3161234567[12]$/), smsEnabled: false });
+});
