@@ -116,12 +116,16 @@ function roomOf(id: string): string | undefined {
   return room === '' ? undefined : (ROOMS[room] ?? room);
 }
 
-/** Whether several rooms need it, and it is too small, with what it imports of its room, for a request of its own. */
+/** Whether several rooms need it, and it is too small for a request of its own. Its styles are with all others. */
 function isSmallForOthers(id: string, modules: Modules): boolean {
   const room = roomOf(id);
   const { importers = [], importedIds = [], code } = modules.getModuleInfo(id) ?? {};
   const isForOthers = importers.some((importer) => roomOf(importer) !== room);
-  return isForOthers && (code?.length ?? 0) < SMALL && importedIds.every((one) => roomOf(one) === undefined);
+  return (
+    isForOthers &&
+    (code?.length ?? 0) < SMALL &&
+    importedIds.every((one) => roomOf(one) === undefined || one.endsWith('.css'))
+  );
 }
 
 /** Letters of the source of what is too small for a request of its own, where several rooms need it. */

@@ -4,7 +4,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import classes from '#console/components/draft_notice.module.css';
 import { TextButton } from '#console/components/text_button.tsx';
 import { relativeText } from '#console/components/time_text.ts';
-import type { Draft } from '#console/components/use_draft.ts';
+import type { Draft } from '#console/components/use_draft_state.ts';
 
 interface DraftNoticeProps<Values> {
   readonly draft: Draft<Values>;

@@ -7,7 +7,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { TeamPicker } from '#console/components/team_picker.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import {
   QUERIES_MAX,

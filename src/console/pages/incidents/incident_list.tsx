@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Skeleton } from '@mantine/core';
+import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
@@ -142,8 +142,14 @@ export function IncidentList() {
       actions={
         mayAnswer && (
           <>
-            {total > 1 && !areAllSelected && (
-              <Button variant="subtle" color="gray" onClick={selectAll}>
+            {statuses.length > 0 && (
+              <Button
+                variant="subtle"
+                color="gray"
+                className={classes.selectAll}
+                data-needed={(total > 1 && !areAllSelected) || undefined}
+                onClick={selectAll}
+              >
                 Select all
               </Button>
             )}
@@ -172,7 +178,7 @@ export function IncidentList() {
             </Link>
           ))}
         </nav>
-        <Group gap="xs" className={classes.filters}>
+        <div className={bar.filters}>
           <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
           <NativeSelect
             aria-label="Severity"
@@ -186,7 +192,7 @@ export function IncidentList() {
             value={filter.q}
             onChange={(q) => show({ q })}
           />
-        </Group>
+        </div>
       </div>
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {shown.length === 0 && (data === undefined ? error === null : isPlaceholderData) && (

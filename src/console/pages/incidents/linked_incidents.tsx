@@ -8,7 +8,7 @@ import { Name } from '#console/components/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
 import { dateTimeText } from '#console/components/time_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { ActiveMaintenance } from '#console/pages/rules/maintenance_notice.tsx';
+import { ActiveMaintenance } from '#console/pages/rules/active_maintenance.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 type Links = ResultOf<'get_incident_links'>;

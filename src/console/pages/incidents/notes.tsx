@@ -10,7 +10,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { NoteButton } from '#console/pages/incidents/note_button.tsx';
 import classes from '#console/pages/incidents/notes.module.css';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
@@ -34,28 +34,50 @@ const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 };
 
+/** One field, so that incidents are shown without the package of forms. */
+function useNoteForm(name: string, base: string) {
+  const [{ text }, setValues, draft] = useDraftState({ form: name, base: { text: base } });
+  const [fault, setFault] = useState<string | null>(null);
+  const setText = (next: string): void => {
+    setFault(null);
+    setValues({ text: next });
+  };
+  return {
+    text,
+    setText,
+    draft,
+    field: {
+      value: text,
+      error: fault,
+      onChange: (event: React.ChangeEvent<HTMLTextAreaElement>) => setText(event.currentTarget.value),
+    },
+    onSubmit: (send: () => void) => (event: React.FormEvent) => {
+      event.preventDefault();
+      const found = checkText(text);
+      setFault(found);
+      if (found === null) send();
+    },
+  };
+}
+
 /** Writes a note that everybody reads in the timeline. */
 export function NewNote({ incidentId }: { readonly incidentId: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [requestKey, setRequestKey] = useState(newRequestKey);
-  const { form, draft } = useDraftForm({
-    form: `add_incident_note ${incidentId}`,
-    base: { text: '' },
-    validate: { text: checkText },
-  });
+  const { text, setText, draft, field: input, onSubmit } = useNoteForm(`add_incident_note ${incidentId}`, '');
   const adding = useIncidentChange('add_incident_note', incidentId);
   useShortcut('n', (event) => {
     event.preventDefault();
     field.current?.focus();
   });
-  const submit = form.onSubmit(({ text }) => {
+  const submit = onSubmit(() => {
     if (adding.isPending) return;
     adding.mutate(
       { incidentId, text, requestKey },
       {
         onSuccess() {
           draft.done();
-          form.setValues({ text: '' });
+          setText('');
           setRequestKey(newRequestKey());
         },
       },
@@ -72,10 +94,10 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
         minRows={1}
         maxRows={10}
         onKeyDown={sendByKey}
-        {...form.getInputProps('text')}
+        {...input}
       />
       {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} />}
-      {(form.values.text !== '' || adding.isPending) && (
+      {(text !== '' || adding.isPending) && (
         <Group justify="flex-end">
           <Button type="submit" size="sm" loading={adding.isPending}>
             Add note
@@ -140,13 +162,9 @@ interface EditNoteProps {
 }
 
 function EditNote({ incidentId, note, onClose }: EditNoteProps) {
-  const { form, draft } = useDraftForm({
-    form: `edit_incident_note ${note.noteId}`,
-    base: { text: note.text },
-    validate: { text: checkText },
-  });
+  const { text, draft, field: input, onSubmit } = useNoteForm(`edit_incident_note ${note.noteId}`, note.text);
   const editing = useIncidentChange('edit_incident_note', incidentId);
-  const submit = form.onSubmit(({ text }) => {
+  const submit = onSubmit(() => {
     if (editing.isPending || draft.conflicts.length > 0) return;
     editing.mutate(
       { incidentId, noteId: note.noteId, text, before: note.text },
@@ -161,15 +179,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
   return (
     <form onSubmit={submit} className={classes.form}>
       <DraftNotice draft={draft} labels={LABELS} />
-      <Textarea
-        aria-label="Note"
-        autosize
-        minRows={2}
-        maxRows={10}
-        autoFocus
-        onKeyDown={sendByKey}
-        {...form.getInputProps('text')}
-      />
+      <Textarea aria-label="Note" autosize minRows={2} maxRows={10} autoFocus onKeyDown={sendByKey} {...input} />
       {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} />}
       <Group justify="flex-end">
         <Button

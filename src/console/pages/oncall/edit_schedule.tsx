@@ -7,7 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import {
   draftOf,
   lengthText,

@@ -14,7 +14,7 @@ import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { TeamPicker } from '#console/components/team_picker.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { newDraft, rotationInput, SCHEDULE_LABELS, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

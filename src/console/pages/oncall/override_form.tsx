@@ -7,7 +7,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { PersonPicker } from '#console/components/person_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { useNamesOf } from '#console/components/use_names_of.ts';
 import { Name } from '#console/components/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';

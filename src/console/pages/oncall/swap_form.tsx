@@ -11,7 +11,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { selectionsOf } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { type ShownSchedule, useTimeline } from '#console/pages/oncall/use_timeline.ts';

@@ -9,7 +9,7 @@ import { previewQuery } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import type { Draft } from '#console/components/use_draft.ts';
+import type { Draft } from '#console/components/use_draft_state.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
 import { Steps } from '#console/components/steps.tsx';
 import { TeamPicker } from '#console/components/team_picker.tsx';

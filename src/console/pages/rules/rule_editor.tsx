@@ -8,7 +8,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
-import type { Draft } from '#console/components/use_draft.ts';
+import type { Draft } from '#console/components/use_draft_state.ts';
 import { ConfigFields } from '#console/pages/rules/config_fields.tsx';
 import { PolicyPicker } from '#console/components/policy_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';

@@ -1,4 +1,4 @@
-import { Button, Group, NativeSelect, Skeleton } from '@mantine/core';
+import { Button, NativeSelect, Skeleton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
@@ -13,7 +13,6 @@ import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
-import listClasses from '#console/pages/incidents/incident_list.module.css';
 import bar from '#console/components/filter_bar.module.css';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { NoRules } from '#console/pages/rules/no_rules.tsx';
@@ -102,7 +101,7 @@ export function RuleList() {
               </Link>
             ))}
           </nav>
-          <Group gap="xs" className={listClasses.filters}>
+          <div className={bar.filters}>
             <ServicePicker value={filter.service} onChange={(service) => show({ service })} />
             <NativeSelect
               aria-label="Kind"
@@ -119,7 +118,7 @@ export function RuleList() {
               value={filter.q}
               onChange={(q) => show({ q })}
             />
-          </Group>
+          </div>
         </div>
       )}
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}

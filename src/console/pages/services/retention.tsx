@@ -7,7 +7,7 @@ import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 

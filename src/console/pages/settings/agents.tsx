@@ -28,7 +28,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
-import { useDraftState } from '#console/components/use_draft.ts';
+import { useDraftState } from '#console/components/use_draft_state.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WRITES_AN_HOUR_MAX } from '#core/responder/agent_settings.ts';
