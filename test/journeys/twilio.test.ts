@@ -32,6 +32,34 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
   };
 }
 
+/** In one world, each meets one of these faults: what became of the page, and whether the next step fired. */
+async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: string) => Fault)[]) {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const paged: { readonly anna: string; readonly bram: string; readonly incidentId: string }[] = [];
+  for (const fault of faults) {
+    const anna = await w.staff.responder(teamId, 'Anna');
+    const bram = await w.staff.responder(teamId, 'Bram');
+    const alert = await w.staff.alert(teamId, [
+      { afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] },
+      { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
+    ]);
+    w.phone.addFault(fault(anna.phone));
+    paged.push({ anna: anna.phone, bram: bram.phone, incidentId: await alert.trigger() });
+  }
+  await w.settle();
+  const messagesTo = (phone: string) => w.phone.messages.filter(({ to }) => to === phone).length;
+  const outcomes = async () =>
+    await Promise.all(
+      paged.map(async ({ anna, bram, incidentId }) => {
+        const { status, notifications, timeline } = await w.expectOk('get_incident', { incidentId });
+        const story: readonly string[] = timeline.map(({ text }: { text: string }) => text);
+        return { status, entry: notifications[0], story, toAnna: messagesTo(anna), toBram: messagesTo(bram) };
+      }),
+    );
+  return { w, outcomes };
+}
+
 /** Posts as Twilio does, signed. */
 async function post(w: StaffedWorld, path: string, fields: Record<string, string>, signature?: string) {
   const own = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, fields);
@@ -89,28 +117,46 @@ describe('only a key press, a reply or a click is an answer', () => {
     ]);
   });
 
-  test.each([
-    ['busy', 'busy', 'The call to Anna met a busy line.'],
-    ['no-answer', 'no_answer', 'Anna did not answer the call.'],
-    ['failed', 'call_failed', 'Call to Anna failed: the call could not be put through.'],
-  ] as const)(
-    'a call that ends as %s has reached nobody: the next step fires at once',
-    async (as, reason, sentence) => {
-      const { entry, story, bramIsPaged } = await annaIsPaged('call', (number) => ({ kind: 'call_ends', as, number }));
-      expect(await entry()).toMatchObject({ status: 'failed', reason });
-      expect(await story()).toContain(sentence);
-      expect(bramIsPaged()).toBe(true);
-    },
-  );
+  test('a call that ends without an answer has reached nobody: the next step fires at once, and a key is refused later', async () => {
+    const ends = [
+      ['busy', 'busy', 'The call to Anna met a busy line.'],
+      ['no-answer', 'no_answer', 'Anna did not answer the call.'],
+      ['failed', 'call_failed', 'Call to Anna failed: the call could not be put through.'],
+    ] as const;
+    const { w, outcomes } = await eachIsPaged(
+      'call',
+      ends.map(([as]) => (number) => ({ kind: 'call_ends', as, number })),
+    );
+    const expected = ends.map(([, reason, sentence]) => ({
+      status: 'triggered',
+      entry: expect.objectContaining({ status: 'failed', reason }),
+      story: expect.arrayContaining([sentence]),
+      toBram: 1,
+    }));
+    const after = await outcomes();
+    expect(after).toMatchObject(expected);
+    w.clock.advance({ hours: 1 });
+    for (const { entry } of after) {
+      const path = `/api/callbacks/twilio/voice-digit/${entry.notificationId}`;
+      expect((await post(w, path, { CallSid: entry.providerId, Digits: '1' })).status).toBe(403);
+    }
+    expect(await outcomes()).toMatchObject(expected);
+  });
 });
 
 describe('call-backs', () => {
   const arrived = (story: readonly string[]) => story.filter((text) => text === 'SMS to Anna arrived.').length;
 
-  test.each(['callback_doubled', 'callback_reordered'] as const)('(%s) change nothing more', async (kind) => {
-    const { entry, story } = await annaIsPaged('sms', (number) => ({ kind, number }));
-    expect(await entry()).toMatchObject({ status: 'delivered', reason: null });
-    expect(arrived(await story())).toBe(1);
+  test('that come twice or in another order change nothing more', async () => {
+    const kinds = ['callback_doubled', 'callback_reordered'] as const;
+    const { outcomes } = await eachIsPaged(
+      'sms',
+      kinds.map((kind) => (number) => ({ kind, number })),
+    );
+    for (const { entry, story } of await outcomes()) {
+      expect(entry).toMatchObject({ status: 'delivered', reason: null });
+      expect(arrived(story)).toBe(1);
+    }
   });
 
   test('lost reports leave the entry at what is known: sent', async () => {
@@ -213,33 +259,22 @@ describe('call-backs', () => {
         ['report_voice_digit', 'report_voice_digit', 'report_voice'].map((action) => ({ action, ...refusal, after })),
       );
     });
-
-    test.each(['busy', 'no-answer', 'failed'] as const)('as %s are rejected as well', async (as) => {
-      const paged = await annaIsPaged('call', (number) => ({ kind: 'call_ends', as, number }));
-      const { w, incident, entry } = paged;
-      const { notificationId, providerId } = await entry();
-      w.clock.advance({ hours: 1 });
-      const path = `/api/callbacks/twilio/voice-digit/${notificationId}`;
-      expect((await post(w, path, { CallSid: providerId, Digits: '1' })).status).toBe(403);
-      expect((await incident()).status).toBe('triggered');
-    });
   });
 
-  test.each(['voice', 'voice-digit', 'call-status', 'sms-status'])(
-    'to %s are rejected with a signature for other fields, and reveal nothing',
-    async (name) => {
-      const { w, entry, incident } = await annaIsPaged('call');
-      const { notificationId } = await entry();
+  test('are rejected with a signature for other fields, and reveal nothing', async () => {
+    const { w, entry, incident } = await annaIsPaged('call');
+    const { notificationId } = await entry();
+    for (const name of ['voice', 'voice-digit', 'call-status', 'sms-status']) {
       const path = `/api/callbacks/twilio/${name}/${notificationId}`;
       const signature = twilio.getExpectedTwilioSignature(w.context.config.twilioAuthToken ?? '', BASE_URL + path, {
         Digits: '3',
       });
       const answer = await post(w, path, { Digits: '1' }, signature);
-      expect(answer.status).toBe(403);
+      expect(answer.status, name).toBe(403);
       expect(answer.body).not.toContain('latency');
-      expect((await incident()).status).toBe('triggered');
-    },
-  );
+    }
+    expect((await incident()).status).toBe('triggered');
+  });
 });
 
 describe('errors by Twilio’s codes', () => {
@@ -254,15 +289,14 @@ describe('errors by Twilio’s codes', () => {
     [400, 21999, 'provider_refused_21999'],
   ] as const;
 
-  test.each(FINAL)('%i with code %i fails at once as %s, and the next step fires', async (status, code, reason) => {
-    const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({
-      kind: 'http_error',
-      status,
-      code,
-      number,
-    }));
-    expect(await entry()).toMatchObject({ status: 'failed', reason, attempts: 1, providerId: null });
-    expect(bramIsPaged()).toBe(true);
+  test('that are final fail at once, and the next step fires', async () => {
+    const { outcomes } = await eachIsPaged(
+      'sms',
+      FINAL.map(([status, code]) => (number) => ({ kind: 'http_error', status, code, number })),
+    );
+    expect(await outcomes()).toMatchObject(
+      FINAL.map(([, , reason]) => ({ entry: { status: 'failed', reason, attempts: 1, providerId: null }, toBram: 1 })),
+    );
   });
 
   const REPORTED = [
@@ -274,27 +308,33 @@ describe('errors by Twilio’s codes', () => {
     [30999, 'not_delivered'],
   ] as const;
 
-  test.each(REPORTED)('%i in a report is %s, and the next step fires', async (errorCode, reason) => {
-    const { entry, bramIsPaged } = await annaIsPaged('sms', (number) => ({ kind: 'undelivered', errorCode, number }));
-    expect(await entry()).toMatchObject({ status: 'failed', reason });
-    expect(bramIsPaged()).toBe(true);
+  test('in a report tell why the SMS failed, and the next step fires', async () => {
+    const { outcomes } = await eachIsPaged(
+      'sms',
+      REPORTED.map(([errorCode]) => (number) => ({ kind: 'undelivered', errorCode, number })),
+    );
+    expect(await outcomes()).toMatchObject(
+      REPORTED.map(([, reason]) => ({ entry: { status: 'failed', reason }, toBram: 1 })),
+    );
   });
 
-  test.each([13224, 21217])('%i for a call is a bad number', async (code) => {
-    const { entry } = await annaIsPaged('call', (number) => ({ kind: 'http_error', status: 400, code, number }));
-    expect(await entry()).toMatchObject({ status: 'failed', reason: 'bad_number' });
+  test('of a call can be of a bad number', async () => {
+    const { outcomes } = await eachIsPaged(
+      'call',
+      [13224, 21217].map((code) => (number) => ({ kind: 'http_error', status: 400, code, number })),
+    );
+    const bad = { entry: { status: 'failed', reason: 'bad_number' } };
+    expect(await outcomes()).toMatchObject([bad, bad]);
   });
 
-  test.each([429, 500, 503])('%i, also without a code, is tried again', async (status) => {
-    const { w, anna, entry } = await annaIsPaged('sms', (number) => ({
-      kind: 'http_error',
-      status,
-      number,
-      times: 1,
-    }));
+  test('429, 500 and 503, also without a code, are tried again', async () => {
+    const { w, outcomes } = await eachIsPaged(
+      'sms',
+      [429, 500, 503].map((status) => (number) => ({ kind: 'http_error', status, number, times: 1 })),
+    );
     await w.advance({ seconds: 2 });
-    expect(await entry()).toMatchObject({ status: 'delivered', attempts: 2 });
-    expect(w.phone.messages.filter(({ to }) => to === anna.phone)).toHaveLength(1);
+    const again = { entry: { status: 'delivered', attempts: 2 }, toAnna: 1, toBram: 0 };
+    expect(await outcomes()).toMatchObject([again, again, again]);
   });
 });
 
