@@ -33,6 +33,7 @@ inBrowser('rules', () => {
     const visitor = await h.visitor({ path: '/rules' });
     const { page } = visitor;
     await page.getByText('No rule yet').waitFor();
+    await page.getByRole('button', { name: 'Maintenance' }).waitFor();
     const { serviceId } = await rulesSetting(h, visitor);
     await page.reload();
     await page.getByText('When avg of http_request_duration_ms over 5 min is > 2 s.').waitFor();

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 
+import type { Member } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { useFoundMembers } from '#console/components/found_members.ts';
@@ -31,9 +32,14 @@ export function PersonPicker(props: PersonPickerProps) {
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
   const isOther = value === null || before.some((choice) => choice.value === value);
-  const { nameOf } = useNamesOf(isOther ? [] : [value]);
-  const selected = isOther ? undefined : { value, label: isolateBidi(nameOf(value) ?? value) };
-  const people = useFoundMembers(typed, isNear)
+  const [picked, setPicked] = useState<Member | null>(null);
+  const names = useNamesOf(isOther ? [] : [value]);
+  // Who was just picked is named at once.
+  const known = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
+  const unknown = names.isLoading ? '…' : 'Somebody who has left';
+  const selected = isOther ? undefined : { value, label: known === undefined ? unknown : isolateBidi(known) };
+  const found = useFoundMembers(typed, isNear);
+  const people = found
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
       value: person.userId,
@@ -48,7 +54,10 @@ export function PersonPicker(props: PersonPickerProps) {
       error={error}
       options={[...others, ...(selected === undefined ? [] : [selected]), ...people]}
       value={value}
-      onChange={onChange}
+      onChange={(userId) => {
+        setPicked(found.find((member) => member.userId === userId) ?? null);
+        onChange(userId);
+      }}
       onSearch={setTyped}
       onNear={() => setIsNear(true)}
       opensOnFocus={false}

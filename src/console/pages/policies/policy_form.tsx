@@ -135,7 +135,8 @@ export function PolicyForm(props: PolicyFormProps) {
             names={names}
             faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
             isOutOfOrder={isOutOfOrder(steps, index)}
-            preview={preview?.find((simulated) => simulated.step === index) ?? null}
+            preview={preview.steps?.find((simulated) => simulated.step === index) ?? null}
+            isPreviewOld={preview.isOld}
             onChange={(changes) => setSteps(steps.map((one) => (one === step ? { ...step, ...changes } : one)))}
             onMove={(by, field) => move(step.key, by, field)}
             onRemove={() => setSteps(removeStep(steps, step.key))}
@@ -224,8 +225,9 @@ function usePreview(values: PolicyDraft) {
   const { org } = useOrganization();
   const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);
   const isReady = teamId !== '' && faultsOf({ name: '-', teamId, steps }, false).ofSteps.size === 0;
-  const { data } = useQuery({ ...previewQuery(org.orgId, teamId, toStepInputs(steps)), enabled: isReady });
-  return isReady ? data?.steps : undefined;
+  const query = useQuery({ ...previewQuery(org.orgId, teamId, toStepInputs(steps)), enabled: isReady });
+  // What was known stays until more is: nothing below it moves while somebody reaches for it.
+  return { steps: query.data?.steps, isOld: !isReady || query.isPlaceholderData };
 }
 
 /** What the server refused, by the index of the step. */

@@ -30,6 +30,7 @@ interface StepEditorProps {
   readonly isOutOfOrder: boolean;
   /** Whom it would page now; null while that is not known. */
   readonly preview: SimulatedStep | null;
+  readonly isPreviewOld: boolean;
   onChange(changes: Partial<DraftStep>): void;
   /** `field` names what has the focus, and gets it again. */
   onMove(by: 1 | -1, field: string): void;
@@ -38,7 +39,8 @@ interface StepEditorProps {
 
 /** One step of the editor: after how long, whom, by which channels, and who that is now. */
 export function StepEditor(props: StepEditorProps) {
-  const { step, index, count, names, faults, isOutOfOrder, preview, onChange, onMove, onRemove } = props;
+  const { step, index, count, names, faults, isOutOfOrder, preview, isPreviewOld, onChange } = props;
+  const { onMove, onRemove } = props;
   const name = `Step ${index + 1}`;
   const [typed, setTyped] = useState('');
   const members = useFoundMembers(typed);
@@ -150,12 +152,15 @@ export function StepEditor(props: StepEditorProps) {
             <IconTrash size={18} />
           </ActionIcon>
         </div>
-        {preview !== null && (
-          <div className={classes.preview} aria-label={`${name} now`} role="group">
-            <span className={classes.now}>Now</span>
+        {/* It has its place before its content is known, so that nothing below it moves. */}
+        <div className={classes.preview} aria-label={`${name} now`} role="group" aria-busy={isPreviewOld}>
+          <span className={classes.now}>Now</span>
+          {preview === null ? (
+            <p className={classes.unknown}>Whom it would page, once the team and all steps are complete.</p>
+          ) : (
             <StepDetails step={preview} />
-          </div>
-        )}
+          )}
+        </div>
       </div>
     </Step>
   );

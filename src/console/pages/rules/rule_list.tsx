@@ -75,14 +75,12 @@ export function RuleList() {
       title="Rules"
       lead="What turns data into incidents, and whom it pages."
       actions={
-        isNew ? undefined : (
-          <>
-            <Button variant="default" onClick={() => setIsMaintained(true)}>
-              Maintenance
-            </Button>
-            {create}
-          </>
-        )
+        <>
+          <Button variant="default" onClick={() => setIsMaintained(true)}>
+            Maintenance
+          </Button>
+          {!isNew && create}
+        </>
       }
     >
       {!isNew && (
