@@ -6,10 +6,13 @@ import { Page } from '#console/components/page.tsx';
 interface ItemPageProps {
   readonly title: string;
   readonly back: ReactNode;
-  /** In a line below the title. */
+  /** In a line below the title. The last one has `data-rest` if its length is not known at first. */
   readonly facts: ReactNode;
   readonly actions: ReactNode;
-  /** Two columns, below each other where there is no room for both. */
+  /**
+   * Two columns, below each other where there is no room for both. A third child stands below the first, or last: what
+   * comes late or far down moves nothing there.
+   */
   readonly children: ReactNode;
 }
 

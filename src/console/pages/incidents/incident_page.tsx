@@ -87,13 +87,15 @@ function Incident({ incident, back }: { readonly incident: IncidentWithLog; read
         <AgentsCard incident={incident} />
         <StormMembers incident={incident} />
         <Timeline incident={incident} />
-        <WhenNear>
-          <IncidentContext incident={incident} />
-        </WhenNear>
       </div>
       <div>
         <EscalationCard incident={incident} />
         <NotificationLog incident={incident} />
+      </div>
+      <div>
+        <WhenNear>
+          <IncidentContext incident={incident} />
+        </WhenNear>
       </div>
     </ItemPage>
   );
@@ -110,9 +112,6 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
   return (
     <>
       <IncidentStatus status={status} />
-      <Link to="/services/$serviceId" params={{ serviceId }}>
-        <Name>{service?.name ?? 'Service'}</Name>
-      </Link>
       <span>#{number}</span>
       <span>severity {severity}</span>
       {occurrences > 1 && <span>{occurrences} times</span>}
@@ -129,6 +128,11 @@ function Facts({ incident }: { readonly incident: IncidentWithLog }) {
           resolved by {actorName(resolvedBy, nameOf)} <Timestamp at={resolvedAt} />
         </span>
       )}
+      <span data-rest="">
+        <Link to="/services/$serviceId" params={{ serviceId }}>
+          <Name>{service?.name ?? 'Service'}</Name>
+        </Link>
+      </span>
     </>
   );
 }
