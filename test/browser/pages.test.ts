@@ -80,7 +80,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['settings/apps', 'No app is connected'],
     ['settings/agents', 'Who may respond to incidents'],
     ['settings/audit', 'create_team'],
-    ['settings/billing', 'checkout, Exceptions, Metrics'],
+    ['settings/billing', 'Exceptions, Metrics, '],
     ['settings/delivery', 'Phone call'],
     ['settings/integrations', 'Incoming data'],
     ['nowhere', 'There is no page at this address'],

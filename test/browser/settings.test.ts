@@ -112,7 +112,7 @@ inBrowser('the settings', () => {
     const h = await openConsole();
     await h.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });
     const olga = await h.visitor({ path: '/settings/billing' });
-    await olga.page.getByText('checkout, Metrics').waitFor();
+    await olga.page.getByText('Metrics, ').first().waitFor();
     await olga.page.getByRole('listitem').getByText('€2.00', { exact: true }).waitFor();
     const bram = await h.visitor({ role: 'editor', name: 'Bram', path: '/settings/billing' });
     await bram.page.getByText('For owners and admins').waitFor();

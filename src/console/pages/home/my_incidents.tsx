@@ -44,7 +44,7 @@ export function MyIncidents() {
       action={
         open > 0 && (
           <Link to="/incidents" className="plain-link">
-            All {open} open
+            All {open.toLocaleString()} open
           </Link>
         )
       }

@@ -73,7 +73,7 @@ function Message({ entry }: { readonly entry: Notification }) {
 
 /** What the message is about: a step of the policy, or an update of the incident. */
 function subjectOf({ step, news }: Notification): string {
-  if (step !== null) return `step ${step + 1}`;
+  if (step !== null) return `step\u00A0${step + 1}`;
   return news === null ? 'update' : `update: ${news}`;
 }
 

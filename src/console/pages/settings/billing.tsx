@@ -8,7 +8,6 @@ import { EmptyState } from '#console/components/empty_state.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -81,10 +80,11 @@ function PeriodRow({ lines }: { readonly lines: Period }) {
   const capabilities = lines.map(({ capability }) => CAPABILITY_NAMES[capability]).toSorted();
   return (
     <Row
-      title={<Name>{[isolateBidi(serviceName), ...capabilities].join(', ')}</Name>}
+      title={<Name>{serviceName}</Name>}
       sub={
         <>
-          <Timestamp at={periodStart} format="date" /> to <Timestamp at={periodEnd} format="date" />
+          {capabilities.join(', ')}, <Timestamp at={periodStart} format="date" /> to{' '}
+          <Timestamp at={periodEnd} format="date" />
         </>
       }
     >
