@@ -67,7 +67,7 @@ export function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
         </Figure>
         <Figure name="Rules">
           <span className={classes.figure}>{alertRules.length}</span>{' '}
-          <span className="dimmed">{paging === 0 ? 'pages nobody' : `${paging} page somebody`}</span>
+          <span className="dimmed">{pagingText(paging, alertRules.length)}</span>
         </Figure>
       </dl>
     </Card>
@@ -105,4 +105,11 @@ function Activity({ values, unit, isOn, tone }: ActivityProps) {
       {total > 0 && <Sparkline values={values} label={text} tone={tone} />}
     </div>
   );
+}
+
+/** How many of the rules page somebody, in words: the count of all stands before it. */
+function pagingText(paging: number, all: number): string {
+  if (paging === 0) return all === 1 ? 'pages nobody' : 'page nobody';
+  if (paging === all) return all === 1 ? 'pages somebody' : 'page somebody';
+  return `of which ${paging} ${paging === 1 ? 'pages' : 'page'} somebody`;
 }
