@@ -176,9 +176,7 @@ function meanMs(before: ApiFigures, after: ApiFigures): number {
 }
 
 async function jobsInQueue(db: Database): Promise<number> {
-  const row = await db.sql.row<{ jobs: number }>(
-    "select count(*)::int as jobs from bullmq.job where queue = 'tocsin-ingest' and state not in ('completed', 'failed')",
-  );
+  const row = await db.sql.row<{ jobs: number }>('select count(*)::int as jobs from kept_jobs');
   return row?.jobs ?? 0;
 }
 

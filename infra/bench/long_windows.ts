@@ -59,8 +59,9 @@ async function ask(reader: MetricReader, history: LongHistory, question: Questio
   const { columnMs, ...buckets } = cutRange(toMs - days * DAY_MS, toMs, PIXELS);
   const selector = parseSelector(series === 'one' ? `${ASKED_METRIC}{host="host-17"}` : ASKED_METRIC);
   const keptSince = history.now.subtract({ hours: 24 * 400 });
-  const query = { serviceId: history.serviceId, selector, aggregation, buckets, keptSince };
+  const asked = { serviceId: history.serviceId, selector, aggregation, buckets, keptSince };
   const chart = async () => {
+    const query = await reader.withRollups(asked);
     const ranked = series === 'all, by host' ? await reader.rankValues(query, 'host', 10) : null;
     const split = ranked === null ? null : { label: 'host', values: ranked.values };
     return await reader.queryChart({ ...query, split, columnMs });

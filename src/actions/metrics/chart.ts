@@ -7,7 +7,6 @@ import type { Period } from '#actions/metrics/period.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { cutRange } from '#core/metrics/buckets.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
-import type { MetricQuery } from '#storage/clickhouse/metric_query.ts';
 
 export const ChartResultView = Type.Object({
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
@@ -56,7 +55,7 @@ export async function readChart(
   const offset = offsetDays * DAY_MS;
   const { columnMs, ...buckets } = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
-  const query: MetricQuery = { serviceId: service.id, selector, aggregation, buckets, keptSince };
+  const query = await metrics.withRollups({ serviceId: service.id, selector, aggregation, buckets, keptSince });
   const ranked = splitBy === null ? null : await metrics.rankValues(query, splitBy, top);
   const split = splitBy === null || ranked === null ? null : { label: splitBy, values: ranked.values };
   const parts = await metrics.queryChart({ ...query, split, columnMs });

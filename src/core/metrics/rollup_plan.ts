@@ -4,20 +4,26 @@ import type { Buckets } from '#core/metrics/buckets.ts';
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** Hours and days whose rollups say exactly what their points do: their starts in epoch milliseconds. */
-interface ValidRollups {
-  readonly hours: readonly number[];
-  readonly days: readonly number[];
+/** A time without gaps, of whole hours: `[fromMs, toMs)`. Several are in order and do not overlap. */
+export interface Stretch {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The times whose rollups of hours and of days say exactly what their points do. */
+export interface ValidRollups {
+  readonly hours: readonly Stretch[];
+  readonly days: readonly Stretch[];
 }
 
 /** Where each hour of a window is read from. The three do not overlap. */
 export interface RollupPlan {
-  /** Days that are read from their rollups. */
-  readonly days: readonly number[];
+  /** Whole days that are read from their rollups. */
+  readonly days: readonly Stretch[];
   /** Hours that are read from theirs. */
-  readonly hours: readonly number[];
+  readonly hours: readonly Stretch[];
   /** Hours whose points are read: those at the edges of the window, and those that are not rolled up. */
-  readonly rawHours: readonly number[];
+  readonly raw: readonly Stretch[];
 }
 
 /** The time of points that a query reads: `[lookbackMs, toMs)`, of which those before `fromMs` are only what counters grew from. */
@@ -44,32 +50,43 @@ export function planRollups(
   stepMs: number,
   valid: ValidRollups,
 ): RollupPlan | null {
-  const isWithin = (span: number) => (start: number) => start >= fromMs && start + span <= toMs;
-  const days = stepMs % DAY_MS === 0 ? valid.days.filter(isWithin(DAY_MS)) : [];
-  const ofDays = new Set(days);
-  const hours = valid.hours.filter(isWithin(HOUR_MS)).filter((hour) => !ofDays.has(hour - (hour % DAY_MS)));
-  const ofHours = new Set(hours);
-  const rawHours: number[] = [];
-  for (let hour = lookbackMs - (lookbackMs % HOUR_MS); hour < toMs; hour += HOUR_MS) {
-    if (!ofHours.has(hour) && !ofDays.has(hour - (hour % DAY_MS))) rawHours.push(hour);
-  }
-  return days.length + hours.length === 0 ? null : { days, hours, rawHours };
+  const days = stepMs % DAY_MS === 0 ? within(valid.days, wholeOf(DAY_MS, fromMs, toMs)) : [];
+  const hours = without(within(valid.hours, wholeOf(HOUR_MS, fromMs, toMs)), days);
+  if (days.length + hours.length === 0) return null;
+  const rolledUp = [...days, ...hours].toSorted((a, b) => a.fromMs - b.fromMs);
+  const all = { fromMs: lookbackMs - (lookbackMs % HOUR_MS), toMs: Math.ceil(toMs / HOUR_MS) * HOUR_MS };
+  return { days, hours, raw: without([all], rolledUp) };
 }
 
-/** Hours one after the other: `[fromMs, toMs)`. */
-export interface Stretch {
-  readonly fromMs: number;
-  readonly toMs: number;
+/** The whole hours or days between two times. */
+function wholeOf(spanMs: number, fromMs: number, toMs: number): Stretch {
+  return { fromMs: Math.ceil(fromMs / spanMs) * spanMs, toMs: Math.floor(toMs / spanMs) * spanMs };
 }
 
-/** The hours, in order, as stretches; where these were more than `most`, those with the shortest gaps between them are one. */
-export function stretchesOf(hours: readonly number[], most: number): readonly Stretch[] {
-  const stretches: { fromMs: number; toMs: number }[] = [];
-  for (const hour of hours) {
-    const last = stretches.at(-1);
-    if (last?.toMs === hour) last.toMs += HOUR_MS;
-    else stretches.push({ fromMs: hour, toMs: hour + HOUR_MS });
+function within(stretches: readonly Stretch[], { fromMs, toMs }: Stretch): Stretch[] {
+  return stretches
+    .map((one) => ({ fromMs: Math.max(one.fromMs, fromMs), toMs: Math.min(one.toMs, toMs) }))
+    .filter((one) => one.fromMs < one.toMs);
+}
+
+function without(stretches: readonly Stretch[], taken: readonly Stretch[]): Stretch[] {
+  const left: Stretch[] = [];
+  let next = 0;
+  for (const { fromMs, toMs } of stretches) {
+    let at = fromMs;
+    while ((taken[next]?.toMs ?? Infinity) <= at) next += 1;
+    for (let index = next; (taken[index]?.fromMs ?? Infinity) < toMs; index += 1) {
+      const { fromMs: takenFromMs, toMs: takenToMs } = taken[index] ?? { fromMs: toMs, toMs };
+      if (at < takenFromMs) left.push({ fromMs: at, toMs: takenFromMs });
+      at = Math.max(at, takenToMs);
+    }
+    if (at < toMs) left.push({ fromMs: at, toMs });
   }
+  return left;
+}
+
+/** At most so many stretches, which hold all of these: where there are more, those with the shortest gaps between them are one. */
+export function joinNearest(stretches: readonly Stretch[], most: number): readonly Stretch[] {
   if (stretches.length <= most) return stretches;
   const gapBefore = (index: number): number => (stretches[index]?.fromMs ?? 0) - (stretches[index - 1]?.toMs ?? 0);
   const begins = stretches
@@ -82,4 +99,11 @@ export function stretchesOf(hours: readonly number[], most: number): readonly St
     fromMs: stretches[start]?.fromMs ?? 0,
     toMs: stretches[(first[place + 1] ?? stretches.length) - 1]?.toMs ?? 0,
   }));
+}
+
+/** The starts of the hours or days in them. */
+export function startsIn(stretches: readonly Stretch[], spanMs: number): number[] {
+  return stretches.flatMap(({ fromMs, toMs }) =>
+    Array.from({ length: (toMs - fromMs) / spanMs }, (_, place) => fromMs + place * spanMs),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
-import { readPeriodOf, type RollupPlan } from '#core/metrics/rollup_plan.ts';
+import { DAY_MS, planRollups, readPeriodOf, type RollupPlan, type ValidRollups } from '#core/metrics/rollup_plan.ts';
 import { anchoredPattern } from '#core/metrics/selector.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
@@ -17,8 +17,8 @@ export interface MetricQuery {
   readonly buckets: Buckets;
   /** Older points are as if they were not there, even where they still are. */
   readonly keptSince: Temporal.Instant;
-  /** Which hours are read from their rollups; left out: none. */
-  readonly rollups?: RollupPlan | null;
+  /** What may be read instead of points; left out: nothing. */
+  readonly rollups?: ValidRollups | null;
 }
 
 /** The series of a query by the values of a label: each of `values` by itself, all others together. */
@@ -89,10 +89,11 @@ export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery 
 
 /** The same for each value of a label, over the whole window: rows of the value and the pairs. */
 export function growthRankQueryOf(query: MetricQuery, label: string): BoundQuery {
-  const gains = valuesOf(query, 'sum', `(any(tags[{split:String}]), ${BUCKET_TEXT})`);
+  const whole = overWholeWindow(query);
+  const gains = valuesOf(whole, 'sum', `(any(tags[{split:String}]), ${BUCKET_TEXT})`);
   return {
     sql: `SELECT part.1 AS value, groupArray((part.2, result)) FROM (${gains}) GROUP BY value`,
-    parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label },
+    parameters: { ...parametersOf(whole), split: label },
   };
 }
 
@@ -110,18 +111,23 @@ function reduced(rows: string): string {
  * rows of the value and the count.
  */
 export function rankQueryOf(query: MetricQuery, label: string, limit: number): BoundQuery {
-  const values = valuesOf(query, query.aggregation, 'any(tags[{split:String}])');
+  const whole = overWholeWindow(query);
+  const values = valuesOf(whole, query.aggregation, 'any(tags[{split:String}])');
   return {
     sql: `SELECT part, count() OVER () FROM (${values}) ORDER BY result DESC, part LIMIT {limit:UInt32}`,
-    parameters: { ...parametersOf(query), step: WHOLE_WINDOW_MS, split: label, limit },
+    parameters: { ...parametersOf(whole), split: label, limit },
   };
 }
 
-/** A bucket that holds all times, so that no window is cut. */
-const WHOLE_WINDOW_MS = 1e15;
+/** One bucket, which holds all times, so that no window is cut; of whole days, which may be read from their rollups. */
+function overWholeWindow(query: MetricQuery): MetricQuery {
+  return { ...query, buckets: { ...query.buckets, stepMs: 100_000_000 * DAY_MS } };
+}
 
 /** What callers say of a query, as parameters. */
-function parametersOf({ serviceId, selector, buckets, keptSince, rollups }: MetricQuery): Record<string, unknown> {
+function parametersOf(query: MetricQuery): Record<string, unknown> {
+  const { serviceId, selector, buckets, keptSince } = query;
+  const plan = planOf(query);
   const period = readPeriodOf(buckets, keptSince.epochMilliseconds);
   return {
     ...selectorParameters(serviceId, selector),
@@ -129,8 +135,14 @@ function parametersOf({ serviceId, selector, buckets, keptSince, rollups }: Metr
     lookback: period.lookbackMs,
     to: period.toMs,
     step: buckets.stepMs,
-    ...(rollups && planParameters(rollups)),
+    ...(plan !== null && planParameters(plan)),
   };
+}
+
+/** Null: all is read from points. */
+function planOf({ buckets, keptSince, rollups }: MetricQuery): RollupPlan | null {
+  if (!rollups) return null;
+  return planRollups(readPeriodOf(buckets, keptSince.epochMilliseconds), buckets.stepMs, rollups);
 }
 
 /** The parameters of `seriesMeeting`. */
@@ -181,14 +193,15 @@ function overAllSamples(aggregate: string): ToSql {
 }
 
 /** Rows of bucket and value. `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
-function valuesOf({ selector, rollups }: MetricQuery, aggregation: Aggregation, part: string | null): string {
-  const ofSeries = seriesOf(selector);
+function valuesOf(query: MetricQuery, aggregation: Aggregation, part: string | null): string {
+  const ofSeries = seriesOf(query.selector);
+  const plan = planOf(query);
   const parts =
     part === null
       ? null
       : `(SELECT series, ${part} AS part FROM metric_series
         WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series)`;
-  if (rollups) return rolledUpValues(aggregation, rollups, { ofSeries, parts });
+  if (plan !== null) return rolledUpValues(aggregation, plan, { ofSeries, parts, stepMs: query.buckets.stepMs });
   if (parts === null) return MEANINGS[aggregation]({ apart: '', samples: (since) => samplesOf(since, ofSeries) });
   return MEANINGS[aggregation]({
     apart: 'part, ',

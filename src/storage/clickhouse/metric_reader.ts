@@ -68,7 +68,7 @@ export class MetricReader {
    * observations of a bucket, whatever the aggregation. Throws `invalid_input` for a quantile of what has none.
    */
   async query(asked: MetricQuery): Promise<BucketValue[]> {
-    const query = await this.#planned(asked);
+    const query = await this.withRollups(asked);
     const values = await this.#values(query);
     const question = values.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question === null) return values;
@@ -93,7 +93,7 @@ export class MetricReader {
 
   /** The values of a chart, by part; throws `invalid_input` when it takes too long, and as `query`. */
   async queryChart(asked: ChartQuery): Promise<ChartPart[]> {
-    const query = await this.#planned(asked);
+    const query = await this.withRollups(asked);
     const rows = await this.#chartRows<[part: number, start: string, value: number | string]>(chartQueryOf(query));
     const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question !== null) {
@@ -107,7 +107,7 @@ export class MetricReader {
 
   /** By which values of the label a chart is split best: those with the greatest aggregates over its whole window. */
   async rankValues(asked: MetricQuery, label: string, limit: number): Promise<RankedValues> {
-    const query = await this.#planned(asked);
+    const query = await this.withRollups(asked);
     const rows = await this.#chartRows<[value: string, count: string]>(rankQueryOf(query, label, limit));
     const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
     if (question === null) return { values: rows.map(([value]) => value), count: Number(rows[0]?.[1] ?? 0) };
@@ -115,12 +115,15 @@ export class MetricReader {
     return { values: values.slice(0, limit), count: values.length };
   }
 
-  /** Buckets of whole hours are read from rollups, as far as these agree with the points. */
-  async #planned<Query extends MetricQuery>(query: Query): Promise<Query> {
+  /**
+   * Buckets of whole hours are read from rollups, as far as these agree with the points. A query that is about to be asked
+   * in several ways looks once for which do; those that were not looked up are with each question. It holds for some seconds.
+   */
+  async withRollups<Query extends MetricQuery>(query: Query): Promise<Query> {
     const { serviceId, buckets, keptSince } = query;
     if (query.rollups !== undefined || !isOfWholeHours(buckets)) return query;
     const period = readPeriodOf(buckets, keptSince.epochMilliseconds);
-    return { ...query, rollups: await this.#rollups.plan(serviceId, period, buckets.stepMs) };
+    return { ...query, rollups: await this.#rollups.findValid(serviceId, period) };
   }
 
   async #chartRows<Row>(query: ReturnType<typeof chartQueryOf>): Promise<Row[]> {

@@ -1,4 +1,4 @@
-import { DAY_MS, type ReadPeriod, type RollupPlan, planRollups } from '#core/metrics/rollup_plan.ts';
+import { DAY_MS, type ReadPeriod, type Stretch, type ValidRollups } from '#core/metrics/rollup_plan.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
@@ -41,6 +41,37 @@ function latestRollups(span: 'hour' | 'day', scope: string): string {
       FROM metric_rollups AS rollups WHERE span = '${span}' AND ${scope} GROUP BY service_id, start`;
 }
 
+const OF_PERIOD = `service_id = {service:UUID}
+  AND start >= toDateTime({since:Int64}, 'UTC') AND start < toDateTime({until:Int64}, 'UTC')`;
+
+/** Pairs of from and to, of starts that are in order. */
+function stretchesOf(starts: string, seconds: number): string {
+  const steps = `arrayDifference(${starts})`;
+  return `arrayZip(
+    arrayFilter((start, step) -> step != ${seconds}, ${starts}, ${steps}),
+    arrayMap(start -> start + ${seconds}, arrayFilter((start, step) -> step != ${seconds}, ${starts}, arrayRotateLeft(${steps}, 1))))`;
+}
+
+/** In one read of what was inserted, and one of what was rolled up. */
+const VALID = `
+  SELECT ${stretchesOf('hours', 3_600)}, ${stretchesOf('days', 86_400)}
+  FROM (
+    SELECT arraySort(groupArrayIf(toUnixTimestamp(period), span = 'hour')) AS hours,
+      arraySort(groupArrayIf(toUnixTimestamp(period), span = 'day')) AS days
+    FROM (
+      SELECT span, period, max(complete) = 1 AND sum(inserted) = sum(rolled) AS is_valid
+      FROM (
+        SELECT arrayJoin(['hour', 'day']) AS span, if(span = 'day', toStartOfDay(start), start) AS period,
+          stamp AS inserted, toUInt8(0) AS complete, toUInt64(0) AS rolled
+        FROM metric_hour_inserts WHERE ${OF_PERIOD}
+        UNION ALL
+        SELECT toString(span) AS span, start AS period, toUInt64(0) AS inserted, latest.2 AS complete, latest.3 AS rolled
+        FROM (
+          SELECT span, start, max((version, is_complete, stamp)) AS latest
+          FROM metric_rollups WHERE ${OF_PERIOD} GROUP BY span, start))
+      GROUP BY span, period)
+    WHERE is_valid)`;
+
 /** Which rollups may stand for the points of a service. */
 export class RollupState {
   readonly #client: ClickHouseClient;
@@ -49,28 +80,28 @@ export class RollupState {
     this.#client = client;
   }
 
-  /** From where to read the period; null: from points alone. */
-  async plan(serviceId: Id<'service'>, period: ReadPeriod, stepMs: number): Promise<RollupPlan | null> {
-    // Days need all of their hours.
-    const scope = `service_id = {service:UUID} AND start >= toDateTime({since:Int64}, 'UTC') AND start < toDateTime({until:Int64}, 'UTC')`;
-    const valid = (states: string) =>
-      `SELECT arraySort(groupArray(toUnixTimestamp(start))) FROM (${states}) WHERE is_valid`;
-    const days = stepMs % DAY_MS === 0 ? `(${valid(dayStates(scope))})` : '[]';
+  /** Those within the period; they may be read for some seconds, also when they are outdated meanwhile. */
+  async findValid(serviceId: Id<'service'>, period: ReadPeriod): Promise<ValidRollups> {
     const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
-        query: `SELECT (${valid(hourStates(scope))}), ${days}`,
+        query: VALID,
         query_params: {
           service: uuidOf(serviceId),
+          // Days need all of their hours.
           since: Math.floor(period.fromMs / DAY_MS) * (DAY_MS / 1_000),
           until: Math.ceil(period.toMs / DAY_MS) * (DAY_MS / 1_000),
         },
         format: 'JSONCompactEachRow',
         clickhouse_settings: SEES_ALL_ACKNOWLEDGED,
       });
-      return await result.json<[hours: number[], days: number[]]>();
+      return await result.json<[hours: Stretches, days: Stretches]>();
     });
-    const [hours = [], ofDays = []] = rows[0] ?? [];
-    const inMs = (seconds: number): number => seconds * 1_000;
-    return planRollups(period, stepMs, { hours: hours.map(inMs), days: ofDays.map(inMs) });
+    const [hours, days] = rows[0] ?? [[], []];
+    return { hours: hours.map(inMs), days: days.map(inMs) };
   }
 }
+
+/** In seconds. */
+type Stretches = readonly (readonly [from: number, to: number])[];
+
+const inMs = ([from, to]: Stretches[number]): Stretch => ({ fromMs: from * 1_000, toMs: to * 1_000 });

@@ -1,10 +1,26 @@
 import { expect, test } from 'vitest';
 
 import fc from '#test/kit/properties.ts';
-import { DAY_MS, HOUR_MS, isOfWholeHours, planRollups, readPeriodOf, stretchesOf } from '#core/metrics/rollup_plan.ts';
+import {
+  DAY_MS,
+  HOUR_MS,
+  isOfWholeHours,
+  joinNearest,
+  planRollups,
+  readPeriodOf,
+  startsIn,
+  type Stretch,
+} from '#core/metrics/rollup_plan.ts';
 
 const FIRST = Date.parse('2027-03-01T00:00:00Z');
 const LENGTH_HOURS = 24 * 6;
+
+/** As long as they can be. */
+function stretchesOf(starts: readonly number[], spanMs: number): Stretch[] {
+  const froms = starts.filter((start) => !starts.includes(start - spanMs));
+  const lasts = starts.filter((start) => !starts.includes(start + spanMs));
+  return froms.map((fromMs, place) => ({ fromMs, toMs: lasts[place]! + spanMs }));
+}
 
 const valid = fc.record({
   hours: fc.subarray(Array.from({ length: LENGTH_HOURS }, (_, hour) => FIRST + hour * HOUR_MS)),
@@ -23,16 +39,33 @@ test('each hour of a window is read from exactly one place, and from a rollup on
         const fromMs = FIRST + from * HOUR_MS;
         const period = readPeriodOf({ fromMs, toMs: fromMs + length * HOUR_MS, stepMs }, FIRST + kept);
         if (period.fromMs >= period.toMs) return;
-        const plan = planRollups(period, stepMs, { hours, days });
+        const plan = planRollups(period, stepMs, {
+          hours: stretchesOf(hours, HOUR_MS),
+          days: stretchesOf(days, DAY_MS),
+        });
         if (plan === null) return;
-        const ofDays = plan.days.flatMap((day) => Array.from({ length: 24 }, (_, hour) => day + hour * HOUR_MS));
-        const read = [...ofDays, ...plan.hours, ...plan.rawHours].toSorted((a, b) => a - b);
+        const [ofDays, ofHours, raw] = [plan.days, plan.hours, plan.raw].map((part) => startsIn(part, HOUR_MS)) as [
+          number[],
+          number[],
+          number[],
+        ];
+        for (const part of [plan.days, plan.hours, plan.raw]) {
+          expect(part.map(({ fromMs }) => fromMs)).toEqual(part.map(({ fromMs }) => fromMs).toSorted((a, b) => a - b));
+        }
+        const read = [...ofDays, ...ofHours, ...raw].toSorted((a, b) => a - b);
         const first = Math.floor(period.lookbackMs / HOUR_MS) * HOUR_MS;
         const meant = Array.from({ length: (period.toMs - first) / HOUR_MS }, (_, hour) => first + hour * HOUR_MS);
         expect(read).toEqual(meant);
-        for (const hour of [...ofDays, ...plan.hours]) expect(hour).toBeGreaterThanOrEqual(period.fromMs);
-        expect(plan.hours.every((hour) => hours.includes(hour))).toBe(true);
-        expect(plan.days.every((day) => days.includes(day) && stepMs === DAY_MS)).toBe(true);
+        for (const hour of [...ofDays, ...ofHours]) expect(hour).toBeGreaterThanOrEqual(period.fromMs);
+        expect(ofHours.every((hour) => hours.includes(hour))).toBe(true);
+        expect(startsIn(plan.days, DAY_MS).every((day) => days.includes(day) && stepMs === DAY_MS)).toBe(true);
+        const isRolledUp = (hour: number): boolean =>
+          hour >= period.fromMs && (hours.includes(hour) || (stepMs === DAY_MS && isInWholeDay(hour)));
+        const isInWholeDay = (hour: number): boolean => {
+          const day = hour - (hour % DAY_MS);
+          return days.includes(day) && day >= period.fromMs && day + DAY_MS <= period.toMs;
+        };
+        expect(raw).toEqual(meant.filter((hour) => !isRolledUp(hour)));
       },
     ),
   );
@@ -42,22 +75,24 @@ test('buckets of minutes, and a window without any rollup, are read from points'
   expect(isOfWholeHours({ fromMs: FIRST, toMs: FIRST + HOUR_MS, stepMs: 60_000 })).toBe(false);
   expect(isOfWholeHours({ fromMs: FIRST, toMs: FIRST + DAY_MS, stepMs: HOUR_MS })).toBe(true);
   const period = { lookbackMs: FIRST, fromMs: FIRST, toMs: FIRST + DAY_MS };
-  expect(planRollups(period, HOUR_MS, { hours: [FIRST - HOUR_MS], days: [FIRST] })).toBe(null);
+  const [hour, day] = [
+    { fromMs: FIRST - HOUR_MS, toMs: FIRST },
+    { fromMs: FIRST, toMs: FIRST + DAY_MS },
+  ];
+  expect(planRollups(period, HOUR_MS, { hours: [hour], days: [day] })).toBe(null);
 });
 
-test('hours in stretches are all hours and, as long as these are not too many, no others', () => {
+test('stretches that are read together hold all hours and, as long as these are not too many, no others', () => {
   const many = fc.subarray(Array.from({ length: 60 }, (_, hour) => FIRST + hour * HOUR_MS));
   fc.assert(
     fc.property(many, fc.integer({ min: 1, max: 20 }), (hours, most) => {
-      const stretches = stretchesOf(hours, most);
-      const within = stretches.flatMap(({ fromMs, toMs }) =>
-        Array.from({ length: (toMs - fromMs) / HOUR_MS }, (_, place) => fromMs + place * HOUR_MS),
-      );
+      const apart = stretchesOf(hours, HOUR_MS);
+      const stretches = joinNearest(apart, most);
+      const within = startsIn(stretches, HOUR_MS);
       expect(within).toEqual([...new Set(within)].toSorted((a, b) => a - b));
       expect(new Set(within).isSupersetOf(new Set(hours))).toBe(true);
-      const apart = hours.filter((hour) => !hours.includes(hour - HOUR_MS)).length;
-      expect(stretches).toHaveLength(Math.min(apart, most));
-      expect(within.length === hours.length).toBe(apart <= most);
+      expect(stretches).toHaveLength(Math.min(apart.length, most));
+      expect(within.length === hours.length).toBe(apart.length <= most);
     }),
   );
 });

@@ -4,7 +4,7 @@ import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { type Sample, aggregate } from '#test/kit/aggregate_model.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
-import { DAY_MS, HOUR_MS, readPeriodOf } from '#core/metrics/rollup_plan.ts';
+import { DAY_MS, HOUR_MS, planRollups, readPeriodOf, startsIn } from '#core/metrics/rollup_plan.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -130,12 +130,15 @@ function expectClose(found: readonly Value[], meant: readonly Value[], about: st
   for (const [index, { value }] of found.entries()) expect(value, about).toBeCloseTo(meant[index]!.value, 9);
 }
 
-const planOf = async (serviceId: Id<'service'>, stepMs: number) =>
-  await new RollupState(w.context.clickhouse).plan(
-    serviceId,
-    readPeriodOf({ fromMs: FROM, toMs: END, stepMs }, 0),
-    stepMs,
-  );
+/** The starts of what is read from rollups of days and of hours, and from points. */
+async function planOf(serviceId: Id<'service'>, stepMs: number, client = w.context.clickhouse) {
+  const period = readPeriodOf({ fromMs: FROM, toMs: END, stepMs }, 0);
+  const valid = await new RollupState(client).findValid(serviceId, period);
+  const plan = planRollups(period, stepMs, valid);
+  if (plan === null) return null;
+  const [days, hours] = [startsIn(plan.days, DAY_MS), startsIn(plan.hours, HOUR_MS)];
+  return { valid, days, hours, rawHours: startsIn(plan.raw, HOUR_MS) };
+}
 
 const asked = fc.record({
   kept: fc.constantFrom(0, FROM + 7 * HOUR_MS + 1_234, FROM + 20 * HOUR_MS, FROM - 60_000),
@@ -198,6 +201,18 @@ test('hours and days that came to rest are read from rollups, and an hour that g
   expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(3);
 });
 
+test('hours that are not rolled up may be scattered over the whole window', async () => {
+  const serviceId = newId('service');
+  const given = everyHour(5);
+  const late = given.filter((_, hour) => hour % 2 === 1).map((one) => ({ ...one, value: one.value + 3 }));
+  await insert(serviceId, given);
+  await rollUp(serviceId);
+  await insert(serviceId, late);
+  const plan = await planOf(serviceId, HOUR_MS);
+  expect([plan?.hours.length, plan?.rawHours.length]).toEqual([late.length, late.length + 1]);
+  await expectExact(serviceId, [...given, ...late], ALWAYS, BY_HOUR);
+});
+
 test('of points only those of hours that are not rolled up are read', async () => {
   const serviceId = newId('service');
   const batch = new PointBatch();
@@ -210,7 +225,7 @@ test('of points only those of hours that are not rolled up are read', async () =
   await rollUp(serviceId);
   await insert(serviceId, [{ series: 1, at: FROM + 30 * HOUR_MS, value: 1, kind: 'gauge' }]);
   const buckets = { fromMs: FROM, toMs: END, stepMs: HOUR_MS };
-  const rollups = await planOf(serviceId, HOUR_MS);
+  const rollups = (await planOf(serviceId, HOUR_MS))?.valid ?? null;
   const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation: 'avg' as const, buckets };
   const { sql, parameters } = bucketQueryOf({ ...query, keptSince: ALWAYS, rollups });
   const result = await w.context.clickhouse.query({
@@ -275,12 +290,7 @@ test('points from before there were rollups are rolled up, too', async () => {
   const mayGoOn = () => (steps += 1) <= 5;
   const writer = new RollupWriter(clickhouse, AT_ONCE);
   await writer.rollUp(tiersOf(serviceId), NOW, mayGoOn);
-  const plan = async () =>
-    await new RollupState(clickhouse).plan(
-      serviceId,
-      readPeriodOf({ fromMs: FROM, toMs: END, stepMs: DAY_MS }, 0),
-      DAY_MS,
-    );
+  const plan = async () => await planOf(serviceId, DAY_MS, clickhouse);
   // The newest day first, as far as the time allows.
   expect((await plan())?.days).toEqual([END - DAY_MS]);
   await writer.rollUp(tiersOf(serviceId), NOW.add({ minutes: 1 }), forEver);
