@@ -25,8 +25,8 @@ const FAULTS = [
 /** They measure nanoseconds: each in a process of its own, whose memory no other file has filled, after all others. */
 const TIMED = ['test/ingest/protocols/hostile_metrics.test.ts', 'test/ingest/protocols/sentry/hostile_events.test.ts'];
 
-/** They are members of `npm run check:cluster`. */
-const BY_ITSELF = ['test/cluster/**/*.test.ts'];
+/** They are members of `npm run check:cluster` and of `npm run check:flows`. */
+const BY_ITSELF = ['test/{cluster,flows}/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors

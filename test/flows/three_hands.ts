@@ -1,0 +1,356 @@
+import pLimit from 'p-limit';
+import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
+
+import type { Role } from '#kernel/permissions.ts';
+import { DESK, PHONE } from '#test/browser/chromium.ts';
+import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
+import { loaded, reach } from '#test/browser/hands.ts';
+import { openPath } from '#test/browser/open_path.ts';
+import { touchScreen } from '#test/browser/touch.ts';
+
+/** What can be pressed with a thumb is at least so high. */
+const THUMB_PX = 44;
+/** Between taps that are meant to be two. */
+const APART_MS = 2_000;
+const ARROWS_MAX = 40;
+
+export type Kind = 'mouse' | 'keyboard' | 'touch';
+
+/** How somebody uses the console: what is done is written once and done with a mouse, with the keyboard alone and with a thumb. */
+interface Ways {
+  press(control: Locator): Promise<void>;
+  /** Replaces what the field holds. */
+  write(field: Locator, text: string): Promise<void>;
+  /** Chooses from a list that the browser shows. */
+  choose(field: Locator, label: string): Promise<void>;
+  /** Chooses from a list that is searched by typing. */
+  pick(field: Locator, option: string): Promise<void>;
+}
+
+export interface Hands extends Ways {
+  readonly kind: Kind;
+  readonly person: Visitor;
+  readonly page: Page;
+  readonly dialog: Locator;
+  /** What this person makes has a name of its own, as others make the same beside them. */
+  own(name: string): string;
+  button(name: string | RegExp, within?: Locator): Locator;
+  open(path: string, title: string): Promise<void>;
+  sees(text: string | RegExp): Promise<void>;
+  isClosed(): Promise<void>;
+  /** For what the three share: one of them after the other, each with what the one before has left. */
+  alone(flow: () => Promise<void>): Promise<void>;
+}
+
+const PEOPLE: Readonly<Record<Kind, string>> = { mouse: 'Mia', keyboard: 'Kim', touch: 'Tom' };
+
+/** Runs the same with three people at once, each in a browser of their own: where each of them stopped, and what was too small for a thumb. */
+export async function withAllHands(
+  h: ConsoleWorld,
+  { role = 'owner', permissions = [] }: { readonly role?: Role; readonly permissions?: string[] },
+  flow: (hands: Hands) => Promise<void>,
+): Promise<string[]> {
+  const kinds = Object.keys(PEOPLE) as Kind[];
+  const alone = pLimit(1);
+  const outcomes = await Promise.all(
+    kinds.map(async (kind): Promise<string[]> => {
+      const screen = kind === 'touch' ? { viewport: PHONE, isMobile: true, hasTouch: true } : { viewport: DESK };
+      const quick = { serviceWorkers: 'block', reducedMotion: 'reduce' } as const;
+      const person = await h.visitor({ role, name: PEOPLE[kind], path: '/me', ...screen, ...quick, permissions });
+      const small = new Set<string>();
+      try {
+        await loaded(person.page, person.name);
+        await flow({ ...handsOf(h, kind, person, await waysOf(kind, person.page, small)), alone });
+      } catch (error) {
+        return [...small, `${kind}: ${textOf(error)}\n${await shownOn(person.page)}`];
+      }
+      return [...small];
+    }),
+  );
+  return outcomes.flat();
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+/** What the person had before them, for who reads of a failure. */
+async function shownOn(page: Page): Promise<string> {
+  const shown = await page
+    .evaluate<string>(
+      `(document.querySelector('[role=dialog]') ?? document.querySelector('main') ?? document.body).innerText`,
+    )
+    .catch(String);
+  return `${page.url()} showed:\n${shown.slice(0, 1_500)}`;
+}
+
+function handsOf(h: ConsoleWorld, kind: Kind, person: Visitor, ways: Ways): Omit<Hands, 'alone'> {
+  const { page } = person;
+  const dialog = page.getByRole('dialog');
+  return {
+    ...ways,
+    kind,
+    person,
+    page,
+    dialog,
+    own: (name) => `${name} of ${person.name}`,
+    button: (name, within) =>
+      (within ?? page)
+        .getByRole('button', { name, ...(typeof name === 'string' && { exact: true }) })
+        .locator('visible=true')
+        .first(),
+    async open(path, title) {
+      await openPath(page, h.baseUrl, path);
+      await loaded(page, title);
+    },
+    sees: (text) => page.getByText(text).locator('visible=true').first().waitFor(),
+    isClosed: () => dialog.waitFor({ state: 'detached' }),
+  };
+}
+
+async function waysOf(kind: Kind, page: Page, small: Set<string>): Promise<Ways> {
+  switch (kind) {
+    case 'mouse':
+      return byMouse(page);
+    case 'keyboard':
+      return byKeyboard(page);
+    case 'touch':
+      return await byTouch(page, small);
+  }
+}
+
+/**
+ * The option with this text, once the list is narrowed to such ones beside what is chosen or stands first: until the
+ * server has answered, it changes under what is pressed.
+ */
+async function found(page: Page, text: string): Promise<Locator> {
+  const options = page.getByRole('option').locator('visible=true');
+  const fitting = options.filter({ hasText: text });
+  const isNarrowed = async (): Promise<boolean> => {
+    const [all, wanted] = await Promise.all([options.count(), fitting.count()]);
+    return wanted > 0 && all - wanted <= 1;
+  };
+  await expect.poll(isNarrowed).toBe(true);
+  return fitting.first();
+}
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** What of an element in the browser is used here; the functions below run there. */
+interface BrowserElement {
+  readonly tagName: string;
+  readonly type?: string;
+  readonly outerHTML: string;
+  readonly labels?: Iterable<BrowserElement> | null;
+  readonly selectedOptions: readonly { readonly label: string }[];
+  readonly ownerDocument: { elementFromPoint(x: number, y: number): BrowserElement | null };
+  getAttribute(name: string): string | null;
+  getBoundingClientRect(): Box;
+  contains(other: BrowserElement): boolean;
+  closest(selector: string): BrowserElement | null;
+  scrollIntoView(options: { block: 'center' }): void;
+}
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly height: number;
+  /** What lies over it; null for nothing. */
+  readonly above: string | null;
+}
+
+/** The middle of what is pressed for a control, the largest of it and its labels, and how high the area around it is that presses it. */
+function findPlace(control: BrowserElement): Place {
+  const field = control.getAttribute('role') === 'combobox' ? control.closest('[class*=wrapper]') : null;
+  const parts = [control, ...(field === null ? [] : [field]), ...(control.labels ?? [])];
+  const boxes = parts.map((part) => part.getBoundingClientRect());
+  const largest = boxes.sort((a, b) => b.width * b.height - a.width * a.height)[0];
+  if (largest === undefined) throw new Error('it has no size');
+  const [x, y] = [largest.x + largest.width / 2, largest.y + largest.height / 2];
+  const at = (place: number): BrowserElement | null => control.ownerDocument.elementFromPoint(x, place);
+  const isOwn = (found: BrowserElement | null): boolean => found !== null && parts.some((part) => part.contains(found));
+  const reachOf = (step: 1 | -1): number => {
+    let away = 0;
+    while (away < 40 && isOwn(at(y + step * away))) away += 1;
+    return away;
+  };
+  const above = at(y);
+  if (!isOwn(above)) return { x, y, height: 0, above: above?.outerHTML.slice(0, 300) ?? 'nothing: it is out of view' };
+  return { x, y, height: Math.max(largest.height, reachOf(1) + reachOf(-1)), above: null };
+}
+
+/** Brings it into the middle of the screen, and says where it is once it stands still. */
+async function placeOf(control: Locator): Promise<Place> {
+  const look = async (): Promise<Place> => {
+    await control.evaluate((one: BrowserElement) => one.scrollIntoView({ block: 'center' }));
+    return await control.evaluate(findPlace);
+  };
+  let place = await look();
+  const isAtRest = async (): Promise<boolean> => {
+    const before = JSON.stringify(place);
+    place = await look();
+    return before === JSON.stringify(place);
+  };
+  await expect.poll(isAtRest).toBe(true);
+  if (place.above !== null) throw new Error(`${String(control)} is covered by ${place.above}`);
+  return place;
+}
+
+const roleOf = (one: BrowserElement): string =>
+  one.getAttribute('role') ?? (one.tagName === 'INPUT' ? (one.type ?? '') : '');
+
+/** Presses it until it is chosen: a list that changes at that moment has put something else in its place. */
+async function pickBy(press: Ways['press'], field: Locator, option: string): Promise<void> {
+  const wanted = await found(field.page(), option);
+  const isOpen = async (): Promise<boolean> =>
+    (await wanted.count()) > 0 && (await field.inputValue().catch(() => '')) === option;
+  const isChosen = async (): Promise<boolean> => {
+    if (await isOpen()) await press(wanted);
+    return !(await isOpen());
+  };
+  await expect.poll(isChosen).toBe(true);
+}
+
+function byMouse(page: Page): Ways {
+  const press = async (control: Locator): Promise<void> => {
+    await control.waitFor({ state: 'attached' });
+    await isReady(control);
+    const { x, y } = await placeOf(control);
+    await page.mouse.click(x, y);
+  };
+  return {
+    press,
+    async write(field, text) {
+      await press(field);
+      await field.fill(text);
+    },
+    async choose(field, label) {
+      await field.selectOption({ label });
+    },
+    async pick(field, option) {
+      await press(field);
+      await field.fill(option);
+      await pickBy(press, field, option);
+    },
+  };
+}
+
+function byKeyboard(page: Page): Ways {
+  const { keyboard } = page;
+  const go = async (control: Locator): Promise<void> => {
+    await isReady(control);
+    await reach(control);
+    // After the focus has moved, a person means what has it.
+    await keyboard.press('Shift');
+  };
+  const isChecked = (control: Locator) => control.isChecked();
+  return {
+    async press(control) {
+      await control.waitFor({ state: 'attached' });
+      const role: string = await control.evaluate(roleOf);
+      if (role === 'menuitem') {
+        const focused = control.and(page.locator(':focus'));
+        await arrowUntil(page, 'ArrowDown', async () => (await focused.count()) > 0);
+        await keyboard.press('Shift');
+        await keyboard.press('Enter');
+      } else if (role === 'radio') {
+        await reachGroup(control);
+        await keyboard.press('Shift');
+        await keyboard.press('Space');
+        if (!(await isChecked(control))) await arrowUntil(page, 'ArrowDown', () => isChecked(control));
+      } else {
+        await go(control);
+        await keyboard.press(role === 'checkbox' || role === 'switch' ? 'Space' : 'Enter');
+      }
+    },
+    async write(field, text) {
+      await go(field);
+      await keyboard.press('Control+a');
+      if (text === '') await keyboard.press('Delete');
+      // Fields of times have a part for each number, in an order that depends on the language.
+      else if (/date|time/.test((await field.getAttribute('type')) ?? '')) await field.fill(text);
+      else await keyboard.type(text);
+    },
+    async choose(field, label) {
+      await go(field);
+      await keyboard.type(label);
+      const chosen = () => field.evaluate((list: BrowserElement) => list.selectedOptions[0]?.label);
+      if ((await chosen()) !== label) await arrowUntil(page, 'ArrowDown', async () => (await chosen()) === label);
+    },
+    async pick(field, option) {
+      await go(field);
+      await keyboard.press('Control+a');
+      await keyboard.type(option);
+      const wanted = await found(page, option);
+      const selected = page
+        .locator('[role=option]:is([data-combobox-selected], [data-active], [aria-selected=true])')
+        .filter({ hasText: option });
+      // As long as the list is there and the text is as typed nothing is chosen yet, and a person sees that.
+      const isOpen = async (): Promise<boolean> =>
+        (await wanted.count()) > 0 && (await field.inputValue().catch(() => '')) === option;
+      const isChosen = async (): Promise<boolean> => {
+        if (!(await isOpen())) return true;
+        await keyboard.press('ArrowDown');
+        if ((await selected.count()) > 0) await keyboard.press('Enter');
+        return !(await isOpen());
+      };
+      await expect.poll(isChosen).toBe(true);
+    },
+  };
+}
+
+async function arrowUntil(page: Page, key: string, isThere: () => Promise<boolean>): Promise<void> {
+  for (let pressed = 0; pressed < ARROWS_MAX; pressed += 1) {
+    if (await isThere()) return;
+    await page.keyboard.press(key);
+  }
+  expect(await isThere(), `${key} leads there`).toBe(true);
+}
+
+/** Tab leads to one of a group of radio buttons, the arrows to the others. */
+async function reachGroup(control: Locator): Promise<void> {
+  const name = await control.getAttribute('name');
+  const page = control.page();
+  const isInGroup = `document.activeElement.name === ${JSON.stringify(name)}`;
+  for (let tabs = 0; tabs < 150; tabs += 1) {
+    if (await page.evaluate<boolean>(isInGroup)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`Tab does not lead to the group of ${String(control)}`);
+}
+
+async function byTouch(page: Page, small: Set<string>): Promise<Ways> {
+  const finger = await touchScreen(page);
+  const press = async (control: Locator): Promise<void> => {
+    await control.waitFor({ state: 'attached' });
+    await isReady(control);
+    const { x, y, height } = await placeOf(control);
+    if (Math.round(height) < THUMB_PX) small.add(`${Math.round(height)} px high: ${String(control)} at ${page.url()}`);
+    await finger.tap({ x, y }, APART_MS);
+  };
+  return {
+    press,
+    async write(field, text) {
+      await press(field);
+      await field.fill(text);
+    },
+    async choose(field, label) {
+      // The list that opens is the phone's own.
+      await field.selectOption({ label });
+    },
+    async pick(field, option) {
+      await press(field);
+      await field.fill(option);
+      await pickBy(press, field, option);
+    },
+  };
+}
+
+/** A person waits until it can be pressed. */
+async function isReady(control: Locator): Promise<void> {
+  await expect.poll(() => control.isEnabled()).toBe(true);
+}
