@@ -329,7 +329,8 @@ inBrowser('incidents', () => {
     const finger = await touchScreen(page);
     const tap = async (name: string, within: Page | Locator = page): Promise<void> => {
       const button = within.getByRole('button', { name, exact: true });
-      await button.scrollIntoViewIfNeeded();
+      // Away from the bar at the bottom, as somebody scrolls who wants to press it.
+      await button.evaluate('(node) => node.scrollIntoView({ block: "center" })');
       expect((await button.boundingBox())!.height).toBeGreaterThanOrEqual(44);
       await finger.tap(await centerOf(button), 2_000);
     };
