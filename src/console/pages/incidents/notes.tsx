@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 
 import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
@@ -34,6 +35,11 @@ const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 };
 
+/** What the server finds wrong with the text. */
+function faultFrom(error: unknown): string | undefined {
+  return isApiError(error) ? error.faults.find(({ path }) => path === 'text')?.message : undefined;
+}
+
 /** One field, so that incidents are shown without the package of forms. */
 function useNoteForm(name: string, base: string) {
   const [{ text }, setValues, draft] = useDraftState({ form: name, base: { text: base } });
@@ -46,9 +52,9 @@ function useNoteForm(name: string, base: string) {
     text,
     setText,
     draft,
+    fault,
     field: {
       value: text,
-      error: fault,
       onChange: (event: React.ChangeEvent<HTMLTextAreaElement>) => setText(event.currentTarget.value),
     },
     onSubmit: (send: () => void) => (event: React.FormEvent) => {
@@ -64,7 +70,7 @@ function useNoteForm(name: string, base: string) {
 export function NewNote({ incidentId }: { readonly incidentId: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [requestKey, setRequestKey] = useState(newRequestKey);
-  const { text, setText, draft, field: input, onSubmit } = useNoteForm(`add_incident_note ${incidentId}`, '');
+  const { text, setText, draft, fault, field: input, onSubmit } = useNoteForm(`add_incident_note ${incidentId}`, '');
   const adding = useIncidentChange('add_incident_note', incidentId);
   useShortcut('n', (event) => {
     event.preventDefault();
@@ -94,6 +100,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
         minRows={1}
         maxRows={10}
         onKeyDown={sendByKey}
+        error={fault ?? faultFrom(adding.error)}
         {...input}
       />
       {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} />}
@@ -162,7 +169,7 @@ interface EditNoteProps {
 }
 
 function EditNote({ incidentId, note, onClose }: EditNoteProps) {
-  const { text, draft, field: input, onSubmit } = useNoteForm(`edit_incident_note ${note.noteId}`, note.text);
+  const { text, draft, fault, field: input, onSubmit } = useNoteForm(`edit_incident_note ${note.noteId}`, note.text);
   const editing = useIncidentChange('edit_incident_note', incidentId);
   const submit = onSubmit(() => {
     if (editing.isPending || draft.conflicts.length > 0) return;
@@ -179,7 +186,16 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
   return (
     <form onSubmit={submit} className={classes.form}>
       <DraftNotice draft={draft} labels={LABELS} />
-      <Textarea aria-label="Note" autosize minRows={2} maxRows={10} autoFocus onKeyDown={sendByKey} {...input} />
+      <Textarea
+        aria-label="Note"
+        autosize
+        minRows={2}
+        maxRows={10}
+        autoFocus
+        onKeyDown={sendByKey}
+        error={fault ?? faultFrom(editing.error)}
+        {...input}
+      />
       {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} />}
       <Group justify="flex-end">
         <Button
