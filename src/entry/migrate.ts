@@ -16,7 +16,7 @@ import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault } from '#storage/clickhouse/cluster_check.ts';
 import { createDatabaseOnCluster, migrateClickHouse } from '#storage/clickhouse/migrate.ts';
 import { isLockConflict } from '#storage/postgres/faults.ts';
-import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
+import { type DatabaseAddress, directUrlOf, openToMigrate } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
 /** Any number that no other program locks in our database. */
@@ -85,7 +85,7 @@ const LOCK_AGAIN = { pauseMs: 300, pauseMsMax: 2_000, timeoutMs: 120_000 };
 /** Applies those of the named migrations that have not run yet, or all; each is a transaction of its own. */
 export async function migratePostgres(url: string, names?: readonly string[]): Promise<void> {
   if (names?.length === 0) return;
-  const db = await openDatabase({
+  const db = await openToMigrate({
     url,
     poolMax: 2,
     lockWaitMsMax: LOCK_WAIT_MS_MAX,

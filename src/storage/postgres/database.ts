@@ -1,4 +1,4 @@
-import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { type EntityManager, MikroORM, PostgreSqlDriver } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Kysely } from 'kysely';
 import { Pool, type PoolConfig } from 'pg';
 
@@ -39,7 +39,8 @@ export interface Database {
   transaction<Result>(work: (session: Session) => Promise<Result>): Promise<Result>;
   /** Whether the server has refused something lately because its disk is full. */
   isFull(): boolean;
-  readonly orm: MikroORM;
+  /** Knows the entities, and belongs to no unit of work. */
+  readonly em: EntityManager;
   close(): Promise<void>;
 }
 
@@ -64,9 +65,12 @@ interface DatabaseOptions {
   readonly lockWaitMsMax?: number | undefined;
   /** A connection in use that says nothing for longer is given up, and sooner if it is lost; undefined waits as long as TCP does. */
   readonly silenceMsMax?: number;
+}
+
+interface MigrationOptions extends DatabaseOptions {
   /** Folder of the numbered migrations. */
-  readonly migrationsDir?: string;
-  readonly extensions?: readonly (new (...dependencies: never[]) => unknown)[];
+  readonly migrationsDir: string;
+  readonly extensions: readonly (new (...dependencies: never[]) => unknown)[];
 }
 
 /**
@@ -78,50 +82,77 @@ const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 /** So long after such a refusal the disk is taken to be full: nobody may have tried again since. */
 const FULL_FOR_MS = 10_000;
 
+const SETTINGS = {
+  dbName: 'tocsin',
+  entities: ENTITIES,
+  ensureDatabase: false,
+  debug: false,
+  schemaGenerator: { ignoreSchema: ['bullmq'] },
+};
+
+/** Finds out what the entities are, which takes longer than to connect: once for all databases that a process opens. */
+let entities: MikroORM | null = null;
+
 /** Opens the pool; connects at the first statement. Connection faults surface as `unavailable` (503). */
 export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { dialect, isFull } = openDialect(options);
+  entities ??= new MikroORM(SETTINGS);
+  const { config } = entities;
+  // The connection of a driver keeps the settings with which it is made.
+  config.set('driverOptions', () => dialect);
+  const driver = new PostgreSqlDriver(config);
+  driver.getPlatform().setConfig(config);
+  driver.setMetadata(entities.getMetadata());
+  const em = driver.createEntityManager();
+  return databaseOf(em, isFull);
+}
+
+/** Loads every package of the ORM that is installed, as only migrations need it. */
+export async function openToMigrate({
+  migrationsDir,
+  extensions,
+  ...options
+}: MigrationOptions): Promise<Database & { readonly orm: MikroORM }> {
+  const { dialect, isFull } = openDialect(options);
+  const orm = await MikroORM.init({
+    ...SETTINGS,
+    driverOptions: () => dialect,
+    migrations: {
+      path: migrationsDir,
+      tableName: 'migrations',
+      snapshot: false,
+      silent: true,
+      // All in one would hold the locks of the first until the last has ended.
+      allOrNothing: false,
+      emit: 'ts',
+    },
+    extensions: extensions as never,
+  });
+  return { ...databaseOf(orm.em, isFull), orm };
+}
+
+function openDialect(options: DatabaseOptions): { readonly dialect: Dialect; readonly isFull: () => boolean } {
   let refusedAtMs = -Infinity;
   const onFull = (): void => void (refusedAtMs = performance.now());
   const limits = limitsOf(options);
   // A pooler refuses to begin a session with them.
   const pool = openPool(options, options.isPooler ? { query_timeout: STATEMENT_MS_MAX } : limits);
   const notices = { onFull, onReadOnly: closerOfStaleConnections(pool) };
-  const dialect = new Dialect(pool, notices, options.isPooler ? setLocally(limits) : null);
-  const settings = {
-    dbName: 'tocsin',
-    entities: ENTITIES,
-    driverOptions: () => dialect,
-    ensureDatabase: false,
-    debug: false,
-    ...(options.migrationsDir === undefined
-      ? {}
-      : {
-          migrations: {
-            path: options.migrationsDir,
-            tableName: 'migrations',
-            snapshot: false,
-            silent: true,
-            // All in one would hold the locks of the first until the last has ended.
-            allOrNothing: false,
-            emit: 'ts' as const,
-          },
-        }),
-    schemaGenerator: { ignoreSchema: ['bullmq'] },
-  };
-  // `init` loads every package of the ORM that is installed, migrations and all; the constructor none.
-  const { extensions } = options;
-  const orm =
-    extensions === undefined
-      ? new MikroORM(settings)
-      : await MikroORM.init({ ...settings, extensions: extensions as never });
-  const session = (): Session => sessionOf(orm.em.fork());
   return {
-    orm,
+    dialect: new Dialect(pool, notices, options.isPooler ? setLocally(limits) : null),
+    isFull: () => performance.now() - refusedAtMs < FULL_FOR_MS,
+  };
+}
+
+function databaseOf(em: EntityManager, isFull: () => boolean): Database {
+  const session = (): Session => sessionOf(em.fork());
+  return {
+    em,
     sql: session().sql,
     session,
-    transaction: (work) => inTransaction(orm.em.fork(), work),
-    isFull: () => performance.now() - refusedAtMs < FULL_FOR_MS,
-    close: () => orm.close(true),
+    transaction: (work) => inTransaction(em.fork(), work),
+    isFull,
+    close: () => em.getDriver().close(true),
   };
 }
 

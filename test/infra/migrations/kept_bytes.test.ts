@@ -23,7 +23,7 @@ test('jobs from before the migration can be read after it', async () => {
   expect(kept).toEqual(packed.map((bytes, index) => ({ keptId: `job_${index}`, bytes })));
 
   async function up(Change: typeof KeptJobs | typeof KeptBytes): Promise<void> {
-    const change = new Change(context.db.orm.em.getDriver(), context.db.orm.config);
+    const change = new Change(context.db.em.getDriver(), context.db.em.config);
     change.up();
     for (const query of change.getQueries()) await context.db.sql.run(query as string);
   }

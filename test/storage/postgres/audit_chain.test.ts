@@ -136,7 +136,7 @@ test('rows from before there was a chain are linked as they are, oldest first, a
   await db.sql.run('drop function audit_hash(bytea, audit_log)');
   await db.sql.run('drop function audit_field(text)');
   await db.sql.run('drop function audit_genesis(text)');
-  const migration = new AuditChain(db.orm.em.getDriver(), db.orm.config);
+  const migration = new AuditChain(db.em.getDriver(), db.em.config);
   migration.up();
   await db.transaction(async ({ sql }) => {
     for (const query of migration.getQueries()) await sql.run(query as string);

@@ -23,7 +23,7 @@ test('entities declare every column of every table, with its type, and nothing e
      from information_schema.columns c where c.table_schema = 'public' and c.table_name <> all($1)`,
     [UNDECLARED],
   );
-  const declared = [...w.context.db.orm.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
+  const declared = [...w.context.db.em.getMetadata().getAll().values()].flatMap(({ tableName, props }) =>
     props.map(({ fieldNames, columnTypes, nullable }) => ({
       table: tableName,
       column: fieldNames[0],
