@@ -2,6 +2,7 @@ import { type EntityManager, MikroORM, PostgreSqlDriver } from '@mikro-orm/postg
 import { CompiledQuery, type Kysely } from 'kysely';
 import { Pool, type PoolConfig } from 'pg';
 
+import { AppError } from '#kernel/errors.ts';
 import { columnParsers } from '#storage/postgres/column_parsers.ts';
 import { Dialect } from '#storage/postgres/dialect.ts';
 import { toFault } from '#storage/postgres/faults.ts';
@@ -98,13 +99,19 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const { dialect, isFull } = openDialect(options);
   entities ??= new MikroORM(SETTINGS);
   const { config } = entities;
-  // The connection of a driver keeps the settings with which it is made.
+  // The connection of a driver keeps the settings with which it is made, until it is closed.
   config.set('driverOptions', () => dialect);
   const driver = new PostgreSqlDriver(config);
+  config.set('driverOptions', refuse);
   driver.getPlatform().setConfig(config);
   driver.setMetadata(entities.getMetadata());
   const em = driver.createEntityManager();
   return databaseOf(em, isFull);
+}
+
+/** A connection that was closed asks for the settings again: those of another database must not answer. */
+function refuse(): never {
+  throw new AppError('unavailable', 'this process has closed its connection to the database');
 }
 
 /** Loads every package of the ORM that is installed, as only migrations need it. */

@@ -19,6 +19,19 @@ test('connections that are lost midway leave the pool as it was, and undo what t
   await db.close();
 });
 
+test('a database that was closed is no other that the process has open', async () => {
+  const [w, other] = await Promise.all([world(), world()]);
+  const closed = await openDatabase({ url: w.context.config.databaseUrl });
+  const open = await openDatabase({ url: other.context.config.databaseUrl });
+  onTestFinished(() => open.close());
+  const names = ({ sql }: Pick<typeof open, 'sql'>) => sql.rows('select current_database() as name');
+  expect(await names(closed)).not.toEqual(await names(open));
+  await closed.close();
+  await expect(names(closed)).rejects.toThrow('destroyed');
+  await expect(closed.transaction(names)).rejects.toThrow(/destroyed|has closed its connection/);
+  expect(await names(open)).toHaveLength(1);
+});
+
 test('an error in a transaction is thrown unchanged, and the transaction is rolled back', async () => {
   const w = await world();
   const failed = w.context.db.transaction(async ({ sql }) => {
