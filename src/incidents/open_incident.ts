@@ -72,7 +72,6 @@ interface Prepared extends Firing {
   readonly start: PagingStart;
   readonly incident: NewIncident;
   readonly timers: readonly PlannedStep[];
-  readonly span: TracedSpan | null;
 }
 
 async function prepare(
@@ -80,8 +79,6 @@ async function prepare(
   { rule, cause }: Firing,
   windows: readonly MaintenanceRow[],
 ): Promise<Prepared> {
-  const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
-  const span = startSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent });
   const start = await decidePagingStart(unit, { rule, cause }, windows);
   const from = startsAt(start);
   const steps = from === null ? rule.steps : rule.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
@@ -101,19 +98,38 @@ async function prepare(
     quietUntil: start.kind === 'quiet' ? start.until : null,
     leadId: start.kind === 'with_lead' ? start.leadId : null,
   };
-  return { rule, cause, start, incident, timers: planSteps(steps, unit.now), span };
+  return { rule, cause, start, incident, timers: planSteps(steps, unit.now) };
 }
 
 async function open(unit: UnitOfWork, prepared: readonly Prepared[]): Promise<(Id<'incident'> | null)[]> {
   if (prepared.length === 0) return [];
+  const spans = prepared.map(({ rule, cause }) => {
+    const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
+    return startSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent });
+  });
+  try {
+    const ids = await store(unit, prepared, spans);
+    for (const span of spans) span?.end();
+    return ids;
+  } catch (error) {
+    for (const span of spans) span?.end(error);
+    throw error;
+  }
+}
+
+async function store(
+  unit: UnitOfWork,
+  prepared: readonly Prepared[],
+  spans: readonly (TracedSpan | null)[],
+): Promise<(Id<'incident'> | null)[]> {
   const { stores, now } = unit;
-  const traced = prepared.map((one) => ({ ...one, traceparent: one.span?.traceparent ?? null }));
+  const traced = prepared.map((one, index) => ({ ...one, traceparent: spans[index]?.traceparent ?? null }));
   const ids = await stores.incidents.openAll(traced, now);
   const opened = prepared.flatMap((one, index) => {
     const incidentId = ids[index] ?? null;
-    if (incidentId !== null) one.span?.set({ 'tocsin.incident_id': incidentId });
-    one.span?.end();
-    return incidentId === null ? [] : [{ ...one, incidentId }];
+    if (incidentId === null) return [];
+    spans[index]?.set({ 'tocsin.incident_id': incidentId });
+    return [{ ...one, incidentId }];
   });
   await stores.timeline.recordAll(opened.flatMap(eventsOf), now);
   await recordSystemChanges(
