@@ -304,6 +304,16 @@ test('no file has more than 400 lines', () => {
   expect(lengths.filter(({ lines }) => lines > 400)).toEqual([]);
 });
 
+/** One that begins a file stands for all of it. */
+const DOC_COMMENT_OF_NOTHING = /(?<=\S\s*)^[ \t]*\/\*\*(?:(?!\*\/)[^])*\*\/[ \t]*\n(?=[ \t]*(?:\n|\/\*\*))/m;
+
+test('every doc comment stands before what it tells of', () => {
+  const files = ['src', 'workers', 'infra', 'test'].flatMap((folder) => sourceFiles(folder));
+  expect(files.filter((file) => DOC_COMMENT_OF_NOTHING.test(readSource(file)))).toEqual([]);
+  expect('const A = 1;\n/** Of one address. */\n\nconst B = 2;').toMatch(DOC_COMMENT_OF_NOTHING);
+  expect('const A = 1;\n/** Of one address. */\nconst B = 2;').not.toMatch(DOC_COMMENT_OF_NOTHING);
+});
+
 /** A test that waits for something waits for the condition; load and faults come at a rate, by `kit/pace.ts`. */
 const SLEEPS =
   /\bawait (?:delay|sleep|pause|wait)\(|=> ?setTimeout\(|\bwaitForTimeout\(|from 'node:timers\/promises'|\bretry: [1-9]/;

@@ -8,8 +8,6 @@ import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** Requests from one address within an hour. */
-
 /** Whether there is such an account is looked up later, by a worker: the answer and its time are the same. */
 export const requestPasswordReset = defineAction({
   name: 'request_password_reset',

@@ -34,8 +34,6 @@ const LIFETIMES = {
   Session: 60,
 };
 
-/** Of one address (one IPv6 /64). */
-
 export interface AuthorizationServerOptions {
   readonly db: Database;
   readonly clock: Clock;

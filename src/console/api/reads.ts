@@ -1,8 +1,6 @@
 import { READS_MAX } from '#core/console/limits.ts';
 import { ask, isApiError, toApiError } from '#console/api/http.ts';
 
-/** As many as the server takes in one request. */
-
 /**
  * These may take longer than a page should wait for its other data, or their answers hold secrets, which the server
  * does not compress.

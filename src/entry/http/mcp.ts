@@ -23,7 +23,6 @@ import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Messages of one batch, which older clients may send: each may call a tool with a large answer. */
 /** Room for what the protocol wraps around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;
 

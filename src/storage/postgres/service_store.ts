@@ -111,7 +111,6 @@ export class ServiceStore {
     return service;
   }
 
-  /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
   /** The names of those that are there. */
   async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
     const rows = await this.#session.db
@@ -124,6 +123,7 @@ export class ServiceStore {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
+  /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
   async lock(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceRow> {
     const service = await this.findLocked(orgId, serviceId);
     if (service === null) throw notFound(path, 'service');

@@ -11,8 +11,6 @@ import { type World, world } from '#test/kit/world.ts';
 
 const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
 
-/** ClickHouse deletes in its own time. */
-
 let w: World;
 let reader: ExceptionReader;
 let writer: ExceptionWriter;

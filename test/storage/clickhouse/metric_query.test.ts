@@ -22,8 +22,6 @@ afterAll(() => w.close());
 const NOW = Temporal.Instant.from('2027-03-10T00:02:30.500Z');
 const WINDOW_MINUTES = 12;
 
-/** ClickHouse deletes in its own time. */
-
 /** A point of one of three series, in the window, shortly before it, or after it, across midnight. */
 const point = fc.record({
   series: fc.integer({ min: 0, max: 2 }),

@@ -21,8 +21,6 @@ export interface ChartBatch {
   refresh(): void;
 }
 
-/** As many as the server takes in one request. */
-
 export const keyOfQuery = (query: ChartQuery): string => JSON.stringify(query);
 
 /**

@@ -4,7 +4,6 @@ import type { Widget } from '#core/dashboards/widget.ts';
 
 /** Widths are asked for in these steps, so that a window that is resized asks rarely. */
 const WIDTH_STEP = 100;
-/** More are not asked for, however wide the screen is. */
 /** A number shows its past small. */
 const NUMBER_PIXELS = 100;
 
