@@ -1,14 +1,13 @@
-import { Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';
 
 import { type Dsn, parseDsn } from '#ingest/protocols/sentry/auth.ts';
 import { asObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 
-/** How much of an envelope is read before its key is known. */
+/** How much of an envelope is read before its key is known, as it comes and as it was before it was compressed. */
 const PREFIX_BYTES_MAX = 16 * 1024;
 /** A line that is not whole in so many compressed bytes is looked for again in the next number of them. */
 const TRIED_AT = [512, 4 * 1024, PREFIX_BYTES_MAX];
-const INFLATED_BYTES_MAX = 256 * 1024;
 const NEWLINE = 0x0a;
 
 /** The DSN in the first line of an envelope, null where there is none, and a stream of the whole envelope. */
@@ -17,49 +16,71 @@ interface FirstLine {
   readonly stream: Readable;
 }
 
+/** The first bytes of a stream, and a stream of all of it. */
+interface Prefix {
+  readonly bytes: Buffer;
+  /** Whether nothing follows. */
+  readonly isWhole: boolean;
+  readonly stream: Readable;
+}
+
 /** Reads at most 16 KiB. The given stream must not be used any more. */
 export async function readFirstLine(given: Readable, contentEncoding: string | undefined): Promise<FirstLine> {
   const encoding = (contentEncoding ?? 'identity').trim().toLowerCase();
-  let isTriedAt = 0;
-  let line: Buffer | null = null;
-  const stream = await readPrefix(given, (bytes, isWhole) => {
-    if (encoding === 'identity') line = firstLine(bytes, isWhole);
-    else if (isWhole || bytes.length >= (TRIED_AT[isTriedAt] ?? Infinity)) {
-      isTriedAt += 1;
-      const plain = inflatePrefix(bytes, encoding);
-      line = plain === null ? null : firstLine(plain, isWhole);
-    }
-    return line !== null;
-  });
+  const { line, stream } = await (encoding === 'identity' ? findLine(given) : findCompressedLine(given, encoding));
   return { dsn: line === null ? null : parseDsn(asObject(parseJson(line))?.['dsn']), stream };
 }
 
-/** Reads until the bytes are enough, the stream ends, or the limit is reached. Returns a stream of everything. */
-function readPrefix(stream: Readable, isEnough: (bytes: Buffer, isWhole: boolean) => boolean): Promise<Readable> {
+async function findLine(given: Readable): Promise<{ line: Buffer | null; stream: Readable }> {
+  const { bytes, isWhole, stream } = await readPrefix(
+    given,
+    (read) => read.length >= PREFIX_BYTES_MAX || read.includes(NEWLINE),
+  );
+  return { line: firstLine(bytes, isWhole), stream };
+}
+
+async function findCompressedLine(
+  given: Readable,
+  encoding: string,
+): Promise<{ line: Buffer | null; stream: Readable }> {
+  let stream = given;
+  for (const size of TRIED_AT) {
+    const prefix = await readPrefix(stream, (read) => read.length >= size);
+    ({ stream } = prefix);
+    const plain = await inflatePrefix(prefix.bytes, encoding);
+    const line = firstLine(plain, prefix.isWhole);
+    if (line !== null || prefix.isWhole || plain.length >= PREFIX_BYTES_MAX) return { line, stream };
+  }
+  return { line: null, stream };
+}
+
+/** Reads until the bytes are enough, or the stream ends. */
+function readPrefix(stream: Readable, isEnough: (bytes: Buffer) => boolean): Promise<Prefix> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
-    const settle = (whole: Readable): void => {
+    const settle = (prefix: Prefix): void => {
       stream.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onEnd);
-      resolve(whole);
+      resolve(prefix);
     };
     const onReadable = (): void => {
       for (let chunk = stream.read() as Buffer | null; chunk !== null; chunk = stream.read() as Buffer | null) {
         bytes = Buffer.concat([bytes, chunk]);
-        if (!isEnough(bytes, false) && bytes.length < PREFIX_BYTES_MAX) continue;
+        if (!isEnough(bytes)) continue;
         // At once: a stream that was read to its end takes nothing back.
         stream.unshift(bytes);
-        return settle(stream);
+        return settle({ bytes, isWhole: false, stream });
       }
     };
     const onEnd = (): void => {
-      isEnough(bytes, true);
-      settle(Object.assign(Readable.from([bytes]), { receivedEncodedLength: bytes.length }));
+      const whole = Object.assign(Readable.from([bytes]), { receivedEncodedLength: bytes.length });
+      settle({ bytes, isWhole: true, stream: whole });
     };
     const onError = (error: Error): void => {
       reject(error);
-      settle(stream);
+      settle({ bytes, isWhole: true, stream });
     };
     stream.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onEnd);
+    if (stream.closed) onEnd();
   });
 }
 
@@ -70,26 +91,40 @@ function firstLine(bytes: Buffer, isWhole: boolean): Buffer | null {
   return isWhole && bytes.length <= PREFIX_BYTES_MAX ? bytes : null;
 }
 
-/** What the first bytes of a compressed body come to. Null where they come to too much, or to nothing. */
-function inflatePrefix(bytes: Buffer, encoding: string): Buffer | null {
-  const { constants } = zlib;
-  const bounds = { maxOutputLength: INFLATED_BYTES_MAX };
-  const flushed = { ...bounds, finishFlush: constants.Z_SYNC_FLUSH };
+/**
+ * What the first bytes of a compressed body come to, up to somewhat over 16 KiB: the rest, which may be a thousand times
+ * as much, is not inflated. Nothing where they are not compressed like that.
+ */
+async function inflatePrefix(bytes: Buffer, encoding: string): Promise<Buffer> {
+  const inflater = inflaterOf(bytes, encoding);
+  let plain = Buffer.alloc(0);
+  if (inflater === null) return plain;
   try {
-    switch (encoding) {
-      case 'gzip':
-      case 'x-gzip':
-        return zlib.gunzipSync(bytes, flushed);
-      case 'deflate':
-        return ((bytes[0] ?? 0) & 0x0f) === 8 ? zlib.inflateSync(bytes, flushed) : zlib.inflateRawSync(bytes, flushed);
-      case 'br':
-        return zlib.brotliDecompressSync(bytes, { ...bounds, finishFlush: constants.BROTLI_OPERATION_FLUSH });
-      case 'zstd':
-        return zlib.zstdDecompressSync(bytes, { ...bounds, finishFlush: constants.ZSTD_e_flush });
-      default:
-        return null;
+    inflater.end(bytes);
+    for await (const chunk of inflater as AsyncIterable<Buffer>) {
+      plain = Buffer.concat([plain, chunk]);
+      if (plain.length > PREFIX_BYTES_MAX) break;
     }
+    return plain;
   } catch {
-    return null;
+    return Buffer.alloc(0);
+  }
+}
+
+function inflaterOf(bytes: Buffer, encoding: string): Transform | null {
+  const { constants } = zlib;
+  const flushed = { finishFlush: constants.Z_SYNC_FLUSH };
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return zlib.createGunzip(flushed);
+    case 'deflate':
+      return ((bytes[0] ?? 0) & 0x0f) === 8 ? zlib.createInflate(flushed) : zlib.createInflateRaw(flushed);
+    case 'br':
+      return zlib.createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+    case 'zstd':
+      return zlib.createZstdDecompress({ finishFlush: constants.ZSTD_e_flush });
+    default:
+      return null;
   }
 }
