@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { AppError, invalidInput } from '#kernel/errors.ts';
+import { invalidInput } from '#kernel/errors.ts';
 import { surveyJson } from '#kernel/json_survey.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -80,47 +80,4 @@ export function optionalTime(body: JsonObject, name: string): Temporal.Instant |
 export function optionalLink(body: JsonObject, name: string): string | null {
   const text = optionalText(body, name, 2_000);
   return text !== null && /^https?:\/\//i.test(text) ? text : null;
-}
-
-interface FormFile {
-  readonly field: string;
-  readonly fileName: string;
-  readonly content: Buffer;
-}
-
-/** The files of a form, of which there are at most so many. */
-export async function filesOf(body: unknown, contentType: string | undefined, max: number): Promise<FormFile[]> {
-  if (!Buffer.isBuffer(body) || contentType === undefined) {
-    throw new AppError('unsupported_media_type', 'send the parts as content-type: multipart/form-data');
-  }
-  if (hasMoreParts(body, contentType, max)) {
-    throw new AppError('payload_too_large', `send at most ${max} parts in a request`);
-  }
-  const form = await readForm(body, contentType);
-  const files: FormFile[] = [];
-  for (const [field, value] of form) {
-    if (typeof value === 'string') continue;
-    files.push({ field, fileName: value.name, content: Buffer.from(await value.arrayBuffer()) });
-  }
-  return files;
-}
-
-/** Reading a part takes as long as reading thousands of bytes: a form of too many is not read at all. */
-function hasMoreParts(body: Buffer, contentType: string, max: number): boolean {
-  const [, quoted, plain] = /boundary=(?:"([^"]{1,70})"|([^\s;]{1,70}))/i.exec(contentType) ?? [];
-  const boundary = quoted ?? plain;
-  if (boundary === undefined) return false;
-  const mark = `\r\n--${boundary}`;
-  // One behind each part.
-  let parts = 0;
-  for (let at = body.indexOf(mark); at !== -1 && parts <= max; at = body.indexOf(mark, at + mark.length)) parts += 1;
-  return parts > max;
-}
-
-async function readForm(body: Buffer, contentType: string): Promise<FormData> {
-  try {
-    return await new Response(new Uint8Array(body), { headers: { 'content-type': contentType } }).formData();
-  } catch {
-    throw invalidInput([{ path: '', message: 'the form cannot be read' }]);
-  }
 }
