@@ -3,6 +3,7 @@ export interface Spread {
   readonly min: number;
   readonly p50: number;
   readonly p90: number;
+  readonly p95: number;
   readonly p99: number;
   readonly max: number;
 }
@@ -12,7 +13,7 @@ export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new RangeError('no samples');
   const sorted = samples.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return { min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
+  return { min: at(0), p50: at(0.5), p90: at(0.9), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
 /** `12.3 ms`, `4.56 s`: three significant figures. */

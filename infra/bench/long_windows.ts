@@ -1,5 +1,6 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { cutRange } from '#core/metrics/buckets.ts';
+import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { cutRange, cutWindow } from '#core/metrics/buckets.ts';
+import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { DAY_MS } from '#core/metrics/rollup_plan.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
@@ -14,73 +15,107 @@ import {
   withLongHistory,
 } from './metrics/long_history.ts';
 
-const TIMES = 15;
+const TIMES = 20;
 const SECONDS_MAX = 15;
 const PIXELS = 1_000;
+const GOAL_MS = 300;
+const DAYS = (process.env['BENCH_DAYS'] ?? '30,100,400')
+  .split(',')
+  .map(Number)
+  .filter((days) => days <= HISTORY_DAYS);
+const SERIES = { one: 'one', all: String(SERIES_A_METRIC), 'all, by host': `${SERIES_A_METRIC}, by host` } as const;
 
 interface Question {
-  readonly series: 'one' | 'all' | 'all, by host';
+  readonly series: keyof typeof SERIES;
   readonly days: number;
   readonly aggregation: Aggregation;
 }
 
-const QUESTIONS: readonly Question[] = [30, 100, 400].flatMap((days) =>
-  (['one', 'all', 'all, by host'] as const).flatMap((series): Question[] => [
-    { series, days, aggregation: 'avg' },
-    { series, days, aggregation: 'last' },
-    { series, days, aggregation: 'sum' },
-  ]),
+const KINDS = Object.keys(SERIES) as (keyof typeof SERIES)[];
+const QUESTIONS: readonly Question[] = DAYS.flatMap((days) =>
+  KINDS.flatMap((series) => AGGREGATIONS.map((aggregation) => ({ series, days, aggregation }))),
 );
 
 export const longWindows: Bench = {
   name: 'long_windows',
-  about: 'charts of 30, 100 and 400 days over a billion points (goal: 300 ms)',
+  about: 'charts of 30, 100 and 400 days, and query_metric, over a billion points (goal: 300 ms)',
   minutesMax: 60,
   run: () =>
     withLongHistory(async (history) => {
       printInputs({
         ...history.inputs,
         charts: `of ${PIXELS} pixels, as the console asks for them: hours up to 100 days, then days; by host: the ten greatest and all others`,
+        query_metric: `${WINDOW_MINUTES_MAX / 1_440} days, the longest that it answers; a counter: sum is what it grew by`,
         turns: `each ${TIMES} times or for ${SECONDS_MAX} s`,
       });
       const reader = new MetricReader(history.client);
-      const rows: Record<string, string>[] = [];
-      for (const question of QUESTIONS) {
-        if (question.days > HISTORY_DAYS) continue;
-        rows.push(await ask(reader, history, question));
+      const charts: Record<string, string>[] = [];
+      for (const question of QUESTIONS) charts.push(await askChart(reader, history, question));
+      printTable(charts);
+      const series: Record<string, string>[] = [];
+      for (const kind of ['one', 'all'] as const) {
+        for (const aggregation of AGGREGATIONS) series.push(await askSeries(reader, history, kind, aggregation));
       }
-      printTable(rows);
+      printTable(series);
     }),
 };
 
-async function ask(reader: MetricReader, history: LongHistory, question: Question): Promise<Record<string, string>> {
-  const { series, days, aggregation } = question;
+async function askChart(
+  reader: MetricReader,
+  history: LongHistory,
+  { series, days, aggregation }: Question,
+): Promise<Record<string, string>> {
   const toMs = history.now.epochMilliseconds;
   const { columnMs, ...buckets } = cutRange(toMs - days * DAY_MS, toMs, PIXELS);
-  const selector = parseSelector(series === 'one' ? `${ASKED_METRIC}{host="host-17"}` : ASKED_METRIC);
-  const keptSince = history.now.subtract({ hours: 24 * 400 });
-  const asked = { serviceId: history.serviceId, selector, aggregation, buckets, keptSince };
-  const chart = async () => {
+  const asked = { ...questionOf(history, series, aggregation), buckets };
+  return await measure({ 'chart of series': SERIES[series], days: String(days), aggregation }, async () => {
     const query = await reader.withRollups(asked);
     const ranked = series === 'all, by host' ? await reader.rankValues(query, 'host', 10) : null;
     const split = ranked === null ? null : { label: 'host', values: ranked.values };
-    return await reader.queryChart({ ...query, split, columnMs });
+    const parts = await reader.queryChart({ ...query, split, columnMs });
+    return parts.reduce((sum, { points }) => sum + points.length, 0);
+  });
+}
+
+async function askSeries(
+  reader: MetricReader,
+  history: LongHistory,
+  series: 'one' | 'all',
+  aggregation: Aggregation,
+): Promise<Record<string, string>> {
+  const asked = {
+    ...questionOf(history, series, aggregation),
+    buckets: cutWindow(WINDOW_MINUTES_MAX, history.now),
   };
+  return await measure(
+    { 'query_metric of series': SERIES[series], aggregation },
+    async () => (await reader.query(asked)).length,
+  );
+}
+
+function questionOf(history: LongHistory, series: keyof typeof SERIES, aggregation: Aggregation) {
+  const selector = parseSelector(series === 'one' ? `${ASKED_METRIC}{host="host-17"}` : ASKED_METRIC);
+  return { serviceId: history.serviceId, selector, aggregation, keptSince: history.now.subtract({ hours: 24 * 400 }) };
+}
+
+/** `ask` says how many values it was answered with. */
+async function measure(
+  question: Readonly<Record<string, string>>,
+  ask: () => Promise<number>,
+): Promise<Record<string, string>> {
   try {
-    const [first = 0] = await timed(chart, { times: 1 });
-    const spread = spreadOf(await timed(chart, { times: TIMES, secondsMax: SECONDS_MAX }));
-    const buckets = (await chart()).reduce((sum, { points }) => sum + points.length, 0);
+    const [first = 0] = await timed(ask, { times: 1 });
+    const { p50, p95, max } = spreadOf(await timed(ask, { times: TIMES, secondsMax: SECONDS_MAX }));
     return {
-      series: series === 'one' ? series : series.replace('all', String(SERIES_A_METRIC)),
-      days: String(days),
-      aggregation,
+      ...question,
       first: duration(first),
-      p50: duration(spread.p50),
-      max: duration(spread.max),
-      'of the goal': ratio(spread.p50, 300),
-      values: String(buckets),
+      p50: duration(p50),
+      p95: duration(p95),
+      max: duration(max),
+      'of the goal': ratio(p50, GOAL_MS),
+      values: String(await ask()),
     };
   } catch (error) {
-    return { series, days: String(days), aggregation, first: error instanceof Error ? error.message : String(error) };
+    return { ...question, first: error instanceof Error ? error.message : String(error) };
   }
 }

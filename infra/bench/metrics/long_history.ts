@@ -14,9 +14,10 @@ import { count, duration } from '#infra/bench/figures.ts';
 import { withFolder } from '#infra/bench/harness.ts';
 
 /** The first is a counter that begins again now and then, and belongs to the service that is asked; the others are gauges of another service. */
-const METRICS = 7;
+const METRICS = Number(process.env['BENCH_METRICS'] ?? 7);
 export const ASKED_METRIC = 'metric_0';
-export const SERIES_A_METRIC = 250;
+const SERIES = 1_750;
+export const SERIES_A_METRIC = Math.floor(SERIES / METRICS);
 const POINTS_A_DAY = METRICS * SERIES_A_METRIC * 1_440;
 const POINTS = Number(process.env['BENCH_MILLION_POINTS'] ?? 1_000) * 1_000_000;
 /** A point a minute of each series, for so long. */
