@@ -11,7 +11,7 @@ import { countProcessorBelow, useBelow } from '#infra/bench/paging/processes.ts'
 import type { Fleet } from './fleet.ts';
 
 const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
-const OPEN_INCIDENTS = 100_000;
+const OPEN_INCIDENTS = Number(process.env['BENCH_INCIDENTS'] ?? 100_000);
 /** As many as the longest list has: what grows from here on grows with what is there, and not with the answer. */
 const OF_FULL_LISTS = 5_000;
 /** Of one request. */
@@ -20,6 +20,8 @@ const SERIES_OF_SERVICE = 200_000;
 const IDLE_MS = 15_000;
 const TIMES = 20;
 const GIVEN_UP_AFTER_MS = 600_000;
+/** Memory is told after each of these parts of the series. */
+const PARTS = 10;
 
 interface Sample {
   readonly resident: ReadonlyMap<string, number>;
@@ -46,7 +48,7 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   printInputs({
     series: `${count(SERIES)} new ones of one minute, by the API (BENCH_SERIES=10000000 for ten million)`,
     rules: `${count(OPEN_INCIDENTS)}, over 5,000 metrics without points`,
-    'open incidents': `${count(OPEN_INCIDENTS)}, one of each of these rules`,
+    'open incidents': `${count(OPEN_INCIDENTS)}, one of each of these rules (BENCH_INCIDENTS=0 leaves rules and incidents out)`,
     questions: `${TIMES} times each, the median`,
     idle: `processor time of all processes while nothing is sent, over ${IDLE_MS / 1_000} s`,
   });
@@ -55,9 +57,10 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   try {
     const before = await sample(setting);
     const memory = watchMemory();
-    const tookMs = await sendSeries(setting);
+    const tookMs = await sendSeries(setting, memory.mark);
     const peak = memory.stop();
     printTable([{ what: `${count(SERIES)} series taken and stored`, figure: `${count(SERIES / (tookMs / 1_000))}/s` }]);
+    printTable(peak.marks);
     printTable([
       {
         'the most memory while series were taken, looked at each second': 'API and worker together, at one time',
@@ -69,6 +72,13 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
       })),
     ]);
     const withSeries = await sample(setting);
+    if (OPEN_INCIDENTS === 0) {
+      print([
+        ['before', before],
+        [`${count(SERIES)} series`, withSeries],
+      ]);
+      return;
+    }
     await createRules(setting, 1, OF_FULL_LISTS);
     await openIncidents(setting, 1, OF_FULL_LISTS);
     const withFullLists = await sample(setting);
@@ -88,23 +98,45 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
   }
 }
 
-/** All that is resident, files and what processes share included. */
-function watchMemory(): { stop(): { readonly together: number; readonly each: ReadonlyMap<string, number> } } {
+interface Memory {
+  /** Notes the most since the last mark. */
+  readonly mark: (series: number) => void;
+  stop(): {
+    readonly together: number;
+    readonly each: ReadonlyMap<string, number>;
+    readonly marks: readonly Record<string, string>[];
+  };
+}
+
+/** All that is resident, files and what processes share included; looked at each second. */
+function watchMemory(): Memory {
   const each = new Map<string, number>();
+  const marks: Record<string, string>[] = [];
   let together = 0;
+  let lately = new Map<string, number>();
+  const began = performance.now();
   const timer = setInterval(() => {
     const uses = useBelow(process.pid);
-    for (const { name, residentBytes } of uses) each.set(name, Math.max(each.get(name) ?? 0, residentBytes));
-    const own = uses.filter(({ name }) => name === 'API' || name === 'Worker');
-    together = Math.max(
-      together,
-      own.reduce((sum, { residentBytes }) => sum + residentBytes, 0),
-    );
+    let own = 0;
+    for (const { name, residentBytes } of uses) {
+      each.set(name, Math.max(each.get(name) ?? 0, residentBytes));
+      lately.set(name, Math.max(lately.get(name) ?? 0, residentBytes));
+      if (name === 'API' || name === 'Worker') own += residentBytes;
+    }
+    together = Math.max(together, own);
+    lately.set('both', Math.max(lately.get('both') ?? 0, own));
   }, 1_000);
   return {
+    mark(series) {
+      const most = Object.fromEntries(
+        ['API', 'Worker', 'both', 'PostgreSQL', 'ClickHouse'].map((name) => [name, megabytes(lately.get(name) ?? 0)]),
+      );
+      marks.push({ 'series taken': count(series), after: duration(performance.now() - began), ...most });
+      lately = new Map();
+    },
     stop() {
       clearInterval(timer);
-      return { together, each };
+      return { together, each, marks };
     },
   };
 }
@@ -129,7 +161,7 @@ async function newService(client: Setting['client'], name: string) {
 }
 
 /** Each series has one point, of a metric of a thousand hosts. */
-async function sendSeries({ fleet, client, db }: Setting): Promise<number> {
+async function sendSeries({ fleet, client, db }: Setting, mark: Memory['mark']): Promise<number> {
   const url = `${fleet.of('api')[0]?.url}/api/ingest/metrics`;
   let ingestionKey = '';
   const began = performance.now();
@@ -150,6 +182,8 @@ async function sendSeries({ fleet, client, db }: Setting): Promise<number> {
         throw new Error(`a request was answered with ${answer.status}`);
       await delay(200);
     }
+    const taken = Math.min(SERIES, sent + BATCH);
+    if (Math.floor((taken * PARTS) / SERIES) > Math.floor((sent * PARTS) / SERIES)) mark(taken);
   }
   const deadline = performance.now() + GIVEN_UP_AFTER_MS;
   while ((await db.sql.row('select 1 from kept_jobs limit 1')) !== null) {
