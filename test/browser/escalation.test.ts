@@ -211,7 +211,7 @@ inBrowser('teams, policies and the simulator', () => {
     const { page } = await h.visitor({ path: '/oncall/policies', viewport: PHONE, hasTouch: true });
     await page.getByRole('button', { name: /^Wake the people on call, then everybody/ }).tap();
     await heading(page, 'Create a policy');
-    await page.getByRole('group', { name: 'Step 3 now' }).getByText('Bram').waitFor();
+    await page.getByRole('region', { name: 'If an incident opened now' }).getByText('Bram').last().waitFor();
     await page.getByRole('button', { name: 'Create' }).tap();
     await heading(page, 'Wake the people on call');
     await page.getByText('No rule pages by this policy yet.').waitFor();

@@ -215,13 +215,7 @@ async function pickBy(press: Ways['press'], field: Locator, option: string): Pro
   await expect.poll(isChosen).toBe(true);
 }
 
-function byMouse(page: Page): Ways {
-  const press = async (control: Locator): Promise<void> => {
-    await control.waitFor({ state: 'attached' });
-    await isReady(control);
-    const { x, y } = await placeOf(control);
-    await page.mouse.click(x, y);
-  };
+function byPointing(press: Ways['press']): Ways {
   return {
     press,
     async write(field, text) {
@@ -229,6 +223,7 @@ function byMouse(page: Page): Ways {
       await field.fill(text);
     },
     async choose(field, label) {
+      // The list that opens is the browser's or the phone's own.
       await field.selectOption({ label });
     },
     async pick(field, option) {
@@ -237,6 +232,16 @@ function byMouse(page: Page): Ways {
       await pickBy(press, field, option);
     },
   };
+}
+
+function byMouse(page: Page): Ways {
+  const press = async (control: Locator): Promise<void> => {
+    await control.waitFor({ state: 'attached' });
+    await isReady(control);
+    const { x, y } = await placeOf(control);
+    await page.mouse.click(x, y);
+  };
+  return byPointing(press);
 }
 
 function byKeyboard(page: Page): Ways {
@@ -332,22 +337,7 @@ async function byTouch(page: Page, small: Set<string>): Promise<Ways> {
     if (Math.round(height) < THUMB_PX) small.add(`${Math.round(height)} px high: ${String(control)} at ${page.url()}`);
     await finger.tap({ x, y }, APART_MS);
   };
-  return {
-    press,
-    async write(field, text) {
-      await press(field);
-      await field.fill(text);
-    },
-    async choose(field, label) {
-      // The list that opens is the phone's own.
-      await field.selectOption({ label });
-    },
-    async pick(field, option) {
-      await press(field);
-      await field.fill(option);
-      await pickBy(press, field, option);
-    },
-  };
+  return byPointing(press);
 }
 
 /** A person waits until it can be pressed. */

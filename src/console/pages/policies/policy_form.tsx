@@ -1,11 +1,8 @@
 import { Button, Kbd, TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconRepeat } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { previewQuery } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
@@ -26,15 +23,11 @@ import {
   type PolicyDraft,
   removeStep,
   repeatSteps,
-  toStepInputs,
 } from '#console/pages/policies/policy_draft.ts';
+import { PolicyPreview } from '#console/pages/policies/policy_preview.tsx';
 import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
-import { useOrganization } from '#console/shell/organization.tsx';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
-
-/** Waits until typing pauses before it asks the server whom the steps would page. */
-const DEBOUNCE_MS = 200;
 
 interface PolicyFormProps {
   readonly values: PolicyDraft;
@@ -51,7 +44,7 @@ interface PolicyFormProps {
   readonly children?: ReactNode;
 }
 
-/** The editor of a policy: its steps in the order in which they fire, each with whom it would page now. */
+/** The editor of a policy: its steps in the order in which they fire, and whom they would page now. */
 export function PolicyForm(props: PolicyFormProps) {
   const { values, setValues, draft, isNew, button, isPending, error, onSave, onCancel, children } = props;
   const [isTried, setIsTried] = useState(false);
@@ -59,7 +52,6 @@ export function PolicyForm(props: PolicyFormProps) {
   const faults = faultsOf(values, isNew);
   const shown = isTried ? faults : { ofSteps: new Map<number, StepFaults>() };
   const refused = refusalsOf(error);
-  const preview = usePreview(values);
   const { steps } = values;
   const names = useNamesOf(steps.flatMap(({ targetUserIds }) => targetUserIds));
 
@@ -88,104 +80,106 @@ export function PolicyForm(props: PolicyFormProps) {
     event.stopPropagation();
   };
   return (
-    <form
-      className={classes.editor}
-      noValidate
-      onKeyDownCapture={onKey}
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
-      <DraftNotice
-        draft={draft}
-        labels={{ name: 'Name', teamId: 'Team', steps: 'Steps' }}
-        show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], names) : String(value))}
-      />
-      {error !== null && draft.conflicts.length === 0 && <ErrorAlert title="The policy was not saved" error={error} />}
-      {children}
-      <div className={classes.top}>
-        <TextInput
-          label="Name"
-          placeholder="Wake somebody"
-          maxLength={500}
-          value={values.name}
-          onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
-          error={shown.name}
-          data-autofocus
+    <div className={classes.editor}>
+      <form
+        noValidate
+        onKeyDownCapture={onKey}
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <DraftNotice
+          draft={draft}
+          labels={{ name: 'Name', teamId: 'Team', steps: 'Steps' }}
+          show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], names) : String(value))}
         />
-        {isNew && (
-          <TeamPicker
-            label="Team"
-            placeholder="Choose a team"
-            isRequired
-            value={values.teamId === '' ? null : values.teamId}
-            onChange={(teamId) => setValues({ ...values, teamId: teamId ?? values.teamId })}
-            error={shown.teamId}
-          />
+        {error !== null && draft.conflicts.length === 0 && (
+          <ErrorAlert title="The policy was not saved" error={error} />
         )}
-      </div>
-      <Steps className={classes.steps} ref={list} goesOn>
-        {steps.map((step, index) => (
-          <StepEditor
-            key={step.key}
-            step={step}
-            index={index}
-            count={steps.length}
-            names={names}
-            faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
-            isOutOfOrder={isOutOfOrder(steps, index)}
-            preview={preview.steps?.find((simulated) => simulated.step === index) ?? null}
-            isPreviewOld={preview.isOld}
-            onChange={(changes) => setSteps(steps.map((one) => (one === step ? { ...step, ...changes } : one)))}
-            onMove={(by, field) => move(step.key, by, field)}
-            onRemove={() => setSteps(removeStep(steps, step.key))}
+        {children}
+        <div className={classes.top}>
+          <TextInput
+            label="Name"
+            placeholder="Wake somebody"
+            maxLength={500}
+            value={values.name}
+            onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
+            error={shown.name}
+            data-autofocus
           />
-        ))}
-      </Steps>
-      {shown.steps !== undefined && (
-        <p className={classes.hint} role="alert">
-          {shown.steps}
-        </p>
-      )}
-      {steps.length === 0 && !isNew && <p className={classes.hint}>Without steps it pages nobody.</p>}
-      <div className={classes.add}>
-        <Button
-          variant="default"
-          leftSection={<IconPlus size={18} />}
-          onClick={add}
-          disabled={steps.length >= POLICY_STEPS_MAX}
-        >
-          Add a step
-        </Button>
-        {steps.length > 0 && (
+          {isNew && (
+            <TeamPicker
+              label="Team"
+              placeholder="Choose a team"
+              isRequired
+              value={values.teamId === '' ? null : values.teamId}
+              onChange={(teamId) => setValues({ ...values, teamId: teamId ?? values.teamId })}
+              error={shown.teamId}
+            />
+          )}
+        </div>
+        <Steps className={classes.steps} ref={list} goesOn>
+          {steps.map((step, index) => (
+            <StepEditor
+              key={step.key}
+              step={step}
+              index={index}
+              count={steps.length}
+              names={names}
+              faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
+              isOutOfOrder={isOutOfOrder(steps, index)}
+              onChange={(changes) => setSteps(steps.map((one) => (one === step ? { ...step, ...changes } : one)))}
+              onMove={(by, field) => move(step.key, by, field)}
+              onRemove={() => setSteps(removeStep(steps, step.key))}
+            />
+          ))}
+        </Steps>
+        {shown.steps !== undefined && (
+          <p className={classes.hint} role="alert">
+            {shown.steps}
+          </p>
+        )}
+        {steps.length === 0 && !isNew && <p className={classes.hint}>Without steps it pages nobody.</p>}
+        <div className={classes.add}>
           <Button
             variant="default"
-            leftSection={<IconRepeat size={18} />}
-            onClick={() => setSteps(repeatSteps(steps))}
-            disabled={!canRepeat(steps)}
-            title={canRepeat(steps) ? undefined : `A policy has at most ${POLICY_STEPS_MAX} steps`}
+            leftSection={<IconPlus size={18} />}
+            onClick={add}
+            disabled={steps.length >= POLICY_STEPS_MAX}
           >
-            Repeat all steps
+            Add a step
           </Button>
-        )}
-      </div>
-      <p className={classes.keys}>
-        <Kbd size="xs">Alt</Kbd> <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> move a step, <Kbd size="xs">Alt</Kbd>{' '}
-        <Kbd size="xs">Enter</Kbd> adds one, <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> saves.
-      </p>
-      <div className="hidden-text" aria-live="polite">
-        {announcement}
-      </div>
-      <div className={classes.foot}>
-        <Button variant="default" onClick={onCancel}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
-          {button}
-        </Button>
-      </div>
-    </form>
+          {steps.length > 0 && (
+            <Button
+              variant="default"
+              leftSection={<IconRepeat size={18} />}
+              onClick={() => setSteps(repeatSteps(steps))}
+              disabled={!canRepeat(steps)}
+              title={canRepeat(steps) ? undefined : `A policy has at most ${POLICY_STEPS_MAX} steps`}
+            >
+              Repeat all steps
+            </Button>
+          )}
+        </div>
+        <p className={classes.keys}>
+          <Kbd size="xs">Alt</Kbd> <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> move a step, <Kbd size="xs">Alt</Kbd>{' '}
+          <Kbd size="xs">Enter</Kbd> adds one, <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> saves.
+        </p>
+        <div className="hidden-text" aria-live="polite">
+          {announcement}
+        </div>
+        <div className={classes.foot}>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={isPending} disabled={draft.conflicts.length > 0}>
+            {button}
+          </Button>
+        </div>
+      </form>
+      <PolicyPreview values={values} />
+    </div>
   );
 }
 
@@ -218,16 +212,6 @@ function findControl(step: Element | null | undefined, field: string): HTMLEleme
   if (place === null || place === undefined) return null;
   const control = place.matches('input, button') ? place : place.querySelector('input');
   return control instanceof HTMLElement && !control.matches(':disabled') ? control : null;
-}
-
-/** Whom the steps would page now, once they can be sent. */
-function usePreview(values: PolicyDraft) {
-  const { org } = useOrganization();
-  const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);
-  const isReady = teamId !== '' && faultsOf({ name: '-', teamId, steps }, false).ofSteps.size === 0;
-  const query = useQuery({ ...previewQuery(org.orgId, teamId, toStepInputs(steps)), enabled: isReady });
-  // What was known stays until more is: nothing below it moves while somebody reaches for it.
-  return { steps: query.data?.steps, isOld: !isReady || query.isPlaceholderData };
 }
 
 /** What the server refused, by the index of the step. */

@@ -2,14 +2,12 @@ import { ActionIcon, Checkbox, Group, NumberInput } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
 import { type KeyboardEvent, useState } from 'react';
 
-import type { SimulatedStep } from '#console/api/team_pages.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
 import { SeveralChoices } from '#console/components/several_choices.tsx';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { Bullet, Step } from '#console/components/steps.tsx';
 import type { Names } from '#console/components/use_names_of.ts';
-import { StepDetails } from '#console/pages/policies/escalation_flow.tsx';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
@@ -28,20 +26,15 @@ interface StepEditorProps {
   readonly names: Names;
   readonly faults: StepFaults;
   readonly isOutOfOrder: boolean;
-  /** Whom it would page now; null while that is not known. */
-  readonly preview: SimulatedStep | null;
-  readonly isPreviewOld: boolean;
   onChange(changes: Partial<DraftStep>): void;
   /** `field` names what has the focus, and gets it again. */
   onMove(by: 1 | -1, field: string): void;
   onRemove(): void;
 }
 
-/** One step of the editor: after how long, whom, by which channels, and who that is now. */
+/** One step of the editor: after how long, whom, by which channels. */
 export function StepEditor(props: StepEditorProps) {
-  const { step, index, count, names, faults, isOutOfOrder, preview, isPreviewOld, onChange } = props;
-  const { onMove, onRemove } = props;
-  const name = `Step ${index + 1}`;
+  const { step, index, count, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
   const [typed, setTyped] = useState('');
   const members = useFoundMembers(typed);
   const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
@@ -64,7 +57,7 @@ export function StepEditor(props: StepEditorProps) {
       <Bullet tone="blue" className={classes.bullet}>
         {index + 1}
       </Bullet>
-      <div className={classes.fields} role="group" aria-label={name}>
+      <div className={classes.fields} role="group" aria-label={`Step ${index + 1}`}>
         <div className={classes.line}>
           <NumberInput
             label="Minutes after the trigger"
@@ -151,15 +144,6 @@ export function StepEditor(props: StepEditorProps) {
           >
             <IconTrash size={18} />
           </ActionIcon>
-        </div>
-        {/* It has its place before its content is known, so that nothing below it moves. */}
-        <div className={classes.preview} aria-label={`${name} now`} role="group" aria-busy={isPreviewOld}>
-          <span className={classes.now}>Now</span>
-          {preview === null ? (
-            <p className={classes.unknown}>Whom it would page, once the team and all steps are complete.</p>
-          ) : (
-            <StepDetails step={preview} />
-          )}
         </div>
       </div>
     </Step>

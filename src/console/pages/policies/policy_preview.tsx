@@ -1,0 +1,36 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+
+import { previewQuery } from '#console/api/team_pages.ts';
+import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
+import { faultsOf, type PolicyDraft, toStepInputs } from '#console/pages/policies/policy_draft.ts';
+import classes from '#console/pages/policies/policy_editor.module.css';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Waits until typing pauses before it asks the server whom the steps would page. */
+const DEBOUNCE_MS = 200;
+
+/** Whom the steps would page now. It stands beside the fields or below them, since its height follows what the server answers. */
+export function PolicyPreview({ values }: { readonly values: PolicyDraft }) {
+  const { org } = useOrganization();
+  const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);
+  const isReady = teamId !== '' && steps.length > 0 && faultsOf({ name: '-', teamId, steps }, false).ofSteps.size === 0;
+  const { data, isPlaceholderData } = useQuery({
+    ...previewQuery(org.orgId, teamId, toStepInputs(steps)),
+    enabled: isReady,
+  });
+  return (
+    <section className={classes.preview} aria-labelledby="policy-preview" tabIndex={0}>
+      <h2 id="policy-preview" className={classes.previewTitle}>
+        If an incident opened now
+      </h2>
+      {data === undefined ? (
+        <p className={classes.unknown}>Shows whom each step pages, once the team and all steps are complete.</p>
+      ) : (
+        <div aria-busy={!isReady || isPlaceholderData}>
+          <EscalationFlow steps={data.steps} />
+        </div>
+      )}
+    </section>
+  );
+}
