@@ -52,7 +52,7 @@ inBrowser('what people have entered', () => {
       if (await save.isEnabled()) await save.click();
       return await conflict.count();
     };
-    await expect.poll(isShown, { timeout: 30_000 }).toBe(1);
+    await expect.poll(isShown).toBe(1);
     await conflict.getByText('Their upgrade').waitFor();
     await conflict.getByRole('button', { name: 'What for: keep yours' }).click();
     await save.click();
@@ -75,7 +75,7 @@ inBrowser('what people have entered', () => {
       if (await saveLimits.isEnabled()) await saveLimits.click();
       return await limits.count();
     };
-    await expect.poll(isLimitShown, { timeout: 30_000 }).toBe(1);
+    await expect.poll(isLimitShown).toBe(1);
     await limits.getByText('12').waitFor();
     await limits.getByRole('button', { name: /keep yours$/ }).click();
     await saveLimits.click();

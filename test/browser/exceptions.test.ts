@@ -211,7 +211,7 @@ inBrowser('exceptions', () => {
       const listed = await h.expectOk('list_exception_groups', { serviceId });
       return listed.groups.find((group: { title: string }) => group.title === title)?.groupId;
     };
-    await expect.poll(() => titled('login of user <*> failed'), { timeout: 20_000 }).toBeDefined();
+    await expect.poll(() => titled('login of user <*> failed')).toBeDefined();
     await page.goto(`${h.baseUrl}/exceptions/${await titled('login of user <*> failed')}`);
     await heading(page, 'login of user <*> failed');
     await page.getByRole('button', { name: 'Split off this message' }).click();
@@ -302,13 +302,10 @@ inBrowser('exceptions', () => {
     await page.getByRole('navigation', { name: 'Exceptions by status' }).getByText('700').first().waitFor();
     const oldest = page.locator(`li[data-row="${groups.at(-1)!.groupId}"]`);
     await expect
-      .poll(
-        async () => {
-          await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
-          return await oldest.count();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await page.evaluate('window.scrollTo(0, document.documentElement.scrollHeight)');
+        return await oldest.count();
+      })
       .toBe(1);
     await expect.poll(() => rows(page).count()).toBeLessThan(60);
     expect(await oldest.getAttribute('aria-posinset')).toBe('700');

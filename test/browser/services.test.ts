@@ -147,7 +147,7 @@ inBrowser('services', () => {
       headers: { authorization: `Bearer ${service.ingestionKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ points: [{ name: 'latency', value: 3 }] }),
     });
-    await page.getByText('1 point in the last hour').waitFor({ timeout: 30_000 });
+    await page.getByText('1 point in the last hour').waitFor();
     await page.getByText('1,204 points refused: too many new series in a day').waitFor();
     await page.getByText('1 request with events refused: over the rate limit of the service').waitFor();
     expect(await page.getByRole('switch', { name: 'Metrics enabled' }).isDisabled()).toBe(true);

@@ -1,15 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
-import { connectionLimitsOf, limitConnections } from '#entry/http/connections.ts';
 import { limitPortConnections, portLimitsOf } from '#entry/http/port_connections.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { silentLog } from '#kernel/log.ts';
+import { guarded, opened, portOf } from '#test/contract/connection.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -22,16 +20,6 @@ beforeAll(async () => {
   port = (w.app.server.address() as AddressInfo).port;
 });
 afterAll(() => w.close());
-
-/** A connection, what was heard over it, and whether it is closed. */
-async function opened(to: number) {
-  const socket = Object.assign(connect(to, '127.0.0.1'), { isGone: false, heard: '' });
-  socket.on('error', () => {}).on('close', () => (socket.isGone = true));
-  socket.setEncoding('utf8').on('data', (text: string) => (socket.heard += text));
-  await once(socket, 'connect');
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
 
 const JSON_TYPE = 'content-type: application/json';
 const BAD_KEY = `authorization: Bearer key_${'0'.repeat(40)}`;
@@ -110,19 +98,9 @@ test.each([
 ] as const)(
   'a body that goes on arriving after its request was refused is cut off after %s',
   async (_, limit, bounds) => {
-    const server = createServer((_request, response) => response.end('refused'));
-    const limitLog = new LimitLog(silentLog, testClock());
-    const limits = { ...connectionLimitsOf(DEFAULT_LIMITS), ...bounds };
-    const connections = limitConnections(server, limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => {
-      connections.close();
-      server.closeAllConnections();
-      server.close();
-    });
+    const { port, limitLog } = await guarded((_request, response) => response.end('refused'), bounds);
     const given = async (bytes: number) => {
-      const socket = await opened((server.address() as AddressInfo).port);
+      const socket = await opened(port);
       socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n');
       await expect.poll(() => socket.heard).toContain('refused');
       socket.write(Buffer.alloc(bytes));
@@ -140,7 +118,7 @@ test('a port lets strangers have few connections, for a while and for a few byte
   const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, strangerBytesMax: 1_000 };
   const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
   const admitted: boolean[] = [];
-  const server = createTcpServer((socket) => {
+  const server = createServer((socket) => {
     admitted.push(connections.admit(socket));
     socket
       .on('error', () => {})
@@ -148,13 +126,11 @@ test('a port lets strangers have few connections, for a while and for a few byte
         if (String(bytes).includes('good key')) connections.setKnown(socket);
       });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   onTestFinished(() => {
     connections.close();
     server.close();
   });
-  const to = (server.address() as AddressInfo).port;
+  const to = await portOf(server);
   const known = await opened(to);
   known.write('a good key');
   const [idle, loud] = [await opened(to), await opened(to)];

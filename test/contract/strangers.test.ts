@@ -1,53 +1,18 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { BodyBudget } from '#entry/http/body_budget.ts';
-import { type ConnectionLimits, connectionLimitsOf, limitConnections } from '#entry/http/connections.ts';
-import { LimitLog } from '#kernel/limit_log.ts';
-import { silentLog } from '#kernel/log.ts';
-import { testClock } from '#test/kit/clock.ts';
-import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
+import { guarded, opened } from '#test/contract/connection.ts';
 import { world } from '#test/kit/world.ts';
 
 const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 
-async function guarded(
-  limits: Partial<ConnectionLimits>,
-  processes = () => 1,
-): Promise<{ server: Server; port: number; limitLog: LimitLog }> {
-  const server = createServer((request, response) => {
-    request.resume().on('end', () => response.end('done'));
-  });
-  const limitLog = new LimitLog(silentLog, testClock());
-  const connections = limitConnections(
-    server,
-    { ...connectionLimitsOf(DEFAULT_LIMITS), ...limits },
-    { limitLog, trustedProxies: undefined, processes },
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    connections.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  return { server, port: (server.address() as AddressInfo).port, limitLog };
-}
-
-async function opened(port: number): Promise<Socket & { isGone: boolean; heard: string }> {
-  const socket = Object.assign(connect(port, '127.0.0.1'), { isGone: false, heard: '' });
-  socket.on('error', () => {}).on('close', () => (socket.isGone = true));
-  socket.setEncoding('utf8').on('data', (text: string) => (socket.heard += text));
-  await once(socket, 'connect');
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
+const answer: RequestListener = (request, response) => void request.resume().on('end', () => response.end('done'));
 
 test('one address without a key has so many connections and no more', async () => {
-  const { port, limitLog } = await guarded({ connectionsOfAddressMax: 3 });
+  const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 3 });
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
   await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
@@ -55,7 +20,7 @@ test('one address without a key has so many connections and no more', async () =
 });
 
 test('of several processes each lets one address have its part of the connections', async () => {
-  const { port, limitLog } = await guarded({ connectionsOfAddressMax: 7 }, () => 3);
+  const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 7 }, () => 3);
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
   await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
@@ -63,7 +28,7 @@ test('of several processes each lets one address have its part of the connection
 });
 
 test('when all connections are in use, the one without a key that was idle longest is closed', async () => {
-  const { port, limitLog } = await guarded({ connectionsMax: 3 });
+  const { port, limitLog } = await guarded(answer, { connectionsMax: 3 });
   const [first, second, third] = [await opened(port), await opened(port), await opened(port)];
   first.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await expect.poll(() => first.heard).toContain('done');
@@ -74,7 +39,7 @@ test('when all connections are in use, the one without a key that was idle longe
 });
 
 test('a body that stops arriving is answered with 408, and the connection is closed', async () => {
-  const { port, limitLog } = await guarded({ bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
+  const { port, limitLog } = await guarded(answer, { bodyGraceMs: 100, bodyBytesPerSecondMin: 1_000_000 });
   const slow = await opened(port);
   slow.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx');
   await expect.poll(() => slow.isGone).toBe(true);

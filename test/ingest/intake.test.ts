@@ -173,7 +173,7 @@ describe('points', () => {
     const taken = await Promise.race([
       Promise.allSettled(Array.from({ length: 30 }, () => intake.acceptPoints(ALPHA, flood))),
       vi
-        .waitFor(() => expect(queue.addDurable).toHaveBeenCalled(), { timeout: 30_000 })
+        .waitFor(() => expect(queue.addDurable).toHaveBeenCalled(), { timeout: 60_000 })
         .then(() => 'some wait' as const),
     ]);
     expect(taken).toBe('some wait');

@@ -27,10 +27,10 @@ test('what waits on disk follows at once when the queue comes back while a run s
     log: silentLog,
   });
   replayer.run();
-  await expect.poll(() => reports, { timeout: 30_000 }).toBe(1);
+  await expect.poll(() => reports).toBe(1);
   isAway = false;
   replayer.run();
   report();
-  await expect.poll(() => added, { timeout: 30_000 }).toEqual(['an event']);
+  await expect.poll(() => added).toEqual(['an event']);
   await replayer.stop();
 });

@@ -158,7 +158,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
       w.clock.now().toString(),
       'evaluate_long_rules',
     ]);
-  await expect.poll(asOf, { timeout: 30_000 }).toEqual({ is_done: true });
+  await expect.poll(asOf).toEqual({ is_done: true });
   await sharing.stop();
   aSecondLater(w);
   await expectWell(w);

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { type Row, toColumns } from '#storage/postgres/columns.ts';
+import { type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -40,4 +40,20 @@ export const INSERT_ONE = prepared((db, job: Values<NewJobRow & { watch: string 
 /** The name of the lease of who watches. */
 export function watchOf(jobName: string): string {
   return `watch ${jobName}`;
+}
+
+/** Identifies a stored job. */
+export interface DurableJobKey {
+  /** Sorts by the time at which it was made, roughly. */
+  readonly jobId: string;
+  /** Jobs of earlier releases may share an id. */
+  readonly number: number;
+}
+
+/** As `p`. */
+export function keyRows(keys: readonly DurableJobKey[]) {
+  return rowsOf('p', {
+    kept_id: ['text', keys.map(({ jobId }) => jobId)],
+    number: ['integer', keys.map(({ number }) => number)],
+  });
 }

@@ -4,16 +4,16 @@ import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { INSERT_ONE, type NewJobRow, toRow, WATCHED_FOR_MS, watchOf } from '#storage/postgres/durable_job_row.ts';
+import {
+  type DurableJobKey,
+  INSERT_ONE,
+  keyRows,
+  type NewJobRow,
+  toRow,
+  WATCHED_FOR_MS,
+  watchOf,
+} from '#storage/postgres/durable_job_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
-
-/** Identifies a stored job. */
-export interface DurableJobKey {
-  /** Sorts by the time at which it was made, roughly. */
-  readonly jobId: string;
-  /** Jobs of earlier releases may share an id. */
-  readonly number: number;
-}
 
 /** Whose data it is; empty for jobs of a release that named no owner. */
 interface Owner {
@@ -250,7 +250,7 @@ export class DurableJobStore {
   async remove(keys: readonly DurableJobKey[]): Promise<void> {
     await this.#session.db
       .deleteFrom('kept_jobs as k')
-      .using(asRows(keys))
+      .using(keyRows(keys))
       .whereRef('k.kept_id', '=', 'p.kept_id')
       .whereRef('k.number', '=', 'p.number')
       .execute();
@@ -378,7 +378,7 @@ export class DurableJobStore {
   #updating(keys: readonly DurableJobKey[]) {
     return this.#session.db
       .updateTable('kept_jobs as k')
-      .from(asRows(keys))
+      .from(keyRows(keys))
       .whereRef('k.kept_id', '=', 'p.kept_id')
       .whereRef('k.number', '=', 'p.number');
   }
@@ -387,13 +387,6 @@ export class DurableJobStore {
 const FIRST_READY = prepared((db, { jobName }: Values<{ jobName: string }>) =>
   db.selectFrom('kept_jobs').select('number').where('job_name', '=', jobName).where('ready_at', '<=', NOW).limit(1),
 );
-
-function asRows(keys: readonly DurableJobKey[]) {
-  return rowsOf('p', {
-    kept_id: ['text', keys.map(({ jobId }) => jobId)],
-    number: ['integer', keys.map(({ number }) => number)],
-  });
-}
 
 function inMilliseconds(milliseconds: number): Expression<Temporal.Instant> {
   return sql<Temporal.Instant>`now() + ${milliseconds} * interval '1 millisecond'`;

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 
 import type { Temporal } from '#kernel/time.ts';
-import { columns, type Row, rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
+import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import type { DurableJobKey } from '#storage/postgres/durable_job_store.ts';
+import { type DurableJobKey, keyRows } from '#storage/postgres/durable_job_row.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
 
 const LISTED = ['keptId', 'jobName', 'serviceId', 'items', 'setAsideAt', 'readyAt'] as const;
@@ -28,13 +28,9 @@ export class SetAsideJobStore {
 
   /** Nobody begins them for so long. Then each is as suspicious as it is said here. */
   async add(keys: readonly DurableJobKey[], forMs: number, suspicion: number): Promise<void> {
-    const asRows = rowsOf('p', {
-      kept_id: ['text', keys.map(({ jobId }) => jobId)],
-      number: ['integer', keys.map(({ number }) => number)],
-    });
     await this.#session.db
       .updateTable('kept_jobs as k')
-      .from(asRows)
+      .from(keyRows(keys))
       .whereRef('k.kept_id', '=', 'p.kept_id')
       .whereRef('k.number', '=', 'p.number')
       .set(({ fn, ref }) => ({

@@ -45,7 +45,7 @@ test('a worker finds without a wake-up what is stored while it promises to look'
     const forMs = await keep(`${i}`);
     if (forMs > performance.now() - began) promised += 1;
     else void wake();
-    await expect.poll(() => seen, { timeout: 15_000, interval: 5 }).toContain(`${i}`);
+    await expect.poll(() => seen, { interval: 5 }).toContain(`${i}`);
   }
 });
 
@@ -123,8 +123,8 @@ test('a worker that begins nothing although jobs are ready promises no longer to
   await keep('first');
   void wake();
   let number = 0;
-  await expect.poll(() => keep(`more ${(number += 1)}`), { timeout: 15_000 }).toBeGreaterThan(0);
-  await expect.poll(() => keep(`more ${(number += 1)}`), { timeout: 15_000 }).toBe(0);
+  await expect.poll(() => keep(`more ${(number += 1)}`)).toBeGreaterThan(0);
+  await expect.poll(() => keep(`more ${(number += 1)}`)).toBe(0);
   end();
 });
 

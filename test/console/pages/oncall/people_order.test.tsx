@@ -57,7 +57,7 @@ async function open(): Promise<void> {
 }
 
 const until = async (read: () => unknown, expected: unknown): Promise<void> =>
-  await expect.poll(read, { timeout: 20_000 }).toEqual(expected);
+  await expect.poll(read).toEqual(expected);
 
 const field = () => screen.getByRole<HTMLInputElement>('combobox', { name: 'Add a person' });
 const type = (text: string) =>
