@@ -12,7 +12,7 @@ const SCREENS = [
   ['on a phone', { viewport: PHONE, isMobile: true }],
 ] as const;
 
-const LOOKS = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
+const LOOKS = { colorScheme: 'light' } as const;
 
 inBrowser('a dialog of an account', () => {
   test.each(SCREENS)(

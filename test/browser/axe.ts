@@ -54,8 +54,13 @@ const CLIP_AGAIN = `for (const [at, overflow] of clipping.splice(0)) at.style.ov
 /** What axe finds: everything in the scheme that is shown, and problems with colours in the other one, which stays.
  *
  * @param within a selector that limits the check; without it the whole page is checked
+ * @param schemes `shown` where the other scheme is checked elsewhere
  */
-export async function axeViolations(page: Page, within = ':root'): Promise<string[]> {
+export async function axeViolations(
+  page: Page,
+  within = ':root',
+  schemes: 'both' | 'shown' = 'both',
+): Promise<string[]> {
   if (await page.evaluate<boolean>('globalThis.axe === undefined')) await page.evaluate(AXE);
   await settled(page);
   await page.evaluate(SHOW_CLIPPED_MENUS);
@@ -66,10 +71,12 @@ export async function axeViolations(page: Page, within = ':root'): Promise<strin
         nodes.slice(0, 3).map(({ html, failureSummary }) => 'in ${colorScheme}, ' + id + ': ' + html.slice(0, 200) + ' ' + failureSummary)))`,
     );
   const shown = await schemeOf(page);
-  const other = shown === 'light' ? 'dark' : 'light';
   const found = await run(shown, {});
-  await showIn(page, other);
-  found.push(...(await run(other, { runOnly: ['color-contrast', 'link-in-text-block'] })));
+  if (schemes === 'both') {
+    const other = shown === 'light' ? 'dark' : 'light';
+    await showIn(page, other);
+    found.push(...(await run(other, { runOnly: ['color-contrast', 'link-in-text-block'] })));
+  }
   await page.evaluate(CLIP_AGAIN);
   return found;
 }

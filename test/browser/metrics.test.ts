@@ -243,9 +243,13 @@ inBrowser('metrics and dashboards', () => {
     const plot = plotOf(viewer.page, 'Left');
     await plot.waitFor();
     expect(await viewer.page.getByRole('button', { name: 'Edit', exact: true }).count()).toBe(0);
-    await plot.scrollIntoViewIfNeeded();
-    const area = (await plot.boundingBox())!;
-    await viewer.page.touchscreen.tap(area.x + area.width - 40, area.y + area.height / 2);
-    await expect.poll(() => plot.getAttribute('aria-valuetext')).toMatch(/http_requests_total 30/);
+    const told = async () => {
+      await plot.scrollIntoViewIfNeeded();
+      // What is above it may still load, and move it.
+      const area = (await plot.boundingBox())!;
+      await viewer.page.touchscreen.tap(area.x + area.width - 40, area.y + area.height / 2);
+      return await plot.getAttribute('aria-valuetext');
+    };
+    await expect.poll(told).toMatch(/http_requests_total 30/);
   });
 });

@@ -4,12 +4,15 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 
+/** What is pressed by mistake may be on its way. */
+const ANIMATED = { reducedMotion: 'no-preference' } as const;
+
 inBrowser('mistakes', () => {
   test('letters typed into the palette, or while it loads, never act on the incident behind it; it closes in every way', async () => {
     const h = await openConsole();
     const { serviceId } = await h.given.service({ name: 'checkout' });
     const incidentId = await h.incident(serviceId, 'Checkout is slow');
-    const { page } = await h.visitor({ path: '/incidents' });
+    const { page } = await h.visitor({ ...ANIMATED, path: '/incidents' });
     await page.getByRole('link', { name: 'Checkout is slow' }).click();
     await page.getByRole('button', { name: 'Acknowledge' }).waitFor();
     const asked: string[] = [];
@@ -71,7 +74,12 @@ inBrowser('mistakes', () => {
     const incidentId = await h.incident(serviceId, 'Checkout is slow');
     const other = await h.incident(serviceId, 'Disk is full');
     const statusOf = async (id: string) => (await h.expectOk('get_incident', { incidentId: id })).status;
-    const { page } = await h.visitor({ path: `/incidents/${incidentId}`, viewport: PHONE, hasTouch: true });
+    const { page } = await h.visitor({
+      ...ANIMATED,
+      path: `/incidents/${incidentId}`,
+      viewport: PHONE,
+      hasTouch: true,
+    });
     const touch = await touchScreen(page);
     const acknowledge = page.getByRole('button', { name: 'Acknowledge' });
     const place = await centerOf(acknowledge);
@@ -108,7 +116,12 @@ inBrowser('mistakes', () => {
       await expect.poll(async () => (await h.expectOk('get_incident', { incidentId })).status).toBe(status);
     const sourceIs = async (source: string) =>
       await expect.poll(async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0].source).toBe(source);
-    const { page } = await h.visitor({ role: 'responder', name: 'Anna', path: `/incidents/${incidentId}` });
+    const { page } = await h.visitor({
+      ...ANIMATED,
+      role: 'responder',
+      name: 'Anna',
+      path: `/incidents/${incidentId}`,
+    });
     const undo = page.getByRole('button', { name: 'Undo' });
 
     await page.getByRole('button', { name: 'Acknowledge' }).click();
@@ -145,7 +158,7 @@ inBrowser('mistakes', () => {
 
   test('a notice on a phone covers no button of the header, nor the bar at the bottom', async () => {
     const h = await openConsole();
-    const { page } = await h.visitor({ path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
+    const { page } = await h.visitor({ ...ANIMATED, path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
     await page.getByLabel('Name', { exact: true }).fill('Olga Nova');
     await page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Save' }).tap();
     await page.getByText('Your name was changed.').waitFor();

@@ -7,6 +7,7 @@ import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
+import { openPath } from '#test/browser/open_path.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
@@ -176,7 +177,7 @@ export async function press(page: Page, name: string | RegExp): Promise<void> {
 }
 
 async function load(page: Page, h: ConsoleWorld, path: string): Promise<void> {
-  await page.goto(`${h.baseUrl}/${path}`);
+  await openPath(page, h.baseUrl, path);
   await page.locator('main h1').waitFor();
   await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
 }
@@ -204,7 +205,7 @@ const WIDER_THAN_SCREEN = `(() => {
   return ['wider than the screen: ' + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' … ')];
 })()`;
 
-/** The problems of everything that opens. Each page is loaded once. */
+/** The problems of everything that opens. Each page is shown once, and all but the first by a link. */
 export async function problemsOf(
   page: Page,
   h: ConsoleWorld,
@@ -212,6 +213,8 @@ export async function problemsOf(
   look: (page: Page, isOpen: boolean) => Promise<string[]>,
 ): Promise<string[]> {
   const faults: string[] = [];
+  // What was made behind its back shows.
+  await page.reload();
   for (const [path, openings] of Map.groupBy(all, ([path]) => path)) {
     await load(page, h, path);
     for (const opening of openings) {
@@ -229,6 +232,7 @@ export async function problemsOf(
       const found = [...(await look(page, opening.length > 1)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
       if (!(await closesByEscape(page, opened))) {
         found.push('stays open after Escape');
+        await page.reload();
         await load(page, h, path);
       }
       faults.push(...found.map((fault) => `/${opening.join(', ')} at ${page.viewportSize()?.width} px: ${fault}`));

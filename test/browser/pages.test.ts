@@ -117,7 +117,7 @@ inBrowser('every page', () => {
     { timeout: 360_000 },
     async () => {
       const h = await openConsole();
-      const looks = { colorScheme: 'light', reducedMotion: 'reduce' } as const;
+      const looks = { colorScheme: 'light' } as const;
       const desk = await h.visitor({ ...looks, viewport: DESK });
       const phone = await h.visitor({ ...looks, viewport: PHONE, isMobile: true });
       const checks = await createSampleData(h, desk.userId);
