@@ -29,6 +29,8 @@ const VIEWS = PERMISSIONS.filter((permission) => permission.endsWith(':view'));
 const HOLDERS = [...ROLES, 'read-only owner', 'organization', 'read-only organization'];
 
 const KINDS = ['malformed', 'of nothing', 'example'] as const;
+/** Whoever may call an action is refused for the same shape: one who may call all, and one who may not, are enough, in one era each. */
+const SEND_MALFORMED: ReadonlySet<string> = new Set(['owner', 'responder']);
 type Bodies = Partial<Record<(typeof KINDS)[number], Record<string, unknown>>>;
 
 /** What makes that which a deletion removes. */
@@ -67,6 +69,7 @@ test.each(EACH_ACTION)('%s does the same for everyone over REST and MCP', async 
   for (const [index, holder] of HOLDERS.entries()) {
     const [here, there] = await Promise.all([bodiesFor(action, rest), bodiesFor(action, mcp)]);
     for (const kind of KINDS.filter((kind) => kind in here)) {
+      if (kind === 'malformed' && !SEND_MALFORMED.has(holder)) continue;
       const [expected, found] = await Promise.all([
         overRest(action, rest.keys.get(holder)!, here[kind]!),
         overMcp(action, mcp.keys.get(holder)!, there[kind]!, ERAS[index % ERAS.length]!),

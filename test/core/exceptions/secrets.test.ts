@@ -180,7 +180,7 @@ test('looking costs time linear in the text, whatever it is made of', () => {
   for (const shape of shapes) {
     const text = shape.repeat(64_000 / shape.length);
     spent(text);
-    // A walk of each part over all others would take seconds.
-    expect(spent(text), shape).toBeLessThan(200);
+    // A walk of each part over all others would take seconds; collecting the garbage of other tests may take long once.
+    expect(Math.min(spent(text), spent(text), spent(text)), shape).toBeLessThan(200);
   }
 });
