@@ -51,7 +51,7 @@ export const longWindows: Bench = {
       const reader = new MetricReader(history.client);
       const charts: Record<string, string>[] = [];
       for (const question of QUESTIONS) charts.push(await askChart(reader, history, question));
-      printTable(charts);
+      if (charts.length > 0) printTable(charts);
       const series: Record<string, string>[] = [];
       for (const kind of ['one', 'all'] as const) {
         for (const aggregation of AGGREGATIONS) series.push(await askSeries(reader, history, kind, aggregation));

@@ -60,7 +60,6 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
     const tookMs = await sendSeries(setting, memory.mark);
     const peak = memory.stop();
     printTable([{ what: `${count(SERIES)} series taken and stored`, figure: `${count(SERIES / (tookMs / 1_000))}/s` }]);
-    printTable(peak.marks);
     printTable([
       {
         'the most memory while series were taken, looked at each second': 'API and worker together, at one time',
@@ -99,19 +98,14 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
 }
 
 interface Memory {
-  /** Notes the most since the last mark. */
+  /** Prints the most since the last mark. */
   readonly mark: (series: number) => void;
-  stop(): {
-    readonly together: number;
-    readonly each: ReadonlyMap<string, number>;
-    readonly marks: readonly Record<string, string>[];
-  };
+  stop(): { readonly together: number; readonly each: ReadonlyMap<string, number> };
 }
 
 /** All that is resident, files and what processes share included; looked at each second. */
 function watchMemory(): Memory {
   const each = new Map<string, number>();
-  const marks: Record<string, string>[] = [];
   let together = 0;
   let lately = new Map<string, number>();
   const began = performance.now();
@@ -128,15 +122,16 @@ function watchMemory(): Memory {
   }, 1_000);
   return {
     mark(series) {
-      const most = Object.fromEntries(
-        ['API', 'Worker', 'both', 'PostgreSQL', 'ClickHouse'].map((name) => [name, megabytes(lately.get(name) ?? 0)]),
+      const most = ['API', 'Worker', 'both', 'PostgreSQL', 'ClickHouse'].map(
+        (name) => `${name} ${megabytes(lately.get(name) ?? 0)}`,
       );
-      marks.push({ 'series taken': count(series), after: duration(performance.now() - began), ...most });
+      const after = duration(performance.now() - began);
+      console.log(`  ${count(series)} series after ${after}, resident at most: ${most.join(', ')}`);
       lately = new Map();
     },
     stop() {
       clearInterval(timer);
-      return { together, each, marks };
+      return { together, each };
     },
   };
 }
