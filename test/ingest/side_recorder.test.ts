@@ -5,7 +5,10 @@ import { readEventAttachment } from '#actions/exceptions/read_event_attachment.t
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
 import { buildApp } from '#entry/http/app.ts';
+import { SideRecorder } from '#ingest/side_recorder.ts';
 import { asId } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import { Temporal, toTimestamp } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
@@ -53,6 +56,30 @@ test('what is not kept is counted under its name, and sessions by their release'
     releases: [{ release: 'shop@1.2.0', sessions: 100, errored: 0, crashed: 1, abnormal: 0, crashFreePercent: 99 }],
     total: 1,
   });
+});
+
+test('each is counted in its own hour, also when the clock is set back', async () => {
+  const { serviceId } = await w.given.service();
+  const clock = { now: () => Temporal.Instant.from(now) };
+  const recorder = new SideRecorder({
+    db: w.context.db,
+    clock,
+    log: silentLog,
+    cipher: { seal: (plain) => Buffer.from(plain) },
+  });
+  let now = '';
+  for (now of ['2027-03-10T09:59:59.999Z', '2027-03-10T10:00:00Z', '2027-03-10T10:59:59Z', '2027-03-10T09:30:00Z']) {
+    recorder.count(asId('service', serviceId), 'span', 'not_kept');
+  }
+  await recorder.close();
+  const rows = await w.context.db.sql.rows<{ hour: Temporal.Instant; count: number }>(
+    'select hour, count::int from sent_items where service_id = $1 order by hour',
+    [serviceId],
+  );
+  expect(rows.map(({ hour, count }) => [toTimestamp(hour), count])).toEqual([
+    ['2027-03-10T09:00:00.000Z', 2],
+    ['2027-03-10T10:00:00.000Z', 2],
+  ]);
 });
 
 test('files and feedback are shown with their event, encrypted until then, and to its organization alone', async () => {
