@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
+import { boxOf } from '#test/browser/touch.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 
 /** A service with a metric of two routes, one of them with a gap, and a counter. */
@@ -191,7 +192,7 @@ inBrowser('metrics and dashboards', () => {
     await plotOf(page, 'Left').waitFor();
     await page.getByText('A widget of the type heatmap cannot be shown here.').waitFor();
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
-    const box = (await page.getByRole('button', { name: /^Move or resize Left/ }).boundingBox())!;
+    const box = await boxOf(page.getByRole('button', { name: /^Move or resize Left/ }));
     await page.mouse.move(box.x + 8, box.y + 8);
     await page.mouse.down();
     for (const share of [0.25, 0.5, 0.75, 1]) await page.mouse.move(box.x + 8 + share * 640, box.y + 8, { steps: 4 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
+import { boxOf } from '#test/browser/touch.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 
 /** The keystroke-level model: a key of an average typist, and a moment to think before each field. */
@@ -93,8 +94,9 @@ inBrowser('on-call', () => {
     await page.getByText('The override of Primary is removed.').waitFor();
     expect(await onCall()).toMatchObject({ onCall: { name: 'Anna' }, source: 'rotation' });
 
-    // A part of it, marked by dragging. It lies ahead on every day of the week.
-    const bar = (await shift(page, 'Anna').boundingBox())!;
+    // A part of it, marked by dragging, once it is drawn again. It lies ahead on every day of the week.
+    await expect.poll(() => page.getByTitle(/^Bram, by an override/).count()).toBe(0);
+    const bar = await boxOf(shift(page, 'Anna'));
     await page.mouse.move(bar.x + bar.width * 0.5, bar.y + 10);
     await page.mouse.down();
     await page.mouse.move(bar.x + bar.width * 0.7, bar.y + 12, { steps: 4 });

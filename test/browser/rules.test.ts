@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { pressKeys, rulesSetting } from '#test/browser/rules_world.ts';
+import { boxOf } from '#test/browser/touch.ts';
 
 const slider = (page: Page): Locator => page.getByRole('slider', { name: 'Threshold' });
 
@@ -13,7 +14,7 @@ async function thresholdOf(page: Page): Promise<number> {
 
 /** Drags the line of the threshold by so many pixels. */
 async function drag(page: Page, by: number): Promise<void> {
-  const { x, y, width, height } = (await slider(page).boundingBox())!;
+  const { x, y, width, height } = await boxOf(slider(page));
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.down();
   for (let step = 1; step <= 8; step += 1) await page.mouse.move(x + width / 2, y + height / 2 + (by * step) / 8);
@@ -144,7 +145,7 @@ inBrowser('rules', () => {
     await page.goto(`${h.baseUrl}/rules/${ruleId}/edit`);
     await page.getByText('It would have opened 2 incidents').waitFor();
     await slider(page).scrollIntoViewIfNeeded();
-    const { x, y, width, height } = (await slider(page).boundingBox())!;
+    const { x, y, width, height } = await boxOf(slider(page));
     const devtools = await page.context().newCDPSession(page);
     const at = (by: number) => [{ x: x + width - 12, y: y + height / 2 + by }];
     await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) });

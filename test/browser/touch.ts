@@ -25,8 +25,10 @@ export async function touchScreen(page: Page): Promise<TouchScreen> {
   };
 }
 
+type Box = NonNullable<Awaited<ReturnType<Locator['boundingBox']>>>;
+
 /** Where it stays once nothing moves any more. */
-export async function centerOf(locator: Locator): Promise<Point> {
+export async function boxOf(locator: Locator): Promise<Box> {
   let last = '';
   const staysWhere = async (): Promise<boolean> => {
     const before = last;
@@ -34,6 +36,10 @@ export async function centerOf(locator: Locator): Promise<Point> {
     return last === before;
   };
   await expect.poll(staysWhere).toBe(true);
-  const { x, y, width, height } = (await locator.boundingBox())!;
+  return (await locator.boundingBox())!;
+}
+
+export async function centerOf(locator: Locator): Promise<Point> {
+  const { x, y, width, height } = await boxOf(locator);
   return { x: x + width / 2, y: y + height / 2 };
 }
