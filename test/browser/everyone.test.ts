@@ -190,7 +190,14 @@ async function givenRooms(h: ConsoleWorld): Promise<readonly Room[]> {
     [`dashboards/${dashboardId}`, 'No widgets yet', { Edit: 'editor', 'Full screen': 'viewer' }],
     ['settings/members', 'Joined', { 'Invite somebody': 'admin' }],
     ['settings/api-keys', 'Acts as', { 'Create a key': 'viewer' }],
+    ['settings/apps', 'No app is connected', {}],
+    ['settings/agents', 'Who may respond to incidents', { 'Stop all agents': 'admin' }],
+    ['settings/delivery', 'Whether this server can send messages to people.', {}],
+    ['settings/integrations', 'Programs and assistants', {}],
+    ['settings/billing', 'Exceptions, Metrics, On-call', {}],
     ['settings/audit', 'create_team', { Export: 'admin' }],
+    ['oncall/simulator', 'Nothing is sent: the simulator only shows what would happen.', {}],
+    ['me', 'Would a page wake you?', { 'Send a test by Mail': 'viewer', 'Your calendar': 'viewer' }],
   ];
 }
 
@@ -209,7 +216,8 @@ async function controlsOf(h: ConsoleWorld, role: Role, rooms: readonly Room[]): 
       `document.querySelector('main h1').dataset.old = ''; history.pushState({}, '', '${h.baseUrl}/${path}')`,
     );
     await page.locator('main h1:not([data-old])').waitFor();
-    const text = path === 'settings/audit' && role !== 'admin' ? 'For owners and admins' : shows;
+    const isHidden = ['settings/audit', 'settings/billing'].includes(path) && role !== 'admin';
+    const text = isHidden ? 'For owners and admins' : shows;
     await page.getByRole('main').getByText(text).locator('visible=true').first().waitFor();
     await page.locator('main .mantine-Skeleton-root').first().waitFor({ state: 'detached' });
     for (const name of Object.keys(controls)) {
