@@ -205,6 +205,19 @@ const WIDER_THAN_SCREEN = `(() => {
   return ['wider than the screen: ' + wide.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' … ')];
 })()`;
 
+/** What does not fit into the menu or dialog that holds it: an item, its text, or the cross that closes it. */
+const CUT_IN_OVERLAY = `(() => {
+  const around = [...document.querySelectorAll('[role=menu], [role=dialog]')].filter((one) => one.checkVisibility());
+  return around.flatMap((overlay) => {
+    const { top, right, bottom, left } = overlay.getBoundingClientRect();
+    return [...overlay.querySelectorAll('[role=menuitem], .mantine-Modal-close')].flatMap((one) => {
+      const box = one.getBoundingClientRect();
+      const isIn = box.top >= top - 1 && box.right <= right + 1 && box.bottom <= bottom + 1 && box.left >= left - 1;
+      return isIn && one.scrollHeight <= one.clientHeight + 1 ? [] : ['cut in its menu or dialog: ' + one.outerHTML.slice(0, 200)];
+    });
+  });
+})()`;
+
 /** The problems of everything that opens. Each page is shown once, and all but the first by a link. */
 export async function problemsOf(
   page: Page,
@@ -229,7 +242,11 @@ export async function problemsOf(
       // A dialog is named once its title stands; one that is never named is a finding.
       const nameless = page.locator('[role=dialog]:not([aria-labelledby], [aria-label])').first();
       await nameless.waitFor({ state: 'detached', timeout: NAMED_WITHIN_MS }).catch(() => {});
-      const found = [...(await look(page, opening.length > 1)), ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN))];
+      const found = [
+        ...(await look(page, opening.length > 1)),
+        ...(await page.evaluate<string[]>(WIDER_THAN_SCREEN)),
+        ...(await page.evaluate<string[]>(CUT_IN_OVERLAY)),
+      ];
       if (!(await closesByEscape(page, opened))) {
         found.push('stays open after Escape');
         await page.reload();

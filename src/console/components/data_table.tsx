@@ -126,6 +126,7 @@ function Cell<Item>({ column, item }: { readonly column: Column<Item>; readonly 
     <td
       className={`${classes.cell} ${isRightAligned ? classes.end : ''} ${column.isDesktopOnly === true ? classes.deskOnly : ''}`}
       data-main={isMain || isTitleHidden ? '' : undefined}
+      data-actions={isTitleHidden ? '' : undefined}
       data-empty={content === null || content === undefined || content === '' ? '' : undefined}
     >
       {!isMain && !isTitleHidden && (

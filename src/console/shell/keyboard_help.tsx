@@ -49,7 +49,7 @@ export function KeyboardHelp({ onClose }: { readonly onClose: () => void }) {
           {[SEARCH, ...toPages, ...ON_PAGES].map(([keys, what]) => (
             <Table.Tr key={what}>
               <Table.Td>{what}</Table.Td>
-              <Table.Td ta="right">
+              <Table.Td ta="right" style={{ whiteSpace: 'nowrap' }}>
                 {keys.map((key, index) => (
                   <Fragment key={key}>
                     {index > 0 && ' '}

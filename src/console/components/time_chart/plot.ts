@@ -45,6 +45,7 @@ interface PlotOptions {
 
 const AXIS_GAP = 8;
 const DRAG_MIN = 6;
+const RIGHT_PADDING = 14;
 
 /** Creates the plot; the caller destroys it. */
 export function createPlot(options: PlotOptions): uPlot {
@@ -61,7 +62,7 @@ export function createPlot(options: PlotOptions): uPlot {
   return new uPlot(
     {
       ...size,
-      padding: [10, 14, 0, 4],
+      padding: [10, RIGHT_PADDING, 0, 4],
       legend: { show: false },
       cursor: {
         y: false,
@@ -87,7 +88,12 @@ export function createPlot(options: PlotOptions): uPlot {
         },
       },
       axes: [
-        { ...axis, size: 28, space: (plot) => widthOfTick(plot), values: (_plot, ticks) => tickTexts(ticks) },
+        {
+          ...axis,
+          size: 28,
+          space: (plot) => widthOfTick(plot),
+          values: (plot, ticks) => uncutTexts(plot, ticks, state()),
+        },
         {
           ...axis,
           space: 34,
@@ -141,6 +147,17 @@ export function createPlot(options: PlotOptions): uPlot {
     columns,
     holder,
   );
+}
+
+/** The texts of the time axis, without one that would be cut at the right edge. */
+function uncutTexts({ bbox }: uPlot, ticks: readonly number[], { from, to }: PlotState): string[] {
+  const width = bbox.width / devicePixelRatio;
+  const texts = tickTexts(ticks);
+  return ticks.map((tick, index) => {
+    const text = texts[index] ?? '';
+    const center = ((tick * 1_000 - from) / (to - from)) * width;
+    return center + textWidth(text) / 2 > width + RIGHT_PADDING ? '' : text;
+  });
 }
 
 const isCursorEvent = (type: string): boolean => type === 'mousemove' || type === 'mouseleave';

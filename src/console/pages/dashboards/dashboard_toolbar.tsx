@@ -28,6 +28,9 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
   return (
     <Group gap="xs">
       <RangePicker range={range} onChange={onRange} />
+      <IconButton label="Refresh now" variant="default" className={classes.icon} onClick={onRefresh}>
+        <IconRefresh size={18} />
+      </IconButton>
       <NativeSelect
         aria-label="Refresh"
         disabled={range.kind === 'between'}
@@ -38,9 +41,6 @@ export function DashboardToolbar(props: DashboardToolbarProps) {
           onRefreshEvery(value === USUAL_REFRESH ? undefined : value);
         }}
       />
-      <IconButton label="Refresh now" variant="default" className={classes.icon} onClick={onRefresh}>
-        <IconRefresh size={18} />
-      </IconButton>
       <IconButton label="Full screen" variant="default" className={classes.icon} onClick={onFullScreen}>
         <IconMaximize size={18} />
       </IconButton>

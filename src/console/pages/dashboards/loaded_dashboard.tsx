@@ -1,14 +1,15 @@
 import { Alert, Button, TextInput } from '@mantine/core';
 import { useFullscreenElement, useHotkeys } from '@mantine/hooks';
-import { IconArrowBackUp, IconArrowLeft, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
+import { IconArrowBackUp, IconLayoutDashboard, IconMinimize, IconPlus } from '@tabler/icons-react';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { chartMarksQuery, markersOf } from '#console/api/charts.ts';
 import { type Dashboard, dashboardQuery, newWidgetId } from '#console/api/dashboards.ts';
 import { topicKey } from '#console/api/queries.ts';
+import { Back } from '#console/components/back.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
@@ -250,18 +251,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
   return (
     <Page
       title={current.name}
-      above={
-        <Button
-          component={Link}
-          to="/dashboards"
-          variant="subtle"
-          size="compact-sm"
-          mb="xs"
-          leftSection={<IconArrowLeft size={16} />}
-        >
-          Dashboards
-        </Button>
-      }
+      above={<Back to="/dashboards">Dashboards</Back>}
       actions={
         !isEditing && (
           <DashboardToolbar

@@ -116,6 +116,8 @@ export function Explore() {
               {isNarrow && (
                 <Button
                   variant="subtle"
+                  color="gray"
+                  px={0}
                   leftSection={<IconArrowLeft size={16} />}
                   onClick={() => show({ metric: undefined, where: undefined, split: undefined }, true)}
                 >

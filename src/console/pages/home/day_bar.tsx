@@ -34,7 +34,7 @@ export function DayBar({ shifts, from, userId }: DayBarProps) {
   );
 }
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
 const TICKS = [0, 6, 12, 18, 24];
 
 /** The hours below the bars. */

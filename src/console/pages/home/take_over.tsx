@@ -45,16 +45,15 @@ export function TakeOver({ schedule, onClose }: TakeOverProps) {
     <Dialog onClose={onClose} title={named`Take over ${name}`}>
       <Stack>
         <Text size="sm">
-          {onCall === null ? 'Nobody is on call.' : named`${onCall.name} is on call.`} You will be paged instead.
+          {onCall === null ? 'Nobody is on call' : named`${onCall.name} is on call`}
+          {until !== null && ` until ${dateTimeText(until)}`}. You will be paged instead.
         </Text>
         <NativeSelect
           label="How long"
           value={end}
           onChange={(event) => setEnd(event.currentTarget.value)}
           data={[
-            ...(until === null
-              ? []
-              : [{ value: 'shift', label: `Until the end of this shift, ${dateTimeText(until)}` }]),
+            ...(until === null ? [] : [{ value: 'shift', label: 'Until the end of this shift' }]),
             ...HOURS.map((hours) => ({
               value: String(hours),
               label: `For ${hours} ${hours === 1 ? 'hour' : 'hours'}`,

@@ -85,15 +85,19 @@ function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRow
             )}
           </div>
         </div>
-        {may('oncall:edit') && overrideId !== null && (
-          <Button size="xs" variant="default" onClick={onRemoveOverride} aria-label={`Remove override of ${name}`}>
-            Remove override
-          </Button>
-        )}
-        {may('oncall:edit') && !isMe && (
-          <Button size="xs" variant="default" onClick={onTakeOver} aria-label={`Take over ${name}`}>
-            Take over
-          </Button>
+        {may('oncall:edit') && (
+          <div className={classes.scheduleButtons}>
+            {overrideId !== null && (
+              <Button size="xs" variant="default" onClick={onRemoveOverride} aria-label={`Remove override of ${name}`}>
+                Remove override
+              </Button>
+            )}
+            {!isMe && (
+              <Button size="xs" variant="default" onClick={onTakeOver} aria-label={`Take over ${name}`}>
+                Take over
+              </Button>
+            )}
+          </div>
         )}
       </div>
       <DayBar shifts={shifts} from={at} userId={userId} />

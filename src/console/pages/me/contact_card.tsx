@@ -90,7 +90,7 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
             autoComplete="tel"
             maw={320}
           />
-          <Group gap="lg">
+          <Group gap="0.5rem 1.25rem">
             {SHOWN_CHANNELS.map((channel) => {
               const { title, preference } = declarationOf(channel);
               if (preference === null) return null;

@@ -54,7 +54,7 @@ export function ContactFields<Values extends ContactValues>({
         autoComplete="off"
         disabled={phoneLockedBecause !== null}
       />
-      <Group gap="lg">
+      <Group gap="0.5rem 1.25rem">
         {SHOWN_CHANNELS.map((channel) => {
           const { title, preference } = declarationOf(channel);
           if (preference === null) return null;

@@ -97,7 +97,7 @@ export function StepEditor(props: StepEditorProps) {
           onChange={(values) => onChange({ channels: SHOWN_CHANNELS.filter((channel) => values.includes(channel)) })}
           error={faults.channels}
         >
-          <Group gap="lg" mt={4}>
+          <Group gap="0.25rem 1.25rem" mt={4}>
             {SHOWN_CHANNELS.map((channel) => (
               <Checkbox
                 key={channel}
