@@ -38,6 +38,10 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
     enabled: serviceId !== null,
     placeholderData: keepPreviousData,
   });
+  // What was offered for a text before this one does not stay open over the buttons.
+  const typed = form.values.release.trim().toLowerCase();
+  const offered = data?.releases.map(({ release }) => release) ?? [];
+  const fitting = offered.filter((release) => release.toLowerCase().includes(typed));
   const faults = faultsAtFields(resolving.error, form.values);
   return (
     <Dialog
@@ -67,7 +71,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
             label="First release with the fix"
             description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
             placeholder="One that is known, or one to come"
-            suggestions={data?.releases.map(({ release }) => release) ?? []}
+            suggestions={fitting}
             isSearched
             maxLength={200}
             withAsterisk
