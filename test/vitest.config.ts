@@ -3,6 +3,8 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
+
 /** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
 const APART = [
   'test/console/**/*.test.tsx',
@@ -14,41 +16,38 @@ const APART = [
   'test/entry/tracing.test.ts',
 ];
 
-/** They kill processes, start many, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
-const FAULTS = [
-  'test/faults/{fail_over,flood,full_disk,pagers_killed,queue_away,queue_full,queue_wiped,stores_killed}.test.ts',
+/** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
+const INSTALLATIONS = [
   'test/ingest/live/prometheus.test.ts',
   'test/journeys/many_incidents.test.ts',
   'test/boot.test.ts',
 ];
 
-/** They measure nanoseconds: each in a process of its own, whose memory no other file has filled, after all others. */
-const TIMED = ['test/ingest/protocols/hostile_metrics.test.ts', 'test/ingest/protocols/sentry/hostile_events.test.ts'];
+/** They measure what something takes: each in a process of its own, whose memory no other file has filled, after all others. */
+const TIMED = [
+  'test/core/source_maps/hostile_maps.test.ts',
+  'test/ingest/protocols/hostile_metrics.test.ts',
+  'test/ingest/protocols/sentry/hostile_events.test.ts',
+];
 
-/** They are members of `npm run check:cluster` and of `npm run check:flows`. */
-const BY_ITSELF = ['test/{cluster,flows}/**/*.test.ts'];
+/** They are members of `npm run check:accessibility`, `check:cluster`, `check:faults` and `check:flows`. */
+const OTHER_CHECKS = ['test/{accessibility,cluster,faults,flows}/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
  * have nothing to do. Those that keep the processors busy, browsers above all, stand between those that wait for real time.
  */
 const LONG = [
-  'test/browser/dialogs.test.ts',
   'test/journeys/nights.test.ts',
-  'test/faults/stores_killed.test.ts',
-  'test/browser/pages.test.ts',
   'test/journeys/provider_faults.test.ts',
   'test/entry/cli/commands.test.ts',
   'test/browser/incidents.test.ts',
-  'test/faults/pagers_killed.test.ts',
   'test/entry/backup/restore.test.ts',
-  'test/browser/everyone.test.ts',
   'test/storage/queue/job_queue.test.ts',
   'test/embedded/installation.test.ts',
   'test/browser/services.test.ts',
   'test/browser/edits.test.ts',
   'test/journeys/twilio.test.ts',
-  'test/faults/fail_over.test.ts',
   'test/browser/exceptions.test.ts',
   'test/journeys/storm.test.ts',
   'test/ingest/live/prometheus.test.ts',
@@ -70,10 +69,8 @@ const LONG = [
   'test/boot.test.ts',
   'test/browser/me.test.ts',
   'test/contract/mcp_parity.test.ts',
-  'test/faults/queue_wiped.test.ts',
   'test/browser/home.test.ts',
   'test/auth/oauth/conformance.test.ts',
-  'test/faults/full_disk.test.ts',
   'test/browser/mistakes.test.ts',
   'test/contract/tenancy.test.ts',
   'test/browser/sign_in.test.ts',
@@ -82,7 +79,6 @@ const LONG = [
   'test/journeys/rule_settings.test.ts',
   'test/browser/settings.test.ts',
   'test/journeys/delete_service.test.ts',
-  'test/faults/flood.test.ts',
   'test/browser/connect.test.ts',
   'test/journeys/escalation.test.ts',
   'test/browser/agents.test.ts',
@@ -101,12 +97,6 @@ class LongFirst extends BaseSequencer {
   }
 }
 
-/**
- * As the product runs: by Node itself, without a build. One process runs many files, and loads the product once: what lives
- * as long as a process is made by `compose`, not by modules.
- */
-const BY_NODE = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } } as const;
-
 /** Tests wait for stores a part of the time. */
 const maxWorkers = availableParallelism() + 1;
 
@@ -114,12 +104,8 @@ export default defineConfig({
   // As src/console is compiled.
   oxc: { jsx: { runtime: 'automatic' } },
   test: {
-    globalSetup: ['test/kit/stores.ts'],
+    ...ON_EMBEDDED_STORES,
     sequence: { sequencer: LongFirst },
-    // Long enough for a busy machine: a condition that is met ends the wait at once.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
     projects: [
       {
         extends: true,
@@ -131,13 +117,13 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...FAULTS, ...TIMED, ...BY_ITSELF],
+          exclude: [...APART, ...INSTALLATIONS, ...TIMED, ...OTHER_CHECKS],
           maxWorkers,
         },
       },
       {
         extends: true,
-        test: { ...BY_NODE, name: 'faults', include: FAULTS, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        test: { ...BY_NODE, name: 'installations', include: INSTALLATIONS, maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
       {
         extends: true,

@@ -1,15 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
+import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
+
 /** `npm run check:flows`: what takes too long for `npm test`. One after the other: each is three browsers at once. */
 export default defineConfig({
   test: {
-    globalSetup: ['test/kit/stores.ts'],
+    ...ON_EMBEDDED_STORES,
+    ...BY_NODE,
     include: ['test/flows/**/*.test.ts'],
-    isolate: false,
-    experimental: { viteModuleRunner: false, nodeLoader: false },
     fileParallelism: false,
     testTimeout: 600_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -4,6 +4,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
+import { PATIENTLY } from '#test/console/patiently.ts';
 
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
 
@@ -24,7 +25,7 @@ test('a menu whose file was loaded because its button was pressed opens at once'
     </MantineProvider>,
   );
   fireEvent.click(screen.getByRole('button', { name: 'More' }));
-  const entry = await screen.findByRole('menuitem', { name: 'Delete' });
+  const entry = await screen.findByRole('menuitem', { name: 'Delete' }, PATIENTLY);
   expect(screen.getByRole('button', { name: 'More' }).getAttribute('aria-expanded')).toBe('true');
   fireEvent.click(entry);
   expect(remove).toHaveBeenCalledOnce();

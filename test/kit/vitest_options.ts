@@ -1,0 +1,13 @@
+/**
+ * As the product runs: by Node itself, without a build. One process runs many files, and loads the product once: what lives
+ * as long as a process is made by `compose`, not by modules.
+ */
+export const BY_NODE = { isolate: false, experimental: { viteModuleRunner: false, nodeLoader: false } } as const;
+
+/** On the stores that are started once for the whole run. Long enough for a busy machine: a condition that is met ends the wait at once. */
+export const ON_EMBEDDED_STORES = {
+  globalSetup: ['test/kit/stores.ts'],
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
