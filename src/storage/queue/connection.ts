@@ -2,7 +2,7 @@ import { type BackendFactory, createRedisBackend, runMigrations } from 'bullmq';
 import { Pool, type PoolConfig } from 'pg';
 
 import { type DatabaseAddress, directUrlOf } from '#storage/postgres/database.ts';
-import { keyPrefixOf, openRedis, type RedisStore } from '#storage/queue/redis.ts';
+import { keyPrefixOf, openRedis, type RedisSilence, type RedisStore } from '#storage/queue/redis.ts';
 import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
 import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
 import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts';
@@ -34,8 +34,12 @@ export function connectQueue(address: QueueAddress, options: { durable: boolean;
     : connectRedis({ redisUrl, redisCaFile });
 }
 
+/** A worker waits 10 s for a job, and BullMQ then gives the connection another second. */
+const REDIS_SILENCE: RedisSilence = { answerMsMax: 3_000, waitMsMax: 13_000 };
+
 function connectRedis(store: RedisStore): QueueConnection {
-  const redis = openRedis(store, { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false });
+  const behaviour = { maxRetriesPerRequest: null, enableReadyCheck: true, lazyConnect: false };
+  const redis = openRedis(store, { ...behaviour, silence: REDIS_SILENCE });
   redis.on('error', () => {});
   const prefix = keyPrefixOf(store.redisUrl);
   return {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
 /** How Redis is reached. */
 export interface RedisStore {
@@ -72,16 +72,32 @@ interface RedisBehaviour {
   readonly connectTimeout?: number;
   readonly retryStrategy?: () => null;
   readonly sentinelRetryStrategy?: () => null;
+  readonly silence?: RedisSilence;
+}
+
+/**
+ * A connection that owes an answer and says nothing for so long is replaced, and asked again over the new one. After a
+ * network that lost packets for a while, TCP tries again only as long after as the network was away.
+ */
+export interface RedisSilence {
+  /** Longer than any command takes that does not wait for something. */
+  readonly answerMsMax: number;
+  /** For copies of a connection, which BullMQ makes to wait for jobs: longer than it waits. */
+  readonly waitMsMax: number;
 }
 
 /** Opens a connection. The caller listens to its errors. Throws for an address that `readRedisAddress` does not read. */
-export function openRedis({ redisUrl, redisCaFile }: RedisStore, behaviour: RedisBehaviour): Redis | Cluster {
+export function openRedis(
+  { redisUrl, redisCaFile }: RedisStore,
+  { silence, ...behaviour }: RedisBehaviour,
+): Redis | Cluster {
   const address = readRedisAddress(redisUrl);
   if (address === null) throw new Error('REDIS_URL is not an address of Redis');
   const { kind, hosts, master, database, username, password, isEncrypted } = address;
   const tls = redisCaFile === undefined ? {} : { ca: readFileSync(redisCaFile) };
   const own = {
     ...behaviour,
+    ...(silence && { connectTimeout: silence.answerMsMax, socketTimeout: silence.answerMsMax }),
     ...(username !== null && { username }),
     ...(password !== null && { password }),
     ...(isEncrypted && { tls }),
@@ -89,23 +105,61 @@ export function openRedis({ redisUrl, redisCaFile }: RedisStore, behaviour: Redi
   switch (kind) {
     case 'server': {
       const [place] = hosts;
-      return new Redis({ ...own, ...place, db: database });
+      return new Server({ ...own, ...place, db: database }, silence);
     }
     case 'sentinel':
-      return new Redis({
-        ...own,
-        sentinels: [...hosts],
-        name: master,
-        db: database,
-        enableTLSForSentinelMode: isEncrypted,
-        ...(isEncrypted && { sentinelTLS: tls }),
-      });
+      return new Server(
+        {
+          ...own,
+          sentinels: [...hosts],
+          name: master,
+          db: database,
+          enableTLSForSentinelMode: isEncrypted,
+          ...(isEncrypted && { sentinelTLS: tls }),
+          ...(silence && { sentinelCommandTimeout: silence.answerMsMax }),
+        },
+        silence,
+      );
     case 'cluster': {
       const { lazyConnect, retryStrategy, ...redisOptions } = own;
       const clusterRetryStrategy = retryStrategy && { clusterRetryStrategy: retryStrategy };
-      return new Cluster([...hosts], { redisOptions, lazyConnect, ...clusterRetryStrategy });
+      return new Servers([...hosts], { redisOptions, lazyConnect, ...clusterRetryStrategy }, silence);
     }
   }
+}
+
+type ServerOptions = RedisOptions & { replyMapping?: 'legacy' };
+type ServersOptions = ClusterOptions & { redisOptions?: ClusterOptions['redisOptions'] & { replyMapping?: 'legacy' } };
+
+class Server extends Redis {
+  readonly #silence: RedisSilence | undefined;
+
+  constructor(options: ServerOptions, silence: RedisSilence | undefined) {
+    super(options);
+    this.#silence = silence;
+  }
+
+  override duplicate(changes?: Partial<RedisOptions>): Redis {
+    return super.duplicate({ ...changes, ...waiting(this.#silence) });
+  }
+}
+
+class Servers extends Cluster {
+  readonly #silence: RedisSilence | undefined;
+
+  constructor(nodes: ClusterNode[], options: ServersOptions, silence: RedisSilence | undefined) {
+    super(nodes, options);
+    this.#silence = silence;
+  }
+
+  override duplicate(nodes?: ClusterNode[], changes?: ClusterOptions): Cluster {
+    const redisOptions = { ...changes?.redisOptions, ...waiting(this.#silence), replyMapping: 'legacy' as const };
+    return super.duplicate(nodes, { ...changes, redisOptions });
+  }
+}
+
+function waiting(silence: RedisSilence | undefined): Pick<RedisOptions, 'socketTimeout'> {
+  return silence === undefined ? {} : { socketTimeout: silence.waitMsMax };
 }
 
 /**

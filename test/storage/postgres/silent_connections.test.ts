@@ -1,40 +1,14 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-
 import { Pool } from 'pg';
 import { expect, inject, onTestFinished, test } from 'vitest';
 
 import { openDatabase } from '#storage/postgres/database.ts';
 import { endSilentConnections } from '#storage/postgres/silent_connections.ts';
-
-/** The way to PostgreSQL, of which a connection can be cut so that nothing passes and neither side hears of it. */
-async function wayTo(socketPath: string) {
-  const open: { readonly inner: Socket; readonly outer: Socket }[] = [];
-  const server = createServer((inner) => {
-    const outer = connect(socketPath);
-    inner.pipe(outer).pipe(inner);
-    for (const socket of [inner, outer]) socket.on('error', () => {});
-    open.push({ inner, outer });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    for (const { inner, outer } of open) for (const socket of [inner, outer]) socket.destroy();
-    server.close();
-  });
-  const cut = (): void => {
-    for (const { inner, outer } of open) {
-      inner.unpipe();
-      outer.unpipe();
-    }
-  };
-  return { port: (server.address() as AddressInfo).port, cut, connections: () => open.length };
-}
+import { cutWay } from '#test/kit/cut_way.ts';
 
 /** The way to PostgreSQL, and its address over that way. */
 async function reach() {
   const direct = new URL(inject('postgresUrl'));
-  const way = await wayTo(`${decodeURIComponent(direct.hostname)}/.s.PGSQL.${direct.port}`);
+  const way = await cutWay({ path: `${decodeURIComponent(direct.hostname)}/.s.PGSQL.${direct.port}` });
   return { way, url: `postgres://${direct.username}@127.0.0.1:${way.port}${direct.pathname}` };
 }
 

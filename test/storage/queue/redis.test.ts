@@ -1,6 +1,8 @@
-import { expect, test } from 'vitest';
+import { Redis } from 'ioredis';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
-import { keyPrefixOf, readRedisAddress } from '#storage/queue/redis.ts';
+import { keyPrefixOf, openRedis, readRedisAddress } from '#storage/queue/redis.ts';
+import { cutWay } from '#test/kit/cut_way.ts';
 
 const PLAIN = { username: null, password: null, isEncrypted: false, database: 0, master: '' };
 
@@ -65,4 +67,39 @@ test.each([
 test('only a cluster needs all keys of a queue on one node', () => {
   expect(keyPrefixOf('redis+cluster://a')).toBe('{bull}');
   expect(keyPrefixOf('redis://a')).toBeUndefined();
+});
+
+const redisUrl = inject('redisUrl');
+
+describe.skipIf(redisUrl === null)('behind a network that loses packets', () => {
+  /** A connection over a way that can be cut. */
+  async function connect() {
+    const way = await cutWay({ host: '127.0.0.1', port: Number(new URL(redisUrl ?? '').port) });
+    const behaviour = { lazyConnect: false, enableReadyCheck: true, maxRetriesPerRequest: null };
+    const silence = { answerMsMax: 300, waitMsMax: 60_000 };
+    const redis = openRedis({ redisUrl: `redis://127.0.0.1:${way.port}` }, { ...behaviour, silence });
+    redis.on('error', () => {});
+    onTestFinished(() => redis.disconnect());
+    expect(await redis.ping()).toBe('PONG');
+    return { way, redis };
+  }
+
+  test('a connection that owes an answer and says nothing is replaced, and asked again over the new one', async () => {
+    const { way, redis } = await connect();
+    way.cut();
+    expect(await redis.ping()).toBe('PONG');
+    expect(way.connections()).toBeGreaterThan(1);
+  });
+
+  test('a copy of it, which waits for a job, is not', async () => {
+    const { redis } = await connect();
+    if (!(redis instanceof Redis)) throw new Error('it is not one server');
+    const copy = redis.duplicate();
+    copy.on('error', () => {});
+    onTestFinished(() => copy.disconnect());
+    const id = await copy.client('ID');
+    // Redis answers after so many seconds that there is nothing.
+    expect(await copy.bzpopmin('a-key-that-nobody-writes', 0.6)).toBeNull();
+    expect(await copy.client('ID')).toBe(id);
+  });
 });
