@@ -5,6 +5,7 @@ import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#e
 import type { Config } from '#entry/config.ts';
 import { findSchemaFault } from '#entry/schema_age.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
+import { findPoolerFault } from '#storage/postgres/pooler.ts';
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { openRedis, readRedisAddress, type RedisStore } from '#storage/queue/redis.ts';
 import { probeRedis, RedisRefusal } from '#storage/queue/redis_probe.ts';
@@ -176,16 +177,20 @@ async function askPostgres(
       );
     }
     if ((await findMark(client)) !== null) throw new Refusal(UNDER_WAY_TEXT);
+    const poolerFault = isPooler ? null : await findPoolerFault(url);
+    if (poolerFault !== null) throw new Refusal(poolerText(at, poolerFault));
   } catch (error) {
     if (error instanceof Error && /unsupported startup parameter/.test(error.message)) {
-      throw new Refusal(
-        `a pooler at ${at} refuses settings of a session; set DIRECT_DATABASE_URL to PostgreSQL itself`,
-      );
+      throw new Refusal(poolerText(at, 'refuses settings of a session'));
     }
     throw POSTGRES_REFUSALS.has(codeOf(error)) ? new Refusal(`${POSTGRES_REFUSALS.get(codeOf(error))} (${at})`) : error;
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+function poolerText(at: string, fault: string): string {
+  return `a pooler at ${at} ${fault}; set DIRECT_DATABASE_URL to PostgreSQL itself`;
 }
 
 const POSTGRES_REFUSALS: ReadonlyMap<string, string> = new Map([

@@ -13,8 +13,17 @@ const PROGRAM = '/usr/sbin/pgbouncer';
 
 export const hasPgbouncer = existsSync(PROGRAM);
 
-/** Starts Debian's pgbouncer in transaction mode in front of this server, until the test ends; returns its address. */
-export async function startPgbouncer(databaseUrl: string): Promise<string> {
+interface PoolerOptions {
+  readonly mode?: 'transaction' | 'session';
+  /** What it leaves out of the settings with which a session begins; any other setting that it does not know it refuses. */
+  readonly ignored?: readonly string[];
+}
+
+/** Starts Debian's pgbouncer in front of this server, until the test ends; returns its address. */
+export async function startPgbouncer(
+  databaseUrl: string,
+  { mode = 'transaction', ignored = [] }: PoolerOptions = {},
+): Promise<string> {
   const server = new URL(databaseUrl);
   const port = await findFreePort(0);
   const folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-pgbouncer-'));
@@ -31,7 +40,8 @@ export async function startPgbouncer(databaseUrl: string): Promise<string> {
       'listen_addr = 127.0.0.1',
       `listen_port = ${port}`,
       'unix_socket_dir =',
-      'pool_mode = transaction',
+      `pool_mode = ${mode}`,
+      ...(ignored.length === 0 ? [] : [`ignore_startup_parameters = ${ignored.join(',')}`]),
       'default_pool_size = 4',
       'auth_type = trust',
       `auth_file = ${users}`,

@@ -71,4 +71,21 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
       ),
     });
   });
+
+  test.each([
+    ['transaction', 'gives connections no session of their own'],
+    ['session', 'ignores settings of a session'],
+  ] as const)('one in %s mode that hides it is refused, too: it %s', async (mode, fault) => {
+    const w = await world();
+    const ignored = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'options'];
+    const url = await startPgbouncer(w.context.config.databaseUrl, { mode, ignored });
+    const { host } = new URL(url);
+    expect(await findPostgresFault(url)).toEqual({
+      mayPass: false,
+      sentence: `DATABASE_URL: a pooler at ${host} ${fault}; set DIRECT_DATABASE_URL to PostgreSQL itself`,
+    });
+    expect(await findPostgresFault(url, { variable: 'DIRECT_DATABASE_URL' })).toMatchObject({ mayPass: false });
+    expect(await findPostgresFault(url, { isPooler: true })).toBeNull();
+    expect(await findPostgresFault(w.context.config.databaseUrl)).toBeNull();
+  });
 });
