@@ -20,6 +20,7 @@ const NAMES = [
   ['workers/main.ts worker', 'Worker'],
   ['workers/main.ts pager', 'Pager'],
   ['redis-server', 'Redis'],
+  ['infra/bench/scale/bare_server', 'Bare server'],
   ['infra/bench', 'Supervisor (this program)'],
 ] as const;
 

@@ -52,15 +52,27 @@ export async function sendEvents(
     rawRequest(`/api${pathname}/${kind}/?sentry_key=${username}`, headers, body),
   );
   return await spentWhile(async () => {
-    const apis = fleet.of('api');
-    await Promise.all(
-      apis.map(async ({ url }, index) => {
-        const own = requests.filter((_, place) => place % apis.length === index);
-        await sendAllAtRate(url, own, perSecond / apis.length, apis.length);
-      }),
+    await sendToAll(
+      fleet.of('api').map(({ url }) => url),
+      requests,
+      perSecond,
     );
     await untilDrained(db);
   });
+}
+
+/** To each an equal part. */
+export async function sendToAll(
+  urls: readonly string[],
+  requests: readonly Buffer[],
+  perSecond: number,
+): Promise<void> {
+  await Promise.all(
+    urls.map(async (url, index) => {
+      const own = requests.filter((_, place) => place % urls.length === index);
+      await sendAllAtRate(url, own, perSecond / urls.length, urls.length);
+    }),
+  );
 }
 
 /** Each instance to one of the processes: so many requests a second in all, or as fast as they are taken. */
