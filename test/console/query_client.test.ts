@@ -19,6 +19,18 @@ test('a session that has ended is dropped once, and the router is told', async (
   expect([client.getQueryData(sessionQuery.queryKey), onSignedOut.mock.calls.length]).toEqual([null, 1]);
 });
 
+test('a session that is found to have ended by reading it leads to the login, and nobody logged in is no end', async () => {
+  const onSignedOut = vi.fn<() => void>();
+  const client = createQueryClient(onSignedOut);
+  vi.stubGlobal('fetch', () => Promise.resolve(Response.json({ code: 'unauthenticated' }, { status: 401 })));
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect([await client.fetchQuery(sessionQuery), onSignedOut.mock.calls.length]).toEqual([null, 0]);
+  client.setQueryData(sessionQuery.queryKey, SESSION);
+  await client.invalidateQueries();
+  await client.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => {});
+  expect([client.getQueryData(sessionQuery.queryKey), onSignedOut.mock.calls.length]).toEqual([null, 1]);
+});
+
 test('an outage is retried, a refusal is not', async () => {
   const client = createQueryClient(() => {});
   const defaults = client.getDefaultOptions().queries!;

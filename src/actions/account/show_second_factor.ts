@@ -4,7 +4,7 @@ import type { AccountContext } from '#actions/action_context.ts';
 import { relyingPartyOf, verifyAuthentication } from '#auth/second_factor/passkeys.ts';
 import { recoveryCodeHash } from '#auth/second_factor/recovery_codes.ts';
 import { periodOfCode } from '#auth/second_factor/totp.ts';
-import { AppError } from '#kernel/errors.ts';
+import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** One of them: the code of an app, a recovery code, or what a passkey signed. */
@@ -24,9 +24,9 @@ export const PendingToken = Type.String({ maxLength: 200 });
 const LOCKED_MINUTES = 15;
 
 /**
- * Checks what a person shows beside the password; `holder` is what a passkey was challenged for. Throws `unauthenticated`
- * when it is wrong, and `rate_limited` after too many wrong ones, for 15 minutes. Each code and challenge works once. For
- * `prepare`: a wrong try counts when the rest is refused.
+ * Checks what a person shows beside the password; `holder` is what a passkey was challenged for. Throws `invalid_input`
+ * when it is wrong, since `unauthenticated` would say that the session has ended, and `rate_limited` after too many wrong
+ * ones, for 15 minutes. Each code and challenge works once. For `prepare`: a wrong try counts when the rest is refused.
  */
 export async function requireSecondFactor(
   context: AccountContext,
@@ -53,7 +53,15 @@ export async function requireSecondFactor(
     wrongTries: isLocked ? 0 : wrongTries,
     lockedUntil: isLocked ? now.add({ minutes: LOCKED_MINUTES }) : null,
   });
-  throw new AppError('unauthenticated', 'this code is wrong or was used before; try the next code');
+  throw invalidInput([wrongOf(shown)]);
+}
+
+function wrongOf({ code, recoveryCode, passkey }: ShownFactor): Fault {
+  if (code !== undefined) return { path: 'code', message: 'is wrong or was used before; try the next code' };
+  if (recoveryCode !== undefined) return { path: 'recoveryCode', message: 'is wrong or was used before' };
+  if (passkey !== undefined)
+    return { path: 'passkey', message: 'is not one of yours, or this took too long; try again' };
+  return { path: '', message: 'show a code, a recovery code or a passkey' };
 }
 
 async function isRight(

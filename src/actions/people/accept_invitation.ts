@@ -7,7 +7,7 @@ import { requirePassword } from '#actions/account/require_password.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { getOpenInvitation, invitationNotValid } from '#actions/people/open_invitation.ts';
-import { type Fault, invalidInput } from '#kernel/errors.ts';
+import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { InvitationRow } from '#storage/postgres/invitation_store.ts';
 import type { PeopleStore, UserRow } from '#storage/postgres/people_store.ts';
 
@@ -27,7 +27,7 @@ export const acceptInvitation = defineAction({
   effect: 'write',
   input: Acceptance,
   result: SignInView,
-  refusals: ['unauthenticated', 'not_found', 'rate_limited'],
+  refusals: ['not_found', 'rate_limited'],
   example: { token: 'tocsin_inv_0', name: 'Nora', password: 'amber kettle 41 orbit' },
   async prepare(input, context) {
     const { stores, now } = context;
@@ -75,7 +75,15 @@ async function provenAccount(
   if (name !== undefined) {
     throw invalidInput([{ path: 'name', message: 'must be left out: there is an account of this address' }]);
   }
-  if (password !== undefined) return await requirePassword(context, { email: known.email, password });
+  if (password !== undefined) return await withPassword(known.email, password, context);
   if ((await context.browser.findSignedIn()) === known.id) return known;
   throw invalidInput([{ path: 'password', message: 'is required, unless you are signed in as the invited person' }]);
+}
+
+async function withPassword(email: string, password: string, context: AccountContext): Promise<UserRow> {
+  return await requirePassword(context, { email, password }).catch((error: unknown) => {
+    // Not `unauthenticated`: somebody else may be signed in in this browser, and stays so.
+    if (!(error instanceof AppError) || error.code !== 'unauthenticated') throw error;
+    throw invalidInput([{ path: 'password', message: 'is not the password of this account' }]);
+  });
 }

@@ -8,7 +8,7 @@ import {
 import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
-import { ask } from '#console/api/http.ts';
+import { ApiError, ask } from '#console/api/http.ts';
 import type { Session } from '#console/api/session.ts';
 
 type Added = AccountResultOf<'add_passkey'>;
@@ -38,13 +38,24 @@ export async function requestPasskey(token: string | null): Promise<SecondFactor
     token === null
       ? await post<PublicKeyCredentialRequestOptionsJSON>('me/step-up/passkey-options')
       : await post<PublicKeyCredentialRequestOptionsJSON>('session/passkey-options', { token });
-  return { passkey: await startAuthentication({ optionsJSON }) };
+  return { passkey: await startAuthentication({ optionsJSON }).catch(explainRefusal) };
 }
 
 export async function addPasskey(name: string): Promise<Added> {
   const optionsJSON = await post<PublicKeyCredentialCreationOptionsJSON>('me/passkeys/options');
-  const response = await startRegistration({ optionsJSON });
+  const response = await startRegistration({ optionsJSON }).catch(explainRefusal);
   return await post<Added>('me/passkeys', { name, response });
+}
+
+/** Why the browser gave no passkey, in words for the person: they turned it down, or the device has one already. */
+function explainRefusal(error: unknown): never {
+  const { name = '' } = error instanceof Error ? error : {};
+  const explained: Readonly<Record<string, string>> = {
+    NotAllowedError: 'No passkey was used. Try again, and confirm it on your device.',
+    InvalidStateError: 'This device has a passkey of yours already.',
+  };
+  const message = explained[name];
+  throw message === undefined ? error : new ApiError({ status: 400, code: 'no_passkey', message });
 }
 
 export const removePasskey = (passkeyId: string) => post('me/passkeys/removal', { passkeyId });

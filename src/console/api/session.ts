@@ -12,13 +12,14 @@ export type Role = Organization['role'];
 /** null when nobody is logged in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }): Promise<Session | null> => {
+  queryFn: async ({ signal, client, queryKey }): Promise<Session | null> => {
     const known = takeSessionOfPage();
     if (known !== null) return known;
     try {
       return await ask<Session>('session', { signal });
     } catch (error) {
-      if (isApiError(error, 401)) return null;
+      // Who was logged in until now is led to the login, as by every other 401 (`query_client.ts`).
+      if (isApiError(error, 401) && !client.getQueryData(queryKey)) return null;
       throw error;
     }
   },

@@ -2,6 +2,7 @@ import { Alert, Button, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 import { isApiError } from '#console/api/http.ts';
+import { errorBesideFields } from '#console/components/field_faults.ts';
 
 /** The error as a sentence. Anything but an ApiError is a bug of the console. */
 export function errorMessage(error: unknown): string {
@@ -17,13 +18,17 @@ interface ErrorAlertProps {
   readonly error: unknown;
   readonly title?: string;
   readonly onRetry?: () => void;
+  /** The fields of the form, by the names that the server has for them: what they say is not repeated. */
+  readonly atFields?: object;
 }
 
 /** What failed, why, and a button to try again. */
-export function ErrorAlert({ error, title = 'This could not be loaded', onRetry }: ErrorAlertProps) {
+export function ErrorAlert({ error, title = 'This could not be loaded', onRetry, atFields = {} }: ErrorAlertProps) {
+  const shown = errorBesideFields(error, atFields);
+  if (shown === null) return null;
   return (
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} role="alert">
-      <Text size="sm">{errorMessage(error)}</Text>
+      <Text size="sm">{errorMessage(shown)}</Text>
       {onRetry !== undefined && (
         <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
           Try again

@@ -6,7 +6,12 @@ import { useState } from 'react';
 import { type SecondFactorProof, requestPasskey } from '#console/api/second_factor.ts';
 import type { PendingSignIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
+
+/** What the server calls what is written in the field. */
+const AT_FIELD = { code: '', recoveryCode: '' };
 
 type Method = PendingSignIn['methods'][number];
 
@@ -33,6 +38,7 @@ export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormP
   });
   const attempt = useMutation({
     mutationFn: async (obtain: () => Promise<SecondFactorProof>) => onSubmit(await obtain()),
+    onError: (error) => form.setErrors({ text: faultsAtFields(error, AT_FIELD)[isRecovery ? 'recoveryCode' : 'code'] }),
   });
   const submit = ({ text }: { text: string }): void => {
     const proof = isRecovery ? { recoveryCode: text.trim() } : { code: text.replaceAll(/\s/g, '') };
@@ -40,7 +46,7 @@ export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormP
   };
   return (
     <Stack>
-      {attempt.isError && <ErrorAlert title="That did not work" error={attempt.error} />}
+      {attempt.isError && <ErrorAlert title="That did not work" error={attempt.error} atFields={AT_FIELD} />}
       {methods.includes('passkey') && (
         <Button
           size="md"
@@ -52,7 +58,7 @@ export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormP
         </Button>
       )}
       {codes.length > 0 && (
-        <form onSubmit={form.onSubmit(submit)} noValidate>
+        <Form error={attempt.error} onSubmit={form.onSubmit(submit)}>
           <Stack>
             <TextInput
               {...form.getInputProps('text')}
@@ -66,7 +72,7 @@ export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormP
               Continue
             </Button>
           </Stack>
-        </form>
+        </Form>
       )}
       {codes.length > 1 && (
         <Text size="sm" ta="center">

@@ -37,12 +37,12 @@ test('a person who has set up an app signs in with password and code, and each c
   expect((await browser.get('/session')).status).toBe(401);
   const code = codeAt(secret, w.clock.now());
   const wrong = code === '000000' ? '111111' : '000000';
-  expect((await browser.post('/session/second-factor', { token, code: wrong })).status).toBe(401);
+  expect((await browser.post('/session/second-factor', { token, code: wrong })).status).toBe(400);
   expect((await browser.post('/session/second-factor', { token, code })).body.result.user.email).toBe(anna.email);
   expect((await browser.get('/session')).status).toBe(200);
   const second = await logIn(w, anna.email);
   const again = await second.browser.post('/session/second-factor', { token: second.answer.secondFactor.token, code });
-  expect(again.status).toBe(401);
+  expect(again.status).toBe(400);
   expect((await browser.post('/session/second-factor', { token, code })).status).toBe(401);
   const stored = JSON.stringify(await w.context.db.sql.rows('select t::text from authenticator_apps t'));
   expect(stored).not.toContain(secret);
@@ -59,7 +59,7 @@ test('a recovery code works once, and ten wrong tries wait for a quarter of an h
     return await browser.post('/session/second-factor', { token: answer.secondFactor.token, ...shown });
   };
   expect((await show({ recoveryCode: recoveryCode.toUpperCase() })).status).toBe(200);
-  for (let wrong = 0; wrong < 10; wrong += 1) expect((await show({ recoveryCode })).status).toBe(401);
+  for (let wrong = 0; wrong < 10; wrong += 1) expect((await show({ recoveryCode })).status).toBe(400);
   expect((await show({ recoveryCode: recoveryCodes[1] })).status).toBe(429);
   w.clock.advance({ minutes: 15 });
   expect((await show({ recoveryCode: recoveryCodes[1] })).status).toBe(200);
@@ -106,6 +106,33 @@ test('keys, roles and deletion ask for the second factor again after ten minutes
   expect((await browser.post('/me/step-up', { code: codeAt(secret, w.clock.now()) })).status).toBe(200);
   expect((await browser.invoke(w.orgId, 'change_role', { userId: bram.userId, role: 'viewer' })).status).toBe(200);
   expect((await browser.post(`${org}/actions/delete_service`, { serviceId })).status).toBe(200);
+});
+
+test('what is wrong at the second factor is said at its field, and leaves the session as it is', async () => {
+  const w = await world();
+  const { browser } = await person(w);
+  const { secret } = await withApp(w, browser);
+  w.clock.advance({ minutes: 11 });
+  const code = codeAt(secret, w.clock.now());
+  const shown: readonly (readonly [path: string, shown: object])[] = [
+    ['code', { code: code === '000000' ? '111111' : '000000' }],
+    ['recoveryCode', { recoveryCode: 'abcd-efgh' }],
+    ['passkey', { passkey: { id: 'unknown' } }],
+    ['', {}],
+  ];
+  for (const [path, wrong] of shown) {
+    const { status, body } = await browser.post('/me/step-up', wrong);
+    expect({ status, code: body.code, at: body.errors?.[0].path }).toEqual({
+      status: 400,
+      code: 'invalid_input',
+      at: path,
+    });
+  }
+  const other = { currentPassword: 'something else', newPassword: 'violet kettle 42 orbit' };
+  const refused = await browser.post('/me/password', other);
+  expect([refused.status, refused.body.errors[0].path]).toEqual([400, 'currentPassword']);
+  expect((await browser.get('/session')).status).toBe(200);
+  expect((await browser.post('/me/step-up', { code })).status).toBe(200);
 });
 
 test('an organization may ask its owners and admins for a second factor, and nobody locks themselves out', async () => {
