@@ -48,6 +48,7 @@ import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 export async function startWorker(config: RunningConfig, log: Log): Promise<StartedRole> {
   useSmallBufferPool();
   const context = await compose(config, { log });
+  context.newSeries.watch();
   return { running: runRole(context, workerRole(context)), stores: context, close: () => context.close() };
 }
 
@@ -77,6 +78,8 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   /** Exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
   readonly latencies: LatencyHistograms;
+  /** Called with how many series came with their labels, each time that points are stored. */
+  readonly onNewSeries: (count: number) => void;
 }
 
 export function workerRuntime(context: AppContext): WorkerRuntime {
@@ -107,6 +110,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     },
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
     latencies: context.latencies,
+    onNewSeries: (count) => context.newSeries.add(count),
     limitLog: context.limitLog,
   };
 }

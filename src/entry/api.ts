@@ -39,6 +39,7 @@ await runProgram(async () => {
   });
   log.info({ host, port }, 'the API is listening');
   giveMemoryBackWhenIdle();
+  context.newSeries.watch();
   process.send?.({ ready: true, url: config.baseUrl });
 
   const stoppables = [

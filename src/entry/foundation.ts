@@ -1,6 +1,7 @@
 import { createExternalPost } from '#auth/external_fetch.ts';
 import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
+import { NewSeriesMemory } from '#entry/new_series_memory.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';
@@ -49,6 +50,8 @@ export interface Foundation {
   readonly latencies: LatencyHistograms;
   /** Who met which limit of this process. */
   readonly limitLog: LimitLog;
+  /** Hears of series that were not known. */
+  readonly newSeries: NewSeriesMemory;
   /** Undoes `openFoundation` in reverse. */
   close(): Promise<void>;
 }
@@ -120,6 +123,7 @@ export async function openFoundation(
     vapidKeys,
     latencies: new LatencyHistograms(),
     limitLog: new LimitLog(log, clock),
+    newSeries: new NewSeriesMemory(),
     async close() {
       await outbox.settled();
       await queue.close();

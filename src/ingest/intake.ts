@@ -17,6 +17,7 @@ import { Spool } from '#ingest/spool.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { inSpan, type TracedSpan } from '#kernel/tracing.ts';
@@ -56,6 +57,8 @@ interface IntakeOptions {
   readonly processes?: () => number;
   /** Called with the time since which events wait there; null when none do. */
   readonly reportSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
+  /** Called with how many series this process did not know, each time it has taken points in. */
+  readonly onNewSeries?: (count: number) => void;
 }
 
 const LINGER_MS = 2;
@@ -82,7 +85,7 @@ const SPOOL_CHECK_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
   const { queue, queueBytesMax = Infinity, disk, log, cipher, spoolFolder, spoolBytesMax = SPOOL_BYTES_MAX } = options;
-  const { reportSpooled = async () => {}, processes = () => 1 } = options;
+  const { reportSpooled = async () => {}, processes = () => 1, onNewSeries = () => {} } = options;
   const budget = new IntakeBudget();
   const spool = new Spool({ folder: spoolFolder, bytesMax: spoolBytesMax });
   const depth = new QueueDepth({
@@ -116,7 +119,8 @@ export function openIntake(options: IntakeOptions): Intake {
         return { orgId, serviceId, items, bytes };
       });
       await breaker.addDurable(storePoints, jobs);
-      announcements.commit();
+      for (const { bytes } of jobs) freeBytes(bytes);
+      onNewSeries(announcements.commit());
     },
   });
   const events = new Batcher<AcceptedEvent>({

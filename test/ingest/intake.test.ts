@@ -159,6 +159,30 @@ describe('points', () => {
     await expect.poll(() => isTaken(intake)).toBe(true);
   });
 
+  test('are whole when they are sent again after the queue was away, and their memory is given back once they are stored', async () => {
+    const intake = openTestIntake();
+    const many = batch(9_000);
+    const packed: Uint8Array[] = [];
+    const keep = vi.spyOn(queue, 'addDurable');
+    const sent = async (_job: DurableJobContract, jobs: readonly NewDurableJob[]): Promise<void> => {
+      packed.push(...jobs.map(({ bytes }) => bytes));
+      await queue.pingStore();
+      queue.jobs.push(...jobs.map((one) => ({ ...one, job: _job, bytes: Buffer.from(one.bytes) })));
+    };
+    keep.mockImplementation(sent);
+    queue.state = 'away';
+    await expect(intake.acceptPoints(ALPHA, many)).rejects.toMatchObject({ code: 'unavailable' });
+    queue.state = 'up';
+    await expect.poll(() => isTaken(intake)).toBe(true);
+    queue.jobs.length = 0;
+    await intake.acceptPoints(ALPHA, many);
+    const arrived = queue.points().map(({ serviceId: _, ...point }) => point);
+    expect(arrived).toEqual(Array.from({ length: 9_000 }, (_, index) => pointAt(many, index)));
+    // What was not stored may still be on its way to the store.
+    expect([packed[0]?.length, packed.at(-1)?.length]).toEqual([expect.any(Number), 0]);
+    expect(packed[0]?.length).toBeGreaterThan(0);
+  });
+
   test('are refused when the queue hangs', async () => {
     const intake = openTestIntake();
     queue.state = 'hanging';

@@ -90,3 +90,69 @@ test('points of a service that the store refuses hold up no others', async () =>
   expect(await stored(bad.serviceId)).toHaveLength(0);
   expect(await stored(good.serviceId)).toHaveLength(1);
 });
+
+/** The store, which is away for the first of these inserts. */
+function awayFor(...inserts: readonly number[]): MetricWriter {
+  let asked = 0;
+  const { clickhouse } = w.context;
+  const exec: typeof clickhouse.exec = async (params) => {
+    asked += 1;
+    if (inserts.includes(asked)) throw Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
+    return await clickhouse.exec(params);
+  };
+  const { layout, database } = clickhouse;
+  const rest = {
+    query: clickhouse.query.bind(clickhouse),
+    command: clickhouse.command.bind(clickhouse),
+    insert: clickhouse.insert.bind(clickhouse),
+    close: async () => {},
+  };
+  return new MetricWriter({ layout, database, exec, ...rest });
+}
+
+/** So many that nothing of them lies in memory that others share. */
+function manyPoints(count: number): PointBatch {
+  const points = new PointBatch();
+  const now = w.clock.now().epochMilliseconds;
+  for (let index = 0; index < count; index += 1) {
+    const series = { name: `metric_${index % 7}`, labels: ['number', `of this one ${index}`], key: BigInt(index) };
+    points.add(points.addSeries(series), now - (index % 1_000), index / 3, 'gauge');
+  }
+  return points;
+}
+
+test.each([
+  ['the labels', [1]],
+  ['the points', [2]],
+  ['the labels twice and then the points', [1, 2, 4]],
+])('while the store is away for %s, nothing of large jobs is lost or changed', async (_what, inserts) => {
+  const { serviceId } = await w.given.service();
+  const metricWriter = awayFor(...inserts);
+  const handler = onStorePoints({ db: w.context.db, clock: w.clock, metricWriter });
+  const points = manyPoints(6_000);
+  const jobs = [0, 1, 2].map((part) => packPoints([{ serviceId, points, from: part * 2_000, to: (part + 1) * 2_000 }]));
+  await Promise.all(
+    jobs.map((packed, index) => handler.run(packed, { jobId: String(index), attempt: 1, log: silentLog })),
+  );
+  const found = (await stored(serviceId)) as { metric: string; value: number; tags: { number: string } }[];
+  const expected = Array.from({ length: 6_000 }, (_, index) => ({
+    metric: `metric_${index % 7}`,
+    value: index / 3,
+    tags: { number: `of this one ${index}` },
+  }));
+  expect(found.toSorted((a, b) => a.value - b.value)).toEqual(expected);
+});
+
+test('a job that cannot be read holds up none that wait with it', async () => {
+  const { serviceId } = await w.given.service();
+  const handler = onStorePoints({
+    db: w.context.db,
+    clock: w.clock,
+    metricWriter: new MetricWriter(w.context.clickhouse),
+  });
+  const run = (packed: Buffer) => handler.run(packed, { jobId: '1', attempt: 1, log: silentLog });
+  const good = packPoints([slice(serviceId, pointsOf('cpu', [1, 2]))]);
+  const outcomes = await Promise.allSettled([run(Buffer.from('....nonsense')), run(good)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  expect(await stored(serviceId)).toHaveLength(2);
+});

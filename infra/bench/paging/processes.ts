@@ -77,12 +77,13 @@ export function processorUsedBelow(pid: number): ReadonlyMap<string, number> {
 
 /**
  * What they take together, with programs and memory that several of them map counted once: of each file the part that
- * the process with the largest has in memory.
+ * the process with the largest has in memory. Of all kinds of process, or of these.
  */
-export function residentTogether(pid: number): number {
+export function residentTogether(pid: number, kinds: readonly string[] | null = null): number {
   const files = new Map<string, number>();
   let own = 0;
-  for (const mapping of [...pidsBelow(pid)].flatMap(mappingsOf)) {
+  const pids = [...pidsBelow(pid)].filter((one) => kinds === null || kinds.includes(nameOf(one) ?? ''));
+  for (const mapping of pids.flatMap(mappingsOf)) {
     own += mapping.ownBytes;
     files.set(mapping.file, Math.max(files.get(mapping.file) ?? 0, mapping.residentBytes - mapping.ownBytes));
   }

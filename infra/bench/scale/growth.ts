@@ -7,7 +7,7 @@ import { type Database, openDatabase } from '#storage/postgres/database.ts';
 
 import { count, duration, megabytes, percent, ratio, spreadOf } from '#infra/bench/figures.ts';
 import { printInputs, printTable, timed } from '#infra/bench/harness.ts';
-import { countProcessorBelow, useBelow } from '#infra/bench/paging/processes.ts';
+import { countProcessorBelow, residentTogether, useBelow } from '#infra/bench/paging/processes.ts';
 import type { Fleet } from './fleet.ts';
 
 const SERIES = Number(process.env['BENCH_SERIES'] ?? 1_000_000);
@@ -65,6 +65,10 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
         'the most memory while series were taken, looked at each second': 'API and worker together, at one time',
         figure: megabytes(peak.together),
       },
+      {
+        'the most memory while series were taken, looked at each second': 'the same, with what both map counted once',
+        figure: megabytes(peak.shared),
+      },
       ...[...peak.each].map(([name, bytes]) => ({
         'the most memory while series were taken, looked at each second': name,
         figure: megabytes(bytes),
@@ -100,13 +104,16 @@ export async function measureGrowth(fleet: Fleet): Promise<void> {
 interface Memory {
   /** Prints the most since the last mark. */
   readonly mark: (series: number) => void;
-  stop(): { readonly together: number; readonly each: ReadonlyMap<string, number> };
+  stop(): { readonly together: number; readonly shared: number; readonly each: ReadonlyMap<string, number> };
 }
+
+const OWN = ['API', 'Worker'];
 
 /** All that is resident, files and what processes share included; looked at each second. */
 function watchMemory(): Memory {
   const each = new Map<string, number>();
   let together = 0;
+  let shared = 0;
   let lately = new Map<string, number>();
   const began = performance.now();
   const timer = setInterval(() => {
@@ -115,8 +122,9 @@ function watchMemory(): Memory {
     for (const { name, residentBytes } of uses) {
       each.set(name, Math.max(each.get(name) ?? 0, residentBytes));
       lately.set(name, Math.max(lately.get(name) ?? 0, residentBytes));
-      if (name === 'API' || name === 'Worker') own += residentBytes;
+      if (OWN.includes(name)) own += residentBytes;
     }
+    shared = Math.max(shared, residentTogether(process.pid, OWN));
     together = Math.max(together, own);
     lately.set('both', Math.max(lately.get('both') ?? 0, own));
   }, 1_000);
@@ -131,7 +139,7 @@ function watchMemory(): Memory {
     },
     stop() {
       clearInterval(timer);
-      return { together, each };
+      return { together, shared, each };
     },
   };
 }

@@ -59,6 +59,7 @@ export async function mountIngest(
       spoolFolder,
       processes: limits.processes,
       reportSpooled: reportSpooledIn(context, spoolFolder),
+      onNewSeries: (count) => context.newSeries.add(count),
     }),
     unpacking: new KeyedLimit(UNPACKING),
     pointRates: new RateLimiter({

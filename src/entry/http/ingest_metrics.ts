@@ -9,8 +9,10 @@ import { takePoints } from '#entry/http/take_points.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { MetricProtocol } from '#ingest/metric_protocol.ts';
+import type { Steps } from '#ingest/protocols/body/steps.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 /** Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. */
@@ -68,19 +70,30 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
     reply: FastifyReply,
   ): Promise<FastifyReply> => {
     const decoded = await takePoints(context, target, async () => {
+      const sent = rawBodyOf(request);
       const body = protocol.isInflated
-        ? await inflate(rawBodyOf(request), request.headers['content-encoding'], {
+        ? await inflate(sent, request.headers['content-encoding'], {
             compressedBytesMax: protocol.bodyBytesMax,
             inflatedBytesMax: protocol.bodyBytesMax,
           })
-        : rawBodyOf(request);
-      return (now, limits) => protocol.decode(body, contentTypeOf(request), now, limits, memory);
+        : sent;
+      if (body !== sent) freeBytes(sent);
+      return (now, limits) => freeing(body, protocol.decode(body, contentTypeOf(request), now, limits, memory));
     });
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
     if (answer.headers !== undefined) void reply.headers(answer.headers);
     return reply.code(answer.status).send(answer.body);
   };
+}
+
+/** What is decoded holds nothing of the body. */
+function* freeing<Result>(body: Buffer, steps: Steps<Result>): Steps<Result> {
+  try {
+    return yield* steps;
+  } finally {
+    freeBytes(body);
+  }
 }
 
 async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {

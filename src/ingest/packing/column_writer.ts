@@ -9,7 +9,8 @@ export type NeedsLabels = (series: Series, newestAt: number) => boolean;
 
 type Rows = Pick<PointColumns, 'key' | 'value' | 'at' | 'name' | 'kind'>;
 
-const ROW_BYTES = 29;
+/** Of a point. */
+export const ROW_BYTES = 29;
 
 /** The columns of `length` points in one allocation; the wide ones come first so that each is aligned. */
 export class ColumnMemory {

@@ -27,5 +27,11 @@ export function packBytes(bytes: Buffer): Buffer {
 export function unpackBytes(packed: Buffer): Buffer {
   const length = packed.readUInt32BE();
   const bytes = packed.subarray(LENGTH_BYTES);
-  return length === 0 ? bytes : runZlibSync(zstdDecompressSync, bytes, { chunkSize: length });
+  // With room for one byte more: zlib takes as much memory again once its output is full.
+  return length === 0 ? bytes : runZlibSync(zstdDecompressSync, bytes, { chunkSize: length + 1 });
+}
+
+/** How long they are once they are unpacked. */
+export function unpackedLength(packed: Buffer): number {
+  return packed.readUInt32BE() || packed.length - LENGTH_BYTES;
 }

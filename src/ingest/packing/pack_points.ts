@@ -2,8 +2,9 @@ import { type AnnouncedColumns, type AnnouncedSeries, AnnouncedTable } from '#co
 import type { Series } from '#core/metrics/point.ts';
 import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
-import { ColumnMemory, ColumnWriter } from '#ingest/packing/column_writer.ts';
-import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
+import { ColumnMemory, ColumnWriter, ROW_BYTES } from '#ingest/packing/column_writer.ts';
+import { NEWER_FORMAT, packBytes, unpackBytes, unpackedLength } from '#ingest/packing/pack_bytes.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** The points of a service's batch from `from` up to, but not including, `to`. */
@@ -61,7 +62,17 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNe
   const lengths = Buffer.alloc(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
   lengths.writeUInt32LE(writer.length, 4);
-  return packBytes(Buffer.concat([lengths, text, writer.memory.bytes, ...inOrder(columns)]));
+  const parts = [text, writer.memory.bytes, ...inOrder(columns)];
+  const bytes = Buffer.concat([lengths, ...parts]);
+  parts.forEach(freeBytes);
+  const packed = packBytes(bytes);
+  freeBytes(bytes);
+  return packed;
+}
+
+/** As how many points of known series it counts when it is unpacked: those of new ones take several times as much memory. */
+export function packedWeight(packed: Buffer): number {
+  return Math.ceil(unpackedLength(packed) / ROW_BYTES);
 }
 
 /** The inverse of `packPoints`: one entry per service. */
@@ -75,6 +86,8 @@ export function unpackPoints(packed: Buffer): ServicePoints[] {
     'announced' in head
       ? readAnnounced(head, bytes.subarray(columnsStart + memory.bytes.length))
       : AnnouncedTable.of(readOldAnnounced(head));
+  // All of it has been copied out.
+  if (bytes.buffer !== packed.buffer) freeBytes(bytes);
   const parts = announced.parts(head.services.map(([, , count]) => count));
   let row = 0;
   return head.services.map(([serviceId, length], index) => {

@@ -10,8 +10,8 @@ const SERIES_MAX = 1_000_000;
 export interface Announcements {
   /** `newestAt` is 0 for a series with nothing but stale markers. */
   isDue(serviceId: Id<'service'>, key: bigint, newestAt: number): boolean;
-  /** The job is stored. */
-  commit(): void;
+  /** The job is stored. Returns how many of its series were not known. */
+  commit(): number;
 }
 
 /**
@@ -37,7 +37,9 @@ export class AnnouncedSeries {
         return own.advance(key, newestAt, ANNOUNCE_AGAIN_MS);
       },
       commit: () => {
-        for (const [serviceId, times] of pending) this.#remember(serviceId, times);
+        let added = 0;
+        for (const [serviceId, times] of pending) added += this.#remember(serviceId, times);
+        return added;
       },
     };
   }
@@ -49,7 +51,7 @@ export class AnnouncedSeries {
     return this.#current.times;
   }
 
-  #remember(serviceId: Id<'service'>, announced: SeriesTimes): void {
+  #remember(serviceId: Id<'service'>, announced: SeriesTimes): number {
     if (this.#size >= SERIES_MAX) {
       this.#services.clear();
       this.#size = 0;
@@ -59,6 +61,7 @@ export class AnnouncedSeries {
     const before = times.size;
     times.setAll(announced);
     this.#size += times.size - before;
+    return times.size - before;
   }
 
   #open(serviceId: Id<'service'>): SeriesTimes {

@@ -1,4 +1,5 @@
 import type { ServicePoints } from '#core/metrics/point_columns.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
@@ -19,16 +20,22 @@ export class MetricWriter {
    * Returns once the points, and the labels that came along, are durable and seen by queries. The same batches under
    * the same token count once, however often they are inserted; the token is 1 to 100 characters.
    */
-  async insert(batches: readonly ServicePoints[], token: string): Promise<void> {
-    const series = encodeSeries(batches);
+  insert(batches: readonly ServicePoints[], token: string): Promise<void> {
+    // All is encoded before anything is waited for, so that nobody holds the batches while the store works.
+    return this.#insertEncoded(encodeSeries(batches), encodePoints(batches), token);
+  }
+
+  async #insertEncoded(series: Buffer | null, blocks: ReadonlyMap<number, Buffer>, token: string): Promise<void> {
     // Rules look at points and at labels, and must see all that was acknowledged.
     const acknowledged = 'in_sequence';
     if (series !== null) {
       await insertRows(this.#client, `metric_series (${SERIES_COLUMNS})`, series, { token, acknowledged });
+      freeBytes(series);
     }
-    for (const [period, block] of encodePoints(batches)) {
+    for (const [period, block] of blocks) {
       const options = { token: `${token}:${period}`, format: 'Native', acknowledged } as const;
       await insertRows(this.#client, 'metric_points', block, options);
+      freeBytes(block);
     }
   }
 

@@ -1,6 +1,7 @@
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
@@ -71,7 +72,7 @@ function encode(batches: readonly ServicePoints[]): Buffer {
     }
     row += points.length;
   }
-  return nativeBlock(rows, [
+  const block = nativeBlock(rows, [
     { name: 'service_id', type: 'UUID', parts: [services] },
     { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality(names.strings, metrics) },
     { name: 'series', type: 'UInt64', parts: [bytesOf(series)] },
@@ -79,6 +80,8 @@ function encode(batches: readonly ServicePoints[]): Buffer {
     { name: 'value', type: 'Float64', parts: [bytesOf(values)] },
     { name: 'kind', type: KIND_TYPE, parts: [kinds] },
   ]);
+  for (const column of [services, metrics, series, times.bytes, values, kinds]) freeBytes(column);
+  return block;
 }
 
 /** Numbers metric names over all services; services of one job share one list of names. */

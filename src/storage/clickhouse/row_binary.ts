@@ -1,3 +1,5 @@
+import { freeBytes } from '#kernel/free_bytes.ts';
+
 const FIRST_CAPACITY = 64 * 1024;
 const VARINT_BYTES_MAX = 5;
 /** A shorter text of ASCII is written here: the call to Node takes longer than writing it. */
@@ -111,6 +113,7 @@ export class RowBinary {
     if (needed <= this.#bytes.length) return;
     const wider = Buffer.allocUnsafe(Math.max(needed, this.#bytes.length * 2));
     this.#bytes.copy(wider, 0, 0, this.#end);
+    freeBytes(this.#bytes);
     this.#bytes = wider;
     this.#view = viewOf(wider);
   }

@@ -1,3 +1,5 @@
+import { gzipSync } from 'node:zlib';
+
 import type { FastifyInstance } from 'fastify';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 
@@ -57,6 +59,34 @@ test('while the queue is away senders of metrics are told to come back, and then
   await expect.poll(() => sendPoint()).toMatchObject({ statusCode: 202 });
   expect(await arrivedPoints(w)).toHaveLength(1);
 });
+
+test.each(['identity', 'gzip'] as const)(
+  'a large body (%s) that was refused while the queue was away is taken whole when it is sent again',
+  async (encoding) => {
+    const values = Array.from({ length: 3_000 }, (_, index) => index);
+    const text = values
+      .map((value) => JSON.stringify({ name: 'cpu', value, labels: { number: `${value}` } }))
+      .join('\n');
+    const send = () =>
+      app.inject({
+        method: 'POST',
+        url: '/api/ingest/metrics',
+        headers: {
+          authorization: `Bearer ${service.ingestionKey}`,
+          'content-type': 'application/x-ndjson',
+          'content-encoding': encoding,
+        },
+        payload: encoding === 'gzip' ? gzipSync(text) : Buffer.from(text),
+      });
+    isDown = true;
+    expect(await send()).toMatchObject({ statusCode: 503 });
+    isDown = false;
+    await expect.poll(send).toMatchObject({ statusCode: 202 });
+    const arrived = await arrivedPoints(w);
+    const found = arrived.map(({ value, labels }) => ({ value, labels })).toSorted((a, b) => a.value - b.value);
+    expect(found).toEqual(values.map((value) => ({ value, labels: { number: `${value}` } })));
+  },
+);
 
 test('while the queue is away exceptions are taken, and follow when it is back', async () => {
   isDown = true;
