@@ -34,6 +34,13 @@ async function measured(w: StaffedWorld, { serviceId }: Watched, value: number, 
   await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at, value }]);
 }
 
+/** As the product tells of itself: services whose rules wait for points. */
+async function servicesWaiting(w: StaffedWorld): Promise<number> {
+  const headers = { authorization: `Bearer ${w.context.config.metricsToken}` };
+  const { body } = await w.app.inject({ url: '/metrics', headers });
+  return Number(/^tocsin_services_waiting_for_points (\S+)$/m.exec(body)?.[1]);
+}
+
 async function incidents(w: StaffedWorld): Promise<Incident[]> {
   return (await w.expectOk('list_incidents')).incidents;
 }
@@ -333,8 +340,12 @@ test('a rule whose points wait to be stored opens and resolves nothing, says so,
     behindSeconds: 6,
   };
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: waiting }]);
+  expect(await servicesWaiting(w)).toBe(1);
 
   await arrive(w);
+  // The figures are kept for a second.
+  w.clock.advance({ seconds: 1 });
+  expect(await servicesWaiting(w)).toBe(0);
   await w.evaluate();
   expect(await incidents(w)).toMatchObject([{ status: 'triggered' }, { status: 'resolved' }]);
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ waitingForData: null }]);
