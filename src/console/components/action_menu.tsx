@@ -1,9 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import type { ActionMenuProps } from '#console/components/action_menu_panel.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 
-const loadPanel = () => import('#console/components/action_menu_panel.tsx');
-const ActionMenuPanel = lazy(() => loadPanel().then((m) => ({ default: m.ActionMenuPanel })));
+const ActionMenuPanel = inOwnFile(() =>
+  import('#console/components/action_menu_panel.tsx').then((m) => m.ActionMenuPanel),
+);
 
 /** A menu behind a button. It is loaded when the button is near. */
 export function ActionMenu(props: ActionMenuProps) {
@@ -11,14 +13,9 @@ export function ActionMenu(props: ActionMenuProps) {
   const button = props.button({
     'aria-haspopup': 'menu',
     'aria-expanded': false,
-    onPointerEnter: () => void loadPanel(),
-    onFocus: () => void loadPanel(),
+    onPointerEnter: ActionMenuPanel.preload,
+    onFocus: ActionMenuPanel.preload,
     onClick: () => setIsWanted(true),
   });
-  if (!isWanted) return button;
-  return (
-    <Suspense fallback={button}>
-      <ActionMenuPanel {...props} />
-    </Suspense>
-  );
+  return isWanted ? <ActionMenuPanel {...props} whileLoading={button} /> : button;
 }

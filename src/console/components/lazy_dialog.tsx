@@ -1,6 +1,7 @@
-import { type ComponentType, use, useEffect } from 'react';
+import type { ComponentType } from 'react';
 
-import { WhileOpening } from '#console/components/dialog.tsx';
+import { Opening } from '#console/components/dialog.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { loadWhenUsed } from '#console/components/load_when_used.ts';
 import { showError } from '#console/components/notice.tsx';
 
@@ -13,33 +14,14 @@ interface Closable {
  * page. A file that cannot be loaded closes the dialog with a notice; opening it again tries again.
  */
 export function lazyDialog<Props extends Closable>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
-  let loading: Promise<ComponentType<Props> | Error> | null = null;
-  const start = (): Promise<ComponentType<Props> | Error> => {
-    loading ??= load().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-    return loading;
-  };
-  loadWhenUsed(async () => {
-    if ((await start()) instanceof Error) loading = null;
-  });
-
-  function Loaded({ given }: { readonly given: Props }) {
-    const found = use(start());
-    useEffect(() => {
-      if (!(found instanceof Error)) return;
-      loading = null;
-      showError('This could not be opened', found);
-      given.onClose(false);
-    });
-    if (found instanceof Error) return null;
-    const Part = found;
-    return <Part {...given} />;
-  }
+  const Part = inOwnFile(load);
+  loadWhenUsed(Part.preload);
 
   return function LazyDialog(props: Props) {
-    return (
-      <WhileOpening>
-        <Loaded given={props} />
-      </WhileOpening>
-    );
+    const close = (error: Error): void => {
+      showError('This could not be opened', error);
+      props.onClose(false);
+    };
+    return <Part {...props} whileLoading={<Opening />} onLost={close} />;
   };
 }

@@ -16,8 +16,7 @@ for (const sign of SIGNS_OF_LIFE) {
 }
 
 /** Loads a file once somebody does something on the page: after the page is shown, and before the file is needed. */
-export function loadWhenUsed(load: () => Promise<unknown>): void {
-  const start = (): void => void load().catch(() => {});
-  if (isUsed) start();
-  else waiting.add(start);
+export function loadWhenUsed(load: () => void): void {
+  if (isUsed) load();
+  else waiting.add(load);
 }

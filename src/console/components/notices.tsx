@@ -9,13 +9,14 @@ export function Notices() {
   const { length } = useNotifications().notifications;
   useEffect(() => {
     if (List !== null) return;
-    const load = async (): Promise<void> => {
-      const { NoticeList } = await import('#console/components/notice_list.tsx');
-      setList(() => NoticeList);
+    const load = (): void => {
+      import('#console/components/notice_list.tsx')
+        .then(({ NoticeList }) => setList(() => NoticeList))
+        // Without the server the next notice tries again.
+        .catch(() => {});
     };
     if (length === 0) loadWhenUsed(load);
-    // Without the server the next notice tries again.
-    else load().catch(() => {});
+    else load();
   }, [List, length]);
   return List !== null && <List />;
 }

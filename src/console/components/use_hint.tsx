@@ -1,6 +1,8 @@
-import { lazy, type PointerEvent, type ReactNode, type RefObject, Suspense, useRef, useState } from 'react';
+import { type PointerEvent, type ReactNode, type RefObject, useRef, useState } from 'react';
 
-const Hint = lazy(() => import('#console/components/hint.tsx').then((m) => ({ default: m.Hint })));
+import { inOwnFile } from '#console/components/in_own_file.tsx';
+
+const Hint = inOwnFile(() => import('#console/components/hint.tsx').then((m) => m.Hint));
 
 interface Hinted {
   /** For the button. */
@@ -23,10 +25,6 @@ export function useHint(text: string): Hinted {
       onPointerEnter: ({ pointerType }) => setIsNear(pointerType === 'mouse'),
       onPointerLeave: () => setIsNear(false),
     },
-    hint: isNear && (
-      <Suspense>
-        <Hint target={ref} text={text} />
-      </Suspense>
-    ),
+    hint: isNear && <Hint target={ref} text={text} />,
   };
 }

@@ -1,11 +1,13 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { OrganizationButton, OrganizationName } from '#console/shell/organization_button.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
-const loadPanel = () => import('#console/shell/organization_menu_panel.tsx');
-const OrganizationMenuPanel = lazy(() => loadPanel().then((m) => ({ default: m.OrganizationMenuPanel })));
+const OrganizationMenuPanel = inOwnFile(() =>
+  import('#console/shell/organization_menu_panel.tsx').then((m) => m.OrganizationMenuPanel),
+);
 
 /** Shows the organization, with a menu to switch where there are several. */
 export function OrganizationMenu() {
@@ -22,15 +24,10 @@ export function OrganizationMenu() {
     <OrganizationButton
       aria-haspopup="menu"
       aria-expanded={false}
-      onPointerEnter={() => void loadPanel()}
-      onFocus={() => void loadPanel()}
+      onPointerEnter={OrganizationMenuPanel.preload}
+      onFocus={OrganizationMenuPanel.preload}
       onClick={() => setIsWanted(true)}
     />
   );
-  if (!isWanted) return button;
-  return (
-    <Suspense fallback={button}>
-      <OrganizationMenuPanel />
-    </Suspense>
-  );
+  return isWanted ? <OrganizationMenuPanel whileLoading={button} /> : button;
 }

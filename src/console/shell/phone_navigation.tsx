@@ -1,15 +1,15 @@
 import { UnstyledButton } from '@mantine/core';
 import { IconDots } from '@tabler/icons-react';
 import { useLocation } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { useNavigation } from '#console/shell/navigation.ts';
 import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
-const loadSheet = () => import('#console/shell/phone_sheet.tsx');
-const PhoneSheet = lazy(() => loadSheet().then((m) => ({ default: m.PhoneSheet })));
+const PhoneSheet = inOwnFile(() => import('#console/shell/phone_sheet.tsx').then((m) => m.PhoneSheet));
 
 /** The bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
 export function PhoneNavigation() {
@@ -31,17 +31,13 @@ export function PhoneNavigation() {
         data-status={isElsewhere ? 'active' : undefined}
         aria-haspopup="dialog"
         aria-expanded={isOpen}
-        onPointerDown={() => void loadSheet()}
+        onPointerDown={PhoneSheet.preload}
         onClick={() => setIsOpen(true)}
       >
         <IconDots size={20} stroke={1.75} aria-hidden />
         More
       </UnstyledButton>
-      {isOpen && (
-        <Suspense>
-          <PhoneSheet onClose={close} />
-        </Suspense>
-      )}
+      {isOpen && <PhoneSheet onClose={close} />}
     </nav>
   );
 }

@@ -1,8 +1,9 @@
 import { ActionIcon, Kbd, UnstyledButton } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { Outlet, useRouter } from '@tanstack/react-router';
-import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useRef, useState } from 'react';
+import { type MouseEvent, useCallback, useEffect, useRef, useState } from 'react';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 import { Banners } from '#console/shell/banners.tsx';
 import { useShortcuts } from '#console/shell/keyboard.ts';
@@ -16,11 +17,11 @@ import classes from '#console/shell/shell.module.css';
 import { StepUp } from '#console/shell/step_up.tsx';
 import { NoOrganization } from '#console/shell/no_organization.tsx';
 
-const Palette = lazy(() => import('#console/shell/palette.tsx').then((m) => ({ default: m.Palette })));
-const SecondFactorRequired = lazy(() =>
-  import('#console/shell/second_factor_required.tsx').then((m) => ({ default: m.SecondFactorRequired })),
+const Palette = inOwnFile(() => import('#console/shell/palette.tsx').then((m) => m.Palette));
+const SecondFactorRequired = inOwnFile(() =>
+  import('#console/shell/second_factor_required.tsx').then((m) => m.SecondFactorRequired),
 );
-const KeyboardHelp = lazy(() => import('#console/shell/keyboard_help.tsx').then((m) => ({ default: m.KeyboardHelp })));
+const KeyboardHelp = inOwnFile(() => import('#console/shell/keyboard_help.tsx').then((m) => m.KeyboardHelp));
 
 /** What surrounds every page of somebody who is logged in. */
 export function Shell() {
@@ -34,13 +35,7 @@ export function Shell() {
 
 function Content() {
   const { session, org, isAdmin } = useOrganization();
-  if (org.secondFactorRequired && isAdmin && !session.user.hasSecondFactor) {
-    return (
-      <Suspense>
-        <SecondFactorRequired />
-      </Suspense>
-    );
-  }
+  if (org.secondFactorRequired && isAdmin && !session.user.hasSecondFactor) return <SecondFactorRequired />;
   return (
     <LiveChanges>
       <Frame />
@@ -96,10 +91,8 @@ function Frame() {
         </main>
         <PhoneNavigation />
       </div>
-      <Suspense>
-        {isPaletteLoaded && <Palette isOpen={overlay === 'palette'} onClose={close} />}
-        {overlay === 'keyboard_help' && <KeyboardHelp onClose={close} />}
-      </Suspense>
+      {isPaletteLoaded && <Palette isOpen={overlay === 'palette'} onClose={close} />}
+      {overlay === 'keyboard_help' && <KeyboardHelp onClose={close} />}
     </>
   );
 }

@@ -1,8 +1,9 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { setStepUp } from '#console/api/http.ts';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 
-const StepUpDialog = lazy(() => import('#console/shell/step_up_dialog.tsx').then((m) => ({ default: m.StepUpDialog })));
+const StepUpDialog = inOwnFile(() => import('#console/shell/step_up_dialog.tsx').then((m) => m.StepUpDialog));
 
 /** Asks for the second factor when the server requires it again, then lets the request continue. */
 export function StepUp() {
@@ -24,10 +25,5 @@ export function StepUp() {
     settle.current?.(isConfirmed);
     settle.current = null;
   };
-  if (!isAsking) return null;
-  return (
-    <Suspense>
-      <StepUpDialog onClose={close} />
-    </Suspense>
-  );
+  return isAsking && <StepUpDialog onClose={close} />;
 }

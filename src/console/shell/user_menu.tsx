@@ -1,9 +1,9 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { UserButton } from '#console/shell/user_button.tsx';
 
-const loadPanel = () => import('#console/shell/user_menu_panel.tsx');
-const UserMenuPanel = lazy(() => loadPanel().then((m) => ({ default: m.UserMenuPanel })));
+const UserMenuPanel = inOwnFile(() => import('#console/shell/user_menu_panel.tsx').then((m) => m.UserMenuPanel));
 
 interface UserMenuProps {
   readonly onKeyboardHelp: () => void;
@@ -18,15 +18,11 @@ export function UserMenu({ onKeyboardHelp, isCompact = false }: UserMenuProps) {
       isCompact={isCompact}
       aria-haspopup="menu"
       aria-expanded={false}
-      onPointerEnter={() => void loadPanel()}
-      onFocus={() => void loadPanel()}
+      onPointerEnter={UserMenuPanel.preload}
+      onFocus={UserMenuPanel.preload}
       onClick={() => setIsWanted(true)}
     />
   );
   if (!isWanted) return button;
-  return (
-    <Suspense fallback={button}>
-      <UserMenuPanel onKeyboardHelp={onKeyboardHelp} isCompact={isCompact} />
-    </Suspense>
-  );
+  return <UserMenuPanel onKeyboardHelp={onKeyboardHelp} isCompact={isCompact} whileLoading={button} />;
 }

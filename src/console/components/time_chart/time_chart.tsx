@@ -1,18 +1,9 @@
 import { useComputedColorScheme } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
-import {
-  type KeyboardEvent,
-  lazy,
-  type PointerEvent,
-  Suspense,
-  useCallback,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type KeyboardEvent, type PointerEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import uPlot from 'uplot';
 
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { ChartLegend } from '#console/components/time_chart/chart_legend.tsx';
 import {
   type ChartBand,
@@ -31,13 +22,9 @@ import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
 import type { Comparator } from '#core/metrics/comparator.ts';
 import { type Measure, quantityText } from '#core/metrics/quantity.ts';
 
-const ChartTable = lazy(() =>
-  import('#console/components/time_chart/chart_table.tsx').then((m) => ({ default: m.ChartTable })),
-);
+const ChartTable = inOwnFile(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));
 
-const TraceDots = lazy(() =>
-  import('#console/components/time_chart/trace_dots.tsx').then((m) => ({ default: m.TraceDots })),
-);
+const TraceDots = inOwnFile(() => import('#console/components/time_chart/trace_dots.tsx').then((m) => m.TraceDots));
 
 interface TimeChartProps {
   /** What the chart is of, for those who do not see it. */
@@ -249,9 +236,7 @@ export function TimeChart(props: TimeChartProps) {
       >
         <div ref={holder} aria-hidden />
         {traces !== undefined && traces.dots.length > 0 && area !== null && (
-          <Suspense>
-            <TraceDots {...traces} area={area} from={from} to={to} valueText={valueText} />
-          </Suspense>
+          <TraceDots {...traces} area={area} from={from} to={to} valueText={valueText} />
         )}
         {cursor !== null && at !== null && area !== null && (
           <CursorValues
@@ -290,15 +275,13 @@ export function TimeChart(props: TimeChartProps) {
         Show as a table
       </button>
       {isTableOpen && (
-        <Suspense>
-          <ChartTable
-            title={label}
-            series={shown}
-            stepMs={stepMs}
-            valueText={valueText}
-            onClose={() => setIsTableOpen(false)}
-          />
-        </Suspense>
+        <ChartTable
+          title={label}
+          series={shown}
+          stepMs={stepMs}
+          valueText={valueText}
+          onClose={() => setIsTableOpen(false)}
+        />
       )}
     </figure>
   );

@@ -2,18 +2,19 @@ import { Button } from '@mantine/core';
 import { IconBug, IconCheck, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const ServiceSnippet = lazy(() =>
-  import('#console/pages/services/service_snippet.tsx').then((m) => ({ default: m.ServiceSnippet })),
+const ServiceSnippet = inOwnFile(() =>
+  import('#console/pages/services/service_snippet.tsx').then((m) => m.ServiceSnippet),
 );
 
 interface NoExceptionsProps {
@@ -87,9 +88,7 @@ function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | un
       about="Add the SDK of your language to the service. Its first error shows here within a second."
       action={wanted === undefined && <ServicePicker value={serviceId} name={first?.name} onChange={setChosen} />}
     >
-      <Suspense>
-        <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />
-      </Suspense>
+      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="exceptions" kinds={KINDS} />
     </Card>
   );
 }

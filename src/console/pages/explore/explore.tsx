@@ -3,13 +3,14 @@ import { useElementSize, useMediaQuery } from '@mantine/hooks';
 import { IconArrowLeft, IconChartLine, IconPlus } from '@tabler/icons-react';
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect } from 'react';
+import { useEffect } from 'react';
 
 import { chartsQuery, metricListQuery } from '#console/api/charts.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { loadWhenUsed } from '#console/components/load_when_used.ts';
 import { Page } from '#console/components/page.tsx';
 import { RangePicker } from '#console/components/range_picker.tsx';
@@ -20,15 +21,14 @@ import { type ExploreSearch, queriesOf, withMetric } from '#console/pages/explor
 import { MetricList } from '#console/pages/explore/metric_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const loadView = () => import('#console/pages/explore/metric_view.tsx');
-const MetricView = lazy(() => loadView().then((m) => ({ default: m.MetricView })));
+const MetricView = inOwnFile(() => import('#console/pages/explore/metric_view.tsx').then((m) => m.MetricView));
 
 /** The list is shown without what charts are made of, which is there before a metric is pressed. */
-loadWhenUsed(loadView);
-if (new URLSearchParams(location.search).has('metric')) void loadView().catch(() => {});
+loadWhenUsed(MetricView.preload);
+if (new URLSearchParams(location.search).has('metric')) MetricView.preload();
 
-const ServiceSnippet = lazy(() =>
-  import('#console/pages/services/service_snippet.tsx').then((m) => ({ default: m.ServiceSnippet })),
+const ServiceSnippet = inOwnFile(() =>
+  import('#console/pages/services/service_snippet.tsx').then((m) => m.ServiceSnippet),
 );
 
 const route = getRouteApi('/inside/explore');
@@ -127,9 +127,14 @@ export function Explore() {
               {search.service === undefined ? (
                 <Skeleton height={420} />
               ) : isChosen && width > 0 ? (
-                <Suspense fallback={<Skeleton height={420} />}>
-                  <MetricView search={search} range={range} width={width} onChange={show} onRange={setRange} />
-                </Suspense>
+                <MetricView
+                  search={search}
+                  range={range}
+                  width={width}
+                  onChange={show}
+                  onRange={setRange}
+                  whileLoading={<Skeleton height={420} />}
+                />
               ) : (
                 !isNarrow && <NothingChosen serviceId={search.service} order={search.order} />
               )}
@@ -174,9 +179,7 @@ function SendMetrics(listed: Listed) {
   const { serviceId } = listed;
   return (
     <Card title="No metric yet" about="Send some in one of these ways. They show here within seconds.">
-      <Suspense>
-        <ServiceSnippet key={serviceId} serviceId={serviceId} capability="metrics" kinds={SENDERS} />
-      </Suspense>
+      <ServiceSnippet key={serviceId} serviceId={serviceId} capability="metrics" kinds={SENDERS} />
     </Card>
   );
 }

@@ -1,18 +1,17 @@
 import { Button } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 
 import type { SetupProgress } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const SendPage = lazy(() => import('#console/pages/home/send_page.tsx').then((m) => ({ default: m.SendPage })));
-const SetUpPaging = lazy(() =>
-  import('#console/pages/home/set_up_paging.tsx').then((m) => ({ default: m.SetUpPaging })),
-);
+const SendPage = inOwnFile(() => import('#console/pages/home/send_page.tsx').then((m) => m.SendPage));
+const SetUpPaging = inOwnFile(() => import('#console/pages/home/set_up_paging.tsx').then((m) => m.SetUpPaging));
 
 type OpenDialog = 'paging' | 'page';
 
@@ -63,10 +62,8 @@ export function SetupChecklist({ progress }: { readonly progress: SetupProgress 
           </li>
         ))}
       </ol>
-      <Suspense>
-        {dialog === 'paging' && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
-        {dialog === 'page' && progress.paging !== null && <SendPage {...progress.paging} onClose={close} />}
-      </Suspense>
+      {dialog === 'paging' && <SetUpPaging serviceId={progress.firstServiceId} onClose={close} />}
+      {dialog === 'page' && progress.paging !== null && <SendPage {...progress.paging} onClose={close} />}
     </Card>
   );
 }

@@ -1,19 +1,18 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import type { HomeData, HomeSchedule } from '#console/api/home.ts';
 import { Card } from '#console/components/card.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { DayBar, DayScale } from '#console/pages/home/day_bar.tsx';
 import classes from '#console/pages/home/home.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const RemoveOverride = lazy(() =>
-  import('#console/pages/home/remove_override.tsx').then((m) => ({ default: m.RemoveOverride })),
-);
-const TakeOver = lazy(() => import('#console/pages/home/take_over.tsx').then((m) => ({ default: m.TakeOver })));
+const RemoveOverride = inOwnFile(() => import('#console/pages/home/remove_override.tsx').then((m) => m.RemoveOverride));
+const TakeOver = inOwnFile(() => import('#console/pages/home/take_over.tsx').then((m) => m.TakeOver));
 
 /** Who is on call now and in the next 24 hours, and buttons to take over. */
 export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readonly home: HomeData }) {
@@ -43,16 +42,10 @@ export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readon
           </Link>
         </div>
       )}
-      <Suspense>
-        {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
-        {overridden?.overrideId != null && (
-          <RemoveOverride
-            schedule={overridden}
-            overrideId={overridden.overrideId}
-            onClose={() => setOverridden(null)}
-          />
-        )}
-      </Suspense>
+      {takingOver !== null && <TakeOver schedule={takingOver} onClose={() => setTakingOver(null)} />}
+      {overridden?.overrideId != null && (
+        <RemoveOverride schedule={overridden} overrideId={overridden.overrideId} onClose={() => setOverridden(null)} />
+      )}
     </Card>
   );
 }

@@ -1,11 +1,12 @@
 import { Button, Group } from '@mantine/core';
 import { IconCheck, IconMinus, IconPlayerSkipForward } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { Bullet, Step, Steps } from '#console/components/steps.tsx';
 import { useTeamName } from '#console/components/team_picker.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -23,7 +24,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
-const Reassign = lazy(() => import('#console/pages/incidents/reassign.tsx').then((m) => ({ default: m.Reassign })));
+const Reassign = inOwnFile(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 
 type Escalation = IncidentWithLog['escalation'];
 type PolicyStep = Escalation['steps'][number];
@@ -76,7 +77,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
           })}
         </Steps>
       )}
-      <Suspense>{isReassigning && <Reassign incident={incident} onClose={() => setIsReassigning(false)} />}</Suspense>
+      {isReassigning && <Reassign incident={incident} onClose={() => setIsReassigning(false)} />}
     </Card>
   );
 }

@@ -3,11 +3,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import bar from '#console/components/filter_bar.module.css';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
@@ -30,8 +31,8 @@ import { IncidentSelection } from '#console/pages/incidents/incident_selection.t
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-const DeclareIncident = lazy(() =>
-  import('#console/pages/incidents/declare_incident.tsx').then((m) => ({ default: m.DeclareIncident })),
+const DeclareIncident = inOwnFile(() =>
+  import('#console/pages/incidents/declare_incident.tsx').then((m) => m.DeclareIncident),
 );
 
 const route = getRouteApi('/inside/incidents');
@@ -230,7 +231,7 @@ export function IncidentList() {
           onAnswer={(kind) => answer(kind, selectedIds)}
         />
       )}
-      <Suspense>{isDeclaring && <DeclareIncident onClose={() => setIsDeclaring(false)} />}</Suspense>
+      {isDeclaring && <DeclareIncident onClose={() => setIsDeclaring(false)} />}
     </Page>
   );
 }

@@ -1,19 +1,19 @@
 import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 
 import type { Incident } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import type { ChartMarker } from '#console/components/time_chart/chart_series.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { measureOf } from '#core/metrics/quantity.ts';
 
-const loadChart = () => import('#console/components/time_chart/time_chart.tsx');
-const TimeChart = lazy(() => loadChart().then((m) => ({ default: m.TimeChart })));
+const TimeChart = inOwnFile(() => import('#console/components/time_chart/time_chart.tsx').then((m) => m.TimeChart));
 
 /** What was measured, as it is in the details of an incident; see `src/incidents/apply_metric_rule.ts`. */
 export interface Measurement extends MetricThreshold {
@@ -31,7 +31,7 @@ interface MetricChartProps {
 export function MetricChart({ incident, measured }: MetricChartProps) {
   const { org } = useOrganization();
   // While its data is loaded, not afterwards.
-  useEffect(() => void loadChart(), []);
+  useEffect(() => TimeChart.preload(), []);
   const { metricName, aggregation, comparator, threshold } = measured;
   const { triggeredAt, resolvedAt } = incident;
   const minutes = Math.ceil((serverNow() - Date.parse(triggeredAt)) / 60_000) + BEFORE_MINUTES;
@@ -66,17 +66,16 @@ export function MetricChart({ incident, measured }: MetricChartProps) {
   if (error !== null) return <ErrorAlert error={error} title="The metric could not be loaded" />;
   if (data === undefined) return <Skeleton height="100%" />;
   return (
-    <Suspense fallback={<Skeleton height="100%" />}>
-      <TimeChart
-        label={metricName}
-        series={series}
-        from={Date.parse(data.from)}
-        to={Date.parse(data.to)}
-        stepMs={data.stepSeconds * 1_000}
-        measure={measureOf(metricName, aggregation)}
-        threshold={{ comparator, value: threshold }}
-        markers={markers}
-      />
-    </Suspense>
+    <TimeChart
+      label={metricName}
+      series={series}
+      from={Date.parse(data.from)}
+      to={Date.parse(data.to)}
+      stepMs={data.stepSeconds * 1_000}
+      measure={measureOf(metricName, aggregation)}
+      threshold={{ comparator, value: threshold }}
+      markers={markers}
+      whileLoading={<Skeleton height="100%" />}
+    />
   );
 }

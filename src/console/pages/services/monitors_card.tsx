@@ -1,11 +1,12 @@
 import { Alert, Button, Group, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
 import { monitorsQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
+import { inOwnFile } from '#console/components/in_own_file.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
@@ -17,9 +18,7 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { RunStatus } from '#core/monitors/check_in.ts';
 
-const EditMonitor = lazy(() =>
-  import('#console/pages/services/edit_monitor.tsx').then((m) => ({ default: m.EditMonitor })),
-);
+const EditMonitor = inOwnFile(() => import('#console/pages/services/edit_monitor.tsx').then((m) => m.EditMonitor));
 
 type Monitor = ResultOf<'list_monitors'>['monitors'][number];
 type Run = Monitor['runs'][number];
@@ -136,7 +135,7 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
           </Button>
         </Group>
       )}
-      <Suspense>{isEditing && <EditMonitor monitor={monitor} onClose={() => setIsEditing(false)} />}</Suspense>
+      {isEditing && <EditMonitor monitor={monitor} onClose={() => setIsEditing(false)} />}
       {isDeleting && (
         <Confirm
           title="Delete the cron monitor?"
