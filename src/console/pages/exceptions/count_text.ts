@@ -1,8 +1,20 @@
-const COMPACT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
+const THREE_DIGITS = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
 
-/** A count in a few letters: `950`, `12K`. The whole number belongs into the tooltip. */
+/** As metrics are told, see `core/metrics/quantity.ts`. */
+const SCALES = [
+  [1e12, 'T'],
+  [1e9, 'G'],
+  [1e6, 'M'],
+  [1e3, 'k'],
+] as const;
+
+/** A count in a few letters: `9,500`, `12.3 k`. The whole number belongs into the tooltip. */
 export function shortCount(count: number): string {
-  return count < 10_000 ? count.toLocaleString() : COMPACT.format(count);
+  const rounded = Number(count.toPrecision(3));
+  const scale = count < 10_000 ? undefined : SCALES.find(([size]) => rounded >= size);
+  if (scale === undefined) return count.toLocaleString();
+  const [size, symbol] = scale;
+  return `${THREE_DIGITS.format(rounded / size)}\u00a0${symbol}`;
 }
 
 export function countText(count: number, one: string, many = `${one}s`): string {

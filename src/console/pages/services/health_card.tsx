@@ -8,12 +8,12 @@ import { serviceActivityQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
+import { shortCount } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/services/health_card.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 60_000;
 const COUNT = new Intl.NumberFormat();
-const SHORT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 });
 
 /** How the service is, at a glance: open incidents, what it sent in the last day, and what watches it. */
 export function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
@@ -101,7 +101,7 @@ function Activity({ values, unit, isOn, tone }: ActivityProps) {
   if (!isOn && total === 0) return <span className="dimmed">not enabled</span>;
   return (
     <div className={classes.activity} title={text}>
-      <span className={classes.figure}>{SHORT.format(total)}</span>
+      <span className={classes.figure}>{shortCount(total)}</span>
       {total > 0 && <Sparkline values={values} label={text} tone={tone} />}
     </div>
   );

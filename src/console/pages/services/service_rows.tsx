@@ -11,6 +11,7 @@ import { Name } from '#console/components/name.tsx';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { shortCount } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/services/service_rows.module.css';
 import type { useServices } from '#console/pages/services/use_services.ts';
 
@@ -19,7 +20,6 @@ const ROW_PX = 60;
 const ROW_ON_PHONE_PX = 108;
 const OVERSCAN = 12;
 const COUNT = new Intl.NumberFormat();
-const SHORT = new Intl.NumberFormat(undefined, { notation: 'compact', maximumSignificantDigits: 3 });
 
 type ServiceRowsProps = Pick<
   ReturnType<typeof useServices>,
@@ -133,7 +133,7 @@ function Attention({ counts, refused }: AttentionProps) {
       {counts !== undefined && counts.triggered === 0 && (
         <Status tone="amber">{counts.acknowledged} acknowledged</Status>
       )}
-      {refused > 0 && <Status tone="amber">{SHORT.format(refused)} refused</Status>}
+      {refused > 0 && <Status tone="amber">{shortCount(refused)} refused</Status>}
     </>
   );
 }
@@ -151,7 +151,7 @@ function Events({ service, health: { events } }: HealthProps) {
   return (
     <span className={classes.spark} title={`${text} in the last 24 hours`}>
       <Sparkline values={events} label={`${text} in the last 24 hours`} tone="red" height={20} />
-      <span className="numbers">{SHORT.format(total)}</span>
+      <span className="numbers">{shortCount(total)}</span>
     </span>
   );
 }
