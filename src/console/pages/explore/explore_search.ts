@@ -1,5 +1,5 @@
-import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
 import type { ChartQuery } from '#console/api/charts.ts';
+import { pixelsWithin } from '#console/components/pixels_within.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type LabelCondition, selectorText } from '#core/metrics/selector_text.ts';
@@ -74,9 +74,6 @@ function defaultAggregation(metric: string): Aggregation {
   return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
 }
 
-/** Widths are asked for in these steps, so that a window that is resized asks rarely. */
-const WIDTH_STEP = 100;
-
 /** The queries of what the address says: the chosen period, then the one that it is compared with. */
 export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
   const { service, metric, split, top, compare } = search;
@@ -85,7 +82,7 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
     serviceId: service,
     metricName: metricNameOf(search),
     aggregation: aggregationOf(search),
-    pixels: Math.min(Math.max(Math.ceil(width / WIDTH_STEP) * WIDTH_STEP, WIDTH_STEP), CHART_PIXELS_MAX),
+    pixels: pixelsWithin(width),
     ...(split !== undefined && { splitBy: split, top: top ?? 5 }),
   };
   return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];
