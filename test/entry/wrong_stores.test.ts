@@ -79,3 +79,11 @@ test('an address that names several servers must be one as a whole', async () =>
     'CLICKHOUSE_URL is not a valid URL: escape special characters in it',
   ]);
 });
+
+test('a command that cannot reach PostgreSQL names the address that it uses', async () => {
+  const w = await world();
+  const nobody = 'postgres://app@127.0.0.1:1/tocsin';
+  const ended = await run(w, ['src/entry/cli.ts', 'org', 'list'], { DIRECT_DATABASE_URL: nobody });
+  const says = 'PostgreSQL does not answer at 127.0.0.1:1; start it there, or correct the address';
+  expect(ended).toEqual({ code: 2, stderr: `tocsin: DIRECT_DATABASE_URL: ${says}\n` });
+});

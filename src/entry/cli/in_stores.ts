@@ -89,9 +89,11 @@ async function withDatabase<Result>(work: (config: RunningConfig, db: Database) 
   }
 }
 
-async function requireDatabase({ databaseUrl }: RunningConfig): Promise<void> {
+/** Asks about the address that commands use. */
+async function requireDatabase(config: RunningConfig): Promise<void> {
   const { findPostgresFault } = await import('#entry/preflight.ts');
-  const fault = await findPostgresFault(databaseUrl);
+  const isDirect = config.directDatabaseUrl !== undefined;
+  const fault = await findPostgresFault(directUrlOf(config), isDirect ? { variable: 'DIRECT_DATABASE_URL' } : {});
   if (fault !== null) throw new ConfigError([fault.sentence]);
 }
 

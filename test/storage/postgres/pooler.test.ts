@@ -1,54 +1,72 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { migrate } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { silentLog } from '#kernel/log.ts';
+import { makeFolder } from '#test/faults/folder.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
 import { hasPgbouncer, startPgbouncer } from '#test/kit/pgbouncer.ts';
+import { startRedis } from '#test/kit/redis.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { world } from '#test/kit/world.ts';
 
 describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in transaction mode', () => {
-  test('everything works when PostgreSQL itself is known too', async () => {
-    const w = await world();
-    const direct = w.context.config.databaseUrl;
-    const databaseUrl = await startPgbouncer(direct);
-    const config = { ...w.context.config, databaseUrl, directDatabaseUrl: direct };
-    await Promise.all([migrate(config), migrate(config)]);
-    const context = await compose(config, { log: silentLog, clock: w.clock });
-    const app = await buildApp(context);
-    const roles = startRoles(context);
-    onTestFinished(async () => {
-      await roles.stop();
-      await app.close();
-      await context.close();
-    });
-    const call = async (action: string, payload: object) => {
-      const url = `/api/rest/actions/${action}`;
-      const answer = await app.inject({
-        method: 'POST',
-        url,
-        headers: { authorization: `Bearer ${w.orgKey}` },
-        payload,
+  /** Its queue is no other test's. */
+  async function startOwnRedis(): Promise<string> {
+    const server = await startRedis(makeFolder());
+    if (server === null) throw new Error('Redis is not installed');
+    onTestFinished(() => server.stop());
+    return server.url;
+  }
+
+  test.for([
+    { queue: 'PostgreSQL', isAvailable: true },
+    { queue: 'Redis', isAvailable: inject('redisUrl') !== null },
+  ])(
+    'with its queue in $queue everything works when PostgreSQL itself is known too',
+    async ({ queue, isAvailable }, { skip }) => {
+      skip(!isAvailable);
+      const w = await world();
+      const direct = w.context.config.databaseUrl;
+      const databaseUrl = await startPgbouncer(direct);
+      const redisUrl = queue === 'Redis' ? await startOwnRedis() : undefined;
+      const config = { ...w.context.config, databaseUrl, directDatabaseUrl: direct, redisUrl };
+      await Promise.all([migrate(config), migrate(config)]);
+      const context = await compose(config, { log: silentLog, clock: w.clock });
+      const app = await buildApp(context);
+      const roles = startRoles(context);
+      onTestFinished(async () => {
+        await roles.stop();
+        await app.close();
+        await context.close();
       });
-      return answer.json().result;
-    };
-    const { serviceId, dsn } = await w.given.service();
-    await call('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: { minSeverity: 'error' } });
-    const { pathname, username } = new URL(dsn);
-    const sent = await app.inject({
-      method: 'POST',
-      url: `/api${pathname}/store/`,
-      headers: { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${username}` },
-      payload: { platform: 'python', exception: { values: [{ type: 'PoolError', value: 'no connection is left' }] } },
-    });
-    expect(sent.statusCode).toBe(200);
-    await expect.poll(async () => (await call('list_incidents', {})).incidents).toHaveLength(1);
-    const [{ incidentId }] = (await call('list_incidents', {})).incidents;
-    expect(await call('acknowledge_incident', { incidentId })).toMatchObject({ status: 'acknowledged' });
-  });
+      const call = async (action: string, payload: object) => {
+        const url = `/api/rest/actions/${action}`;
+        const answer = await app.inject({
+          method: 'POST',
+          url,
+          headers: { authorization: `Bearer ${w.orgKey}` },
+          payload,
+        });
+        return answer.json().result;
+      };
+      const { serviceId, dsn } = await w.given.service();
+      await call('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: { minSeverity: 'error' } });
+      const { pathname, username } = new URL(dsn);
+      const sent = await app.inject({
+        method: 'POST',
+        url: `/api${pathname}/store/`,
+        headers: { 'x-sentry-auth': `Sentry sentry_version=7, sentry_key=${username}` },
+        payload: { platform: 'python', exception: { values: [{ type: 'PoolError', value: 'no connection is left' }] } },
+      });
+      expect(sent.statusCode).toBe(200);
+      await expect.poll(async () => (await call('list_incidents', {})).incidents).toHaveLength(1);
+      const [{ incidentId }] = (await call('list_incidents', {})).incidents;
+      expect(await call('acknowledge_incident', { incidentId })).toMatchObject({ status: 'acknowledged' });
+    },
+  );
 
   test('the limits of a session hold for each transaction, and end with it', async () => {
     const w = await world();
