@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
-import { nearestNames } from '#actions/metrics/nearest_names.ts';
+import { nearestToSelector } from '#actions/metrics/nearest_names.ts';
 import type { Period } from '#actions/metrics/period.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { cutRange } from '#core/metrics/buckets.ts';
@@ -82,7 +82,6 @@ export async function readChart(
   async function misspelt(): Promise<string[]> {
     const known = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
     names.set(service.id, known);
-    const all = await known;
-    return all.includes(selector.name) ? [] : nearestNames(selector.name, all);
+    return nearestToSelector(selector, await known);
   }
 }

@@ -1,5 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import type { MetricSelector } from '#core/metrics/read_selector.ts';
+
 const NEAREST_MAX = 3;
 /** Longer names are compared by their beginnings. */
 const COMPARED_MAX = 120;
@@ -22,4 +25,11 @@ export function nearestNames(written: string, names: readonly string[]): string[
     .toSorted((a, b) => a.letters - b.letters || (a.name < b.name ? -1 : 1))
     .slice(0, NEAREST_MAX)
     .map(({ name }) => name);
+}
+
+/** The same for the metric that a selector names; none where it has arrived, or the histogram of which a quantile is asked. */
+export function nearestToSelector(selector: MetricSelector, known: readonly string[]): string[] {
+  const buckets = quantileQuestionOf(selector)?.buckets.name;
+  const hasArrived = known.includes(selector.name) || (buckets !== undefined && known.includes(buckets));
+  return hasArrived ? [] : nearestNames(selector.name, known);
 }

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { digestOfSeries } from '#actions/metrics/digest.ts';
-import { nearestNames } from '#actions/metrics/nearest_names.ts';
+import { nearestToSelector } from '#actions/metrics/nearest_names.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
@@ -69,7 +69,6 @@ export const queryMetric = defineAction({
     };
     const values = await metrics.query(query);
     const known = values.length > 0 ? [] : await metrics.listNames(service.id, query.keptSince);
-    const nearest = known.includes(selector.name) ? [] : nearestNames(selector.name, known);
-    return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearest);
+    return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearestToSelector(selector, known));
   },
 });

@@ -77,6 +77,21 @@ test('buckets without data are left out, and a metric without data has none', as
   expect(await query({ metricName: 'unheard_of' })).toEqual({});
 });
 
+test('a misspelt name is answered with the nearest, and a right one without data in the window with none', async () => {
+  const bucket = { name: 'wait_seconds_bucket', kind: 'counter', at: '09:00:00', value: 1 } as const;
+  await points(
+    { name: 'http_requests_total', at: '09:00:00', value: 1 },
+    { ...bucket, labels: { le: '1' } },
+    { ...bucket, labels: { le: '+Inf' } },
+  );
+  const nearestTo = async (metricName: string): Promise<string[]> =>
+    (await w.expectOk('query_metric', { serviceId, metricName, windowMinutes: 10 })).nearestNames;
+  expect(await nearestTo('htp_request_total{code="500"}')).toEqual(['http_requests_total']);
+  expect(await nearestTo('http_requests_total')).toEqual([]);
+  expect(await nearestTo('wait_second{quantile="0.95"}')).toEqual(['wait_seconds_bucket']);
+  expect(await nearestTo('wait_seconds{quantile="0.95"}')).toEqual([]);
+});
+
 test('every aggregation goes over all samples of all series, but last takes the newest of each', async () => {
   await points(
     { labels: { host: 'a' }, at: '11:55:00.100', value: 1 },
