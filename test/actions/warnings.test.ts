@@ -55,7 +55,7 @@ describe('a policy step that today reaches nobody', () => {
     expect((await warnings()).map(({ message }) => message)).toEqual([
       'Step 1 of the policy "Wake somebody" would reach nobody now: it names nobody.',
       'Step 2 of the policy "Wake somebody" would reach nobody now: the channel is not set up on this server.',
-      'Step 3 of the policy "Wake somebody" would reach nobody now: nobody has such a channel on and an address for it.',
+      'Step 3 of the policy "Wake somebody" would reach nobody now: every channel is off or has no address.',
     ]);
   });
 

@@ -76,7 +76,7 @@ describe('a team that is deleted', () => {
     expect([pages(w, anna), pages(w, bram)]).toEqual([1, 0]);
     expect((await story(w, incidentId)).slice(-2)).toEqual([
       'Step 2 reached nobody: nobody is on call; the next step fires at once.',
-      'Step 3 reached nobody: nobody has such a channel on and an address for it; no step is left. Not Anna by SMS (has no address for it).',
+      'Step 3 reached nobody: every channel is off or has no address; no step is left. Not Anna by SMS (has no address for it).',
     ]);
     expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({
       status: 'triggered',

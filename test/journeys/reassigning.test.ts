@@ -177,7 +177,7 @@ test('nobody is given an incident who cannot be paged, or one that was resolved 
   const unreachable = await reassign({ userId: dirk.userId });
   expect([unreachable.status, unreachable.body.detail]).toEqual([
     409,
-    'Dirk cannot be paged: nobody has such a channel on and an address for it; choose somebody else',
+    'Dirk cannot be paged: every channel is off or has no address; choose somebody else',
   ]);
   expect((await reassign({})).status).toBe(400);
   expect((await reassign({ userId: 'user_01k9z7b8c9d0e1f2g3h4j5k6mn' })).status).toBe(404);

@@ -84,7 +84,7 @@ test('a timeline says when nobody is left to page', async () => {
     '0 s: Calling Anna.',
     '0 s: Anna did not answer the call.',
     '0 s: Every channel of Anna has failed; the next step fires at once.',
-    '0 s: Step 2 reached nobody: nobody has such a channel on and an address for it; no step is left. ' +
+    '0 s: Step 2 reached nobody: every channel is off or has no address; no step is left. ' +
       'Not Bram by SMS (has it off) nor Bram by phone (has no address for it).',
   ]);
 });

@@ -34,8 +34,7 @@ export const WarningView = Type.Object(
 /** The other person of the examples is in no team, and so has no number to call. */
 export const WARNING_EXAMPLE: Static<typeof WarningView> = {
   kind: 'step_reaches_nobody',
-  message:
-    'Step 2 of the policy "Wake somebody" would reach nobody now: nobody has such a channel on and an address for it.',
+  message: 'Step 2 of the policy "Wake somebody" would reach nobody now: every channel is off or has no address.',
   policyId: IDS.policyId,
   step: 1,
 };

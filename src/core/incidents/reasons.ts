@@ -5,7 +5,7 @@ const WORDS: Readonly<Record<string, string>> = {
   no_steps: 'its escalation policy has no steps',
   no_targets: 'it names nobody',
   nobody_on_call: 'nobody is on call',
-  no_usable_channel: 'nobody has such a channel on and an address for it',
+  no_usable_channel: 'every channel is off or has no address',
   channel_not_configured: 'the channel is not set up on this server',
   provider_unreachable: 'the provider could not be reached',
   push_address_not_public: 'the address of this device is not on the public Internet',
