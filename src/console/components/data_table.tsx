@@ -27,6 +27,8 @@ export interface Column<Item> {
   readonly isRightAligned?: boolean;
   /** The heading of the card on a phone. */
   readonly isMain?: boolean;
+  /** Its share of the width of a desktop, for names: they are cut where it ends. */
+  readonly widthPercent?: number;
   /** Hidden on a phone. */
   readonly isDesktopOnly?: boolean;
   /** Only screen readers get the title, for example above buttons. */
@@ -102,10 +104,15 @@ interface HeadProps<Item> {
 
 function Head<Item>({ column, sorted, onSort }: HeadProps<Item>) {
   if (column === undefined) return null;
-  const { title, isRightAligned = false, isTitleHidden = false } = column;
+  const { title, isRightAligned = false, isTitleHidden = false, widthPercent } = column;
   const order = sorted === false ? undefined : sorted === 'asc' ? 'ascending' : 'descending';
   return (
-    <th className={`${classes.head} ${isRightAligned ? classes.end : ''}`} scope="col" aria-sort={order}>
+    <th
+      className={`${classes.head} ${isRightAligned ? classes.end : ''}`}
+      scope="col"
+      aria-sort={order}
+      style={widthPercent === undefined ? undefined : { width: `${widthPercent}%` }}
+    >
       {onSort === undefined ? (
         <span className={isTitleHidden ? 'hidden-text' : undefined}>{title}</span>
       ) : (
@@ -125,6 +132,7 @@ function Cell<Item>({ column, item }: { readonly column: Column<Item>; readonly 
   return (
     <td
       className={`${classes.cell} ${isRightAligned ? classes.end : ''} ${column.isDesktopOnly === true ? classes.deskOnly : ''}`}
+      data-share={column.widthPercent === undefined ? undefined : ''}
       data-main={isMain || isTitleHidden ? '' : undefined}
       data-actions={isTitleHidden ? '' : undefined}
       data-empty={content === null || content === undefined || content === '' ? '' : undefined}

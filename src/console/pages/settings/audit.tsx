@@ -23,6 +23,7 @@ import { AdminsOnly } from '#console/pages/settings/admins_only.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_details.tsx';
 import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
+import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { VIAS } from '#core/access/via.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -109,7 +110,9 @@ function AuditLog() {
   );
 }
 
-const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: string) => string): Column<AuditEntry>[] => [
+type NameOf = (id: string) => string | undefined;
+
+const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Column<AuditEntry>[] => [
   {
     id: 'action',
     title: 'Action',
@@ -123,13 +126,15 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: strin
   {
     id: 'who',
     title: 'Who',
+    widthPercent: 20,
     cell: (entry) => <Name>{whoText(entry)}</Name>,
   },
   { id: 'via', title: 'Via', cell: viaText },
   {
     id: 'target',
     title: 'Target',
-    cell: ({ target, after, before }) => <Name>{targetText(target, after ?? before, nameOf)}</Name>,
+    widthPercent: 30,
+    cell: (entry) => <Name>{targetText(entry, nameOf)}</Name>,
   },
   {
     id: 'result',
@@ -139,15 +144,8 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: (target: strin
   { id: 'at', title: 'When', isRightAligned: true, cell: ({ at }) => <Timestamp at={at} format="date_time" /> },
 ];
 
-/** The name of the target if it has one, because ids say nothing to people. */
-function targetText(target: string | null, fields: unknown, nameOf: (target: string) => string): string {
-  const { name, title, email } = (fields ?? {}) as Readonly<Record<string, unknown>>;
-  const known = [name, title, email].find((text) => typeof text === 'string');
-  return known ?? (target === null ? '' : nameOf(target));
-}
-
-/** Names of targets that still exist; a deleted target keeps its id. */
-function useTargetNames(entries: readonly AuditEntry[]): (target: string) => string {
+/** Names of what the entries are about, and of whose it is, where that still exists. */
+function useTargetNames(entries: readonly AuditEntry[]): NameOf {
   const { orgId } = useOrganization().org;
   const incidents = useQueries({
     queries: targetsIn(entries, 'incident_').map((incidentIds) =>
@@ -160,13 +158,15 @@ function useTargetNames(entries: readonly AuditEntry[]): (target: string) => str
     ),
   }).flatMap(({ data }) => data?.services ?? []);
   const { nameOf } = useNamesOf(
-    entries.flatMap(({ target }) => (target?.startsWith('user_') === true ? [target] : [])),
+    entries.flatMap((entry) =>
+      [entry.target, ownerOf(entry)].filter((id) => id !== null).filter((id) => id.startsWith('user_')),
+    ),
   );
   const names = new Map([
     ...incidents.map(({ incidentId, number, title }) => [incidentId, `#${number} ${title}`] as const),
     ...services.map(({ serviceId, name }) => [serviceId, name] as const),
   ]);
-  return (target) => names.get(target) ?? nameOf(target) ?? (target.startsWith('session_') ? 'a session' : target);
+  return (id) => names.get(id) ?? nameOf(id);
 }
 
 const IDS_MAX = 200;

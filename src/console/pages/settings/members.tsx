@@ -109,6 +109,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
       id: 'name',
       title: 'Name',
       isMain: true,
+      widthPercent: 34,
       sortBy: ({ name }) => name.toLowerCase(),
       cell: (member) => (
         <>
@@ -132,6 +133,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
     {
       id: 'teams',
       title: 'Teams',
+      widthPercent: 22,
       cell: ({ teams }) => <Name>{teams.map(({ name }) => isolateBidi(name)).join(', ')}</Name>,
     },
     {

@@ -1,0 +1,57 @@
+import type { AuditEntry } from '#console/api/organization.ts';
+
+type Entry = Pick<AuditEntry, 'target' | 'before' | 'after'>;
+
+/** What ids of a kind stand for, by their prefixes, where the thing has no name of its own. */
+const NOUNS: Readonly<Record<string, string>> = {
+  user: 'member',
+  member: 'team membership',
+  override: 'override',
+  session: 'session',
+  subscription: 'device',
+  notification: 'test message',
+  invitation: 'invitation',
+  connection: 'connected app',
+  apikey: 'API key',
+  service: 'service',
+  rule: 'rule',
+  incident: 'incident',
+  group: 'exception',
+  team: 'team',
+  schedule: 'schedule',
+  policy: 'escalation policy',
+  dashboard: 'dashboard',
+  maintenance: 'maintenance',
+  monitor: 'monitor',
+  org: 'organization',
+};
+
+/** The fields that say whose something is. */
+const OWNER_FIELDS = ['userId', 'createdBy'] as const;
+
+function fieldsOf({ before, after }: Entry): Readonly<Record<string, unknown>> {
+  return { ...before, ...after };
+}
+
+/** The person whom the entry is about beside its target; null for nobody. */
+export function ownerOf(entry: Entry): string | null {
+  const fields = fieldsOf(entry);
+  return OWNER_FIELDS.map((name) => fields[name]).find((id) => typeof id === 'string') ?? null;
+}
+
+/** What an entry is about: a name, or else what kind of thing it is and whose, because ids say nothing to people. */
+export function targetText(entry: Entry, nameOf: (id: string) => string | undefined): string {
+  const { target } = entry;
+  if (target === null) return '';
+  const fields = fieldsOf(entry);
+  const own = [fields['name'], fields['title'], fields['email'], fields['label']].find(
+    (text) => typeof text === 'string' && text !== '',
+  );
+  const known = own ?? nameOf(target);
+  if (typeof known === 'string') return known;
+  const noun = NOUNS[target.slice(0, Math.max(0, target.lastIndexOf('_')))];
+  if (noun === undefined) return target;
+  const ownerId = ownerOf(entry);
+  const owner = ownerId === null ? undefined : nameOf(ownerId);
+  return owner === undefined ? noun : `${noun} of ${owner}`;
+}

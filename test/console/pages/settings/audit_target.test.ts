@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+
+import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
+
+const NAMES = new Map([
+  ['user_1', 'Bram'],
+  ['service_1', 'checkout'],
+]);
+const nameOf = (id: string) => NAMES.get(id);
+const textOf = (target: string | null, before: object | null, after: object | null) =>
+  targetText({ target, before, after }, nameOf);
+
+test('what an entry is about is called by its name, also when it was deleted', () => {
+  expect(textOf('team_1', null, { name: 'Platform' })).toBe('Platform');
+  expect(textOf('team_1', { name: 'Platform' }, null)).toBe('Platform');
+  expect(textOf('service_1', { ingestionKey: 'revoked' }, { ingestionKey: 'issued' })).toBe('checkout');
+  expect(textOf('subscription_1', null, { label: 'Chrome on Linux' })).toBe('Chrome on Linux');
+  expect(textOf(null, null, null)).toBe('');
+});
+
+test('what has no name is called by its kind and by whose it is, not by its id', () => {
+  expect(textOf('member_1', null, { memberId: 'member_1', userId: 'user_1' })).toBe('team membership of Bram');
+  expect(textOf('override_1', { overrideId: 'override_1', userId: 'user_1' }, null)).toBe('override of Bram');
+  expect(textOf('member_1', null, { userId: 'user_2' })).toBe('team membership');
+  expect(textOf('session_1', null, { live: true })).toBe('session');
+  expect(textOf('unheard_of_1', null, null)).toBe('unheard_of_1');
+  expect(ownerOf({ target: 'member_1', before: null, after: { userId: 'user_1' } })).toBe('user_1');
+  expect(ownerOf({ target: 'member_1', before: null, after: null })).toBeNull();
+});
