@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import { themeColor, toneColor } from '#console/components/time_chart/chart_colors.ts';
 import type { ChartBand, ChartMarker } from '#console/components/time_chart/chart_series.ts';
 import { textWidth } from '#console/components/time_chart/chart_texts.ts';
+import { placeLabels } from '#console/components/time_chart/marker_labels.ts';
 
 export interface Marks {
   readonly markers: readonly ChartMarker[];
@@ -11,8 +12,6 @@ export interface Marks {
 }
 
 const LABEL_FONT = "560 11px 'Inter Variable', sans-serif";
-/** Labels of markers are cut to this width, in CSS pixels. */
-const LABEL_WIDTH_MAX = 120;
 
 /** Behind the lines: bands, and the side of the threshold on which a rule fires. */
 export function drawBehind(chart: uPlot, { bands, threshold }: Marks): void {
@@ -44,23 +43,28 @@ export function drawInFront(chart: uPlot, { markers, threshold }: Marks): void {
   ctx.save();
   clipToPlot(chart);
   if (threshold !== null) drawThreshold(chart, threshold);
-  let freeFrom = Number.NEGATIVE_INFINITY;
-  for (const marker of markers.toSorted((a, b) => a.at - b.at)) {
-    const at = chart.valToPos(marker.at / 1_000, 'x', true);
-    if (at < bbox.left || at > bbox.left + bbox.width) continue;
-    const color = toneColor(marker.tone);
+  const shown = markers
+    .map((marker) => ({ ...marker, at: chart.valToPos(marker.at / 1_000, 'x', true) }))
+    .filter(({ at }) => at >= bbox.left && at <= bbox.left + bbox.width)
+    .toSorted((a, b) => a.at - b.at);
+  for (const { at, tone } of shown) {
+    const color = toneColor(tone);
     line(ctx, color, [2, 3], [at, bbox.top], [at, bbox.top + bbox.height]);
     ctx.fillStyle = color;
     ctx.beginPath();
     ctx.arc(at, bbox.top + 4 * devicePixelRatio, 3 * devicePixelRatio, 0, 2 * Math.PI);
     ctx.fill();
-    const text = cutText(marker.label);
-    const width = (textWidth(text, LABEL_FONT) + 14) * devicePixelRatio;
-    const isRight = at + width <= bbox.left + bbox.width;
-    const left = isRight ? at : at - width;
-    if (left < Math.max(freeFrom, bbox.left)) continue;
-    freeFrom = left + width;
-    writeText(ctx, text, { x: left + 7 * devicePixelRatio, y: bbox.top + 8 * devicePixelRatio, color, at: 'middle' });
+  }
+  const labels = placeLabels(
+    shown.map(({ at, label }) => ({ at: at / devicePixelRatio, label })),
+    { left: bbox.left / devicePixelRatio, right: (bbox.left + bbox.width) / devicePixelRatio },
+    (text) => textWidth(text, LABEL_FONT),
+  );
+  for (const [index, label] of labels.entries()) {
+    if (label === null) continue;
+    const color = toneColor(shown[index]?.tone ?? 'gray');
+    const y = bbox.top + 8 * devicePixelRatio;
+    writeText(ctx, label.text, { x: label.x * devicePixelRatio, y, color, at: 'middle' });
   }
   ctx.restore();
 }
@@ -96,13 +100,6 @@ function writeText(ctx: CanvasRenderingContext2D, text: string, { x, y, color, a
   ctx.strokeText(text, x, y);
   ctx.fillStyle = color;
   ctx.fillText(text, x, y);
-}
-
-function cutText(text: string): string {
-  if (textWidth(text, LABEL_FONT) <= LABEL_WIDTH_MAX) return text;
-  let shown = text.slice(0, 40);
-  while (shown.length > 1 && textWidth(`${shown}…`, LABEL_FONT) > LABEL_WIDTH_MAX) shown = shown.slice(0, -1);
-  return `${shown.trimEnd()}…`;
 }
 
 type Point = readonly [x: number, y: number];
