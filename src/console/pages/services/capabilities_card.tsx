@@ -6,6 +6,7 @@ import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
+import { Status } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { named } from '#console/components/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
@@ -50,13 +51,16 @@ export function CapabilitiesCard({ service }: { readonly service: ServiceWithKey
               </>
             }
           >
-            <Switch
-              size="md"
-              checked={isOn}
-              disabled={!may('services:edit')}
-              aria-label={`${CAPABILITY_NAMES[capability]} enabled`}
-              onChange={() => setDialog({ what: isOn ? 'disable' : 'enable', capability })}
-            />
+            {may('services:edit') ? (
+              <Switch
+                size="md"
+                checked={isOn}
+                aria-label={`${CAPABILITY_NAMES[capability]} enabled`}
+                onChange={() => setDialog({ what: isOn ? 'disable' : 'enable', capability })}
+              />
+            ) : (
+              <Status tone={isOn ? 'green' : 'gray'}>{isOn ? 'enabled' : 'not enabled'}</Status>
+            )}
           </Row>
         );
       })}

@@ -297,14 +297,17 @@ const columnsWith = (isOwner: boolean, isPending: boolean, onChange: (agent: Age
   {
     id: 'responds',
     title: 'May respond',
-    cell: (agent) => (
-      <Switch
-        aria-label={`${agent.name} may respond to incidents`}
-        checked={agent.isResponder}
-        disabled={!isOwner || isPending}
-        onChange={() => onChange(agent)}
-      />
-    ),
+    cell: (agent) =>
+      isOwner ? (
+        <Switch
+          aria-label={`${agent.name} may respond to incidents`}
+          checked={agent.isResponder}
+          disabled={isPending}
+          onChange={() => onChange(agent)}
+        />
+      ) : (
+        <Status tone={agent.isResponder ? 'green' : 'gray'}>{agent.isResponder ? 'yes' : 'no'}</Status>
+      ),
   },
 ];
 
