@@ -73,6 +73,31 @@ inBrowser('home', () => {
   });
 });
 
+inBrowser('a long name', () => {
+  test('makes no page of a phone wider than it is', async () => {
+    const h = await openConsole();
+    const bram = await givenPerson(h, { role: 'responder', name: 'Bram' });
+    const long = 'Payments reconciliation and settlement for the European region';
+    const { teamId } = await h.expectOk('create_team', { name: `${long}, responders` });
+    const { page, userId } = await h.visitor({ path: '/me', viewport: PHONE, isMobile: true, hasTouch: true });
+    const startAt = h.clock.now().subtract({ hours: 1 }).toString();
+    const rotation = { rotationType: 'daily', rotationConfig: { userIds: [bram.userId, userId] }, startAt };
+    await h.expectOk('create_schedule', { teamId, name: long, ...rotation });
+    // No provider of SMS is set up here, of which the page of all schedules warns.
+    const steps = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }];
+    await h.expectOk('create_escalation_policy', { teamId, name: long, steps });
+    const widths = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    for (const [path, shows] of [
+      ['', 'Your next shifts'],
+      ['oncall', 'would reach nobody now'],
+    ] as const) {
+      await page.goto(`${h.baseUrl}/${path}`);
+      await page.getByText(shows).locator('visible=true').first().waitFor();
+      expect(await page.evaluate(widths), `/${path}`).toBe(0);
+    }
+  });
+});
+
 inBrowser('the way around', () => {
   test('shows an incident that was opened after the page was read and before it listens', async () => {
     const h = await openConsole();

@@ -74,7 +74,7 @@ async function watchMetric(h: ConsoleWorld, hands: Hands, serviceId: Id<'service
   await button(/\/pay 30\d ms/).waitFor();
   await press(button('Only route /pay'));
   await sees('route = /pay');
-  await choose(page.getByLabel('Compare with'), 'The day before');
+  await choose(page.getByLabel('Compare with'), 'Day before');
   await press(button('Add to a dashboard'));
   await pick(dialog.getByRole('combobox', { name: 'Dashboard' }), 'A new dashboard');
   await write(dialog.getByLabel('Name of the dashboard'), own('Waits'));

@@ -1,9 +1,10 @@
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 
+import { withoutBidiControls } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Sentence } from '#console/components/name.tsx';
 
 interface ConfirmProps {
   readonly title: ReactNode;
@@ -23,7 +24,7 @@ interface ConfirmProps {
 export function Confirm(props: ConfirmProps) {
   const { title, children, button, isHarmless = false, name, isPending, error, onConfirm, onClose } = props;
   const [typed, setTyped] = useState('');
-  const isConfirmed = name === undefined || typed.trim() === name.trim();
+  const isConfirmed = name === undefined || typeable(typed) === typeable(name);
   return (
     <Dialog onClose={onClose} title={title}>
       <form
@@ -42,7 +43,7 @@ export function Confirm(props: ConfirmProps) {
                 <>
                   Type{' '}
                   <b>
-                    <Name>{name}</Name>
+                    <Sentence>{name}</Sentence>
                   </b>{' '}
                   to confirm
                 </>
@@ -65,4 +66,9 @@ export function Confirm(props: ConfirmProps) {
       </form>
     </Dialog>
   );
+}
+
+/** What of a name can be seen, and so be typed. */
+function typeable(name: string): string {
+  return withoutBidiControls(name).replaceAll(/\s+/g, ' ').trim();
 }

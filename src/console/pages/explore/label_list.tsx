@@ -26,7 +26,7 @@ interface LabelListProps {
 
 /** By what the series of a metric differ: each label with its values and their shares. */
 export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onFilter }: LabelListProps) {
-  if (seriesCount === null) return null;
+  if (seriesCount === null || seriesCount === 0) return null;
   return (
     <div className={classes.labels}>
       <h3 className={classes.labelsTitle}>

@@ -75,7 +75,9 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
         )}
       </form>
       <div className={classes.listHead}>
-        <span className={classes.count}>{data === undefined ? ' ' : `${total.toLocaleString('en')} metrics`}</span>
+        <span className={classes.count}>
+          {data === undefined ? ' ' : `${total.toLocaleString('en')} ${total === 1 ? 'metric' : 'metrics'}`}
+        </span>
         <SegmentedControl
           size="xs"
           aria-label="Order"

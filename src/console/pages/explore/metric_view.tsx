@@ -165,8 +165,8 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
           value={search.compare ?? ''}
           data={[
             { value: '', label: 'Nothing' },
-            { value: 'day', label: 'The day before' },
-            { value: 'week', label: 'The week before' },
+            { value: 'day', label: 'Day before' },
+            { value: 'week', label: 'Week before' },
           ]}
           onChange={(event) => {
             const { value } = event.currentTarget;

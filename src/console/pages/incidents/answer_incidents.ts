@@ -49,7 +49,7 @@ export function useAnswerIncidents() {
       const [first, ...others] = own;
       if (first === undefined) return;
       const what =
-        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}`;
+        others.length === 0 ? `#${first.number} is ${PAST[answer]}.` : `${own.length} incidents ${PAST[answer]}.`;
       showUndoable(what, () => undoing.mutate({ answer, incidentIds: own.map(({ incidentId }) => incidentId) }));
     },
     async onSettled(_failures, _error, { incidentIds }) {

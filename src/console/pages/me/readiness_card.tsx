@@ -29,7 +29,10 @@ export function ReadinessCard({ me: { teams, ownReadiness } }: { readonly me: Me
             teams.map(({ teamId, name, readiness }) => (
               <ReadinessRow key={teamId} title={<Name>{name}</Name>} readiness={readiness} />
             ))}
-          <ReadinessRow title={isAlike ? 'In every team' : 'Other teams'} readiness={ownReadiness} />
+          <ReadinessRow
+            title={teams.length === 0 ? 'When a page names you' : isAlike ? 'In every team' : 'Other teams'}
+            readiness={ownReadiness}
+          />
         </>
       }
     />

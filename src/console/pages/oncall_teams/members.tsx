@@ -10,7 +10,7 @@ import type { TeamDetails, TeamMember } from '#console/api/team_pages.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Card, Row } from '#console/components/card.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
-import { Name, named } from '#console/components/name.tsx';
+import { Name, named, Sentence } from '#console/components/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { EditMember } from '#console/pages/oncall_teams/edit_member.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
@@ -163,7 +163,7 @@ function RemoveMember({ team, member: { memberId, userId, name }, onClose }: Rem
           <List size="sm" mt="xs">
             {naming.slice(0, NAMED_MAX).map(({ policyId, name: policyName }) => (
               <List.Item key={policyId}>
-                <Name>{policyName}</Name>
+                <Sentence>{policyName}</Sentence>
               </List.Item>
             ))}
             {naming.length > NAMED_MAX && <List.Item>and {naming.length - NAMED_MAX} more</List.Item>}

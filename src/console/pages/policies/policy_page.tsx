@@ -64,11 +64,10 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
       above={<BackToPolicies />}
       lead={
         <>
-          {'Of '}
+          Last changed <Timestamp at={updatedAt} />. Team:{' '}
           <Link to="/oncall/teams/$teamId" params={{ teamId }}>
             <Name>{teamName}</Name>
           </Link>
-          , last changed <Timestamp at={updatedAt} />
         </>
       }
       actions={

@@ -61,7 +61,7 @@ export function TraceLinkCard() {
               <Button
                 type="submit"
                 variant="default"
-                mt={46}
+                mt={{ base: 0, xs: 46 }}
                 loading={setting.isPending}
                 disabled={!form.isDirty() || draft.conflicts.length > 0}
               >
