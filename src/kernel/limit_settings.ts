@@ -59,6 +59,15 @@ const OF_PROCESS = {
     unit: 'bytes/s',
     reached: '408',
   }),
+  bodyPieceBytesMin: limit({
+    variable: 'LIMIT_BODY_PIECE_BYTES',
+    purpose:
+      'of the pieces that a body comes in, as chunks of HTTP, so many bytes on average at least, from the 257th on',
+    fallback: 16,
+    unit: 'bytes',
+    maximum: 4_096,
+    reached: '400, and the connection is closed',
+  }),
   unreadKilobytes: limit({
     variable: 'LIMIT_UNREAD_BODY_KILOBYTES',
     purpose: 'what may go on arriving of a body whose request was refused',

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
+import { requestsInPieces } from '#entry/http/body_pieces.ts';
 import { limitPortConnections, portLimitsOf } from '#entry/http/port_connections.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { silentLog } from '#kernel/log.ts';
@@ -143,4 +145,61 @@ test('a port lets strangers have few connections, for a while and for a few byte
   await expect.poll(() => loud.isGone).toBe(true);
   expect([known.isGone, late.isGone, admitted]).toEqual([false, false, [true, true, true, true]]);
   expect(limitLog.counts.get('portKilobytesWithoutKey')).toBe(1);
+});
+
+describe('a body that comes in pieces', () => {
+  const asked = (path: string, headers: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`;
+  const chunksOf = (size: number, count: number): string =>
+    `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`.repeat(count);
+
+  test('is refused when they are a byte each, with a key or without, before it is answered or after', async () => {
+    const { ingestionKey } = await w.given.service();
+    const withKey = `authorization: Bearer ${ingestionKey}\r\n${JSON_TYPE}\r\n`;
+    const small = await opened(port);
+    small.write(asked('/api/ingest/metrics', withKey) + chunksOf(1, 200_000));
+    await expect.poll(() => small.isGone).toBe(true);
+    expect(small.heard).toMatch(/^HTTP\/1\.1 400 /);
+    expect(small.heard).toContain('send it in larger chunks (limit: LIMIT_BODY_PIECE_BYTES)');
+    const signIn = await opened(port);
+    signIn.write(
+      asked('/api/console/session', `${JSON_TYPE}\r\norigin: http://tocsin.test\r\n`) + chunksOf(1, 200_000),
+    );
+    await expect.poll(() => signIn.isGone).toBe(true);
+    const refused = await opened(port);
+    refused.write(asked('/api/ingest/metrics', ''));
+    await expect.poll(() => refused.heard).toMatch(/^HTTP\/1\.1 401 /);
+    refused.write(chunksOf(1, 100_000));
+    await expect.poll(() => refused.isGone).toBe(true);
+    expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_BODY_PIECE_BYTES"} 3');
+  });
+
+  test('is put together again, whatever sizes they have', async () => {
+    const bytes = Buffer.from(JSON.stringify({ text: 'é'.repeat(50_000) }));
+    const sizes = [1, 20, 3_000, 16, 1, 700, 20_000, 17];
+    const heard: Buffer[] = [];
+    const refused: unknown[] = [];
+    const IncomingMessage = requestsInPieces(16, (socket) => refused.push(socket));
+    const server = createHttpServer({ IncomingMessage }, (request, response) => {
+      const pieces: Buffer[] = [];
+      request.on('data', (piece: Buffer) => pieces.push(piece));
+      request.on('end', () => {
+        heard.push(Buffer.concat(pieces));
+        response.end();
+      });
+    });
+    onTestFinished(() => void server.close());
+    const socket = await opened(await portOf(server));
+    for (let time = 0; time < 2; time += 1) {
+      socket.write(asked('/', ''));
+      for (let at = 0, index = 0; at < bytes.length; index += 1) {
+        const piece = bytes.subarray(at, (at += sizes[index % sizes.length]!));
+        socket.write(Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from('\r\n')]));
+      }
+      socket.write('0\r\n\r\n');
+    }
+    await expect.poll(() => heard.length).toBe(2);
+    expect(heard.every((body) => body.equals(bytes))).toBe(true);
+    expect(refused).toEqual([]);
+  });
 });

@@ -10,6 +10,7 @@ import { mountCalendar } from '#entry/http/calendar.ts';
 import { mountCallbacks } from '#entry/http/callbacks.ts';
 import { BodyBudget, bodyLimitsOf } from '#entry/http/body_budget.ts';
 import { CallBudget } from '#entry/http/call_budget.ts';
+import { requestsInPieces } from '#entry/http/body_pieces.ts';
 import { answerClientError } from '#entry/http/client_error.ts';
 import { connectionLimitsOf, httpTimeoutsOf, limitConnections } from '#entry/http/connections.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
@@ -44,6 +45,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   const prefix = new URL(context.config.baseUrl).pathname.replace(/\/+$/, '');
   const headers = securityHeadersOf(context.config.baseUrl);
   const timeouts = httpTimeoutsOf(context.config);
+  const IncomingMessage = requestsInPieces(context.config.bodyPieceBytesMin, (slow) => connections.refusePieces(slow));
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
@@ -52,7 +54,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     trustProxy: context.config.trustedProxies ?? false,
     forceCloseConnections: 'idle',
     serverFactory: (handle) =>
-      createServer(timeouts, (request, response) => {
+      createServer({ ...timeouts, IncomingMessage }, (request, response) => {
         if (connections.admitRequest(request, response)) handle(request, response);
       }),
     routerOptions: { maxParamLength: 200 },

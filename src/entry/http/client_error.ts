@@ -31,6 +31,13 @@ export function answerSlowRequest(socket: Socket, limit: LimitName): void {
   else socket.destroy();
 }
 
+/** Answers 400 to a client whose body comes in pieces that are too small, and closes the connection. */
+export function answerSmallPieces(socket: Socket): void {
+  const what = 'the body comes in too many small pieces; send it in larger chunks';
+  if (socket.writable) hangUp(socket, 400, what, LIMIT_SETTINGS.bodyPieceBytesMin.variable);
+  else socket.destroy();
+}
+
 function hangUp(socket: Socket, status: number, what: string, limit?: string): void {
   const title = STATUS_CODES[status] ?? 'Error';
   const requestId = newId('req');

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-import { answerSlowRequest } from '#entry/http/client_error.ts';
+import { answerSlowRequest, answerSmallPieces } from '#entry/http/client_error.ts';
 import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
 import { isKnownSocket } from '#entry/http/sender.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
@@ -67,6 +67,8 @@ export interface LimitedConnections {
   drain(): void;
   /** Whether to answer a request; if not, its connection was closed. To be asked before anything is done for it. */
   admitRequest(request: IncomingMessage, response: ServerResponse): boolean;
+  /** Closes a connection whose body comes in pieces that are too small. */
+  refusePieces(socket: Socket): void;
   /** Which limit a connection has met that Node found too slow; counts it. */
   timedOut(socket: Socket): LimitName;
   /** Stops the checks. */
@@ -160,6 +162,11 @@ export function limitConnections(
       limitLog.met('pipelinedMax', connection.network);
       socket.destroy();
       return false;
+    },
+    refusePieces(socket) {
+      limitLog.met('bodyPieceBytesMin', connections.get(socket)?.network ?? '');
+      if (connections.get(socket)?.last?.answered === null) answerSmallPieces(socket);
+      else socket.destroy();
     },
     timedOut(socket) {
       const { last = null, network = '' } = connections.get(socket) ?? {};
