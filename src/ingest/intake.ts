@@ -2,7 +2,7 @@ import { POINT_BYTES } from '#ingest/admission/point_batch.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { Batcher } from '#ingest/batcher.ts';
-import { nextTurn } from '#ingest/event_loop_turns.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
 import { packPoints, type PointSlice } from '#ingest/packing/pack_points.ts';
 import { fromSpooled, toSpooled } from '#ingest/packing/spooled_job.ts';

@@ -9,6 +9,7 @@ import { orThrow } from '#core/oncall/parsed.ts';
 import { nextHandOver } from '#core/oncall/rotation_start.ts';
 import { parseTimeRange } from '#core/oncall/schedule_times.ts';
 import { invalidInput } from '#kernel/errors.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#storage/postgres/on_call_reader.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
@@ -18,6 +19,8 @@ const DAYS_MAX = 63;
 const SCHEDULES_MAX = 50;
 /** An hourly rotation of six weeks. */
 const SHIFTS_MAX = 1_000;
+/** Of a page of schedules together: of fifty each shows two months of turns of eight hours. */
+const SHIFTS_OF_ALL_MAX = 10_000;
 const OVERRIDES_MAX = 200;
 const GAPS_MAX = 20;
 const GAP_DAYS = 30;
@@ -89,14 +92,19 @@ export const getOnCallTimeline = defineAction({
     const offset = parseCursor(input.cursor);
     const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
     const total = await stores.schedules.count(caller.orgId, input);
-    const found = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: SHIFTS_MAX + 1 });
+    const limit = Math.min(SHIFTS_MAX, Math.floor(SHIFTS_OF_ALL_MAX / Math.max(1, page.length)));
+    const found = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: limit + 1 });
     const isPresent = (userId: string) => found.people.has(userId);
+    const viewed = { from, to, now, isPresent, limit };
+    const schedules: Static<typeof ScheduleOverTimeView>[] = [];
+    for (const [index, schedule] of found.schedules.entries()) {
+      schedules.push(toView(schedule, { ...viewed, teamName: page[index]?.teamName ?? '' }));
+      await nextTurn();
+    }
     return {
       at: toTimestamp(now),
       teamCount: await stores.teams.countNames(caller.orgId),
-      schedules: found.schedules.map((schedule, index) => {
-        return toView(schedule, { from, to, now, isPresent, teamName: page[index]?.teamName ?? '' });
-      }),
+      schedules,
       people: [...found.people.values()].map(({ userId, name }) => ({ userId, name })),
       total,
       nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
@@ -115,12 +123,13 @@ interface Viewed {
   readonly to: Temporal.Instant;
   readonly now: Temporal.Instant;
   readonly isPresent: (userId: string) => boolean;
+  readonly limit: number;
   readonly teamName: string;
 }
 
 function toView(
   { schedule, overrides, onCall, shifts }: ScheduleOverTime,
-  { from, to, now, isPresent, teamName }: Viewed,
+  { from, to, now, isPresent, limit, teamName }: Viewed,
 ): Static<typeof ScheduleOverTimeView> {
   const rotation = rotationOf(schedule);
   const handOver = nextHandOver(rotation, now);
@@ -128,15 +137,15 @@ function toView(
   const shown = overrides.filter(
     ({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(to, startAt) && !isAtOrBefore(endAt, from),
   );
-  const isCut = shifts.length > SHIFTS_MAX;
-  const cutAt = isCut ? shifts[SHIFTS_MAX]?.since : undefined;
+  const isCut = shifts.length > limit;
+  const cutAt = isCut ? shifts[limit]?.since : undefined;
   return {
     ...toScheduleView(schedule),
     teamName,
     onCall: onCall.shift && toShiftView(onCall.shift),
     next: onCall.next && { userId: onCall.next.userId, at: toTimestamp(onCall.next.at) },
     handOver: handOver && { ...handOver, at: toTimestamp(handOver.at) },
-    shifts: shifts.slice(0, SHIFTS_MAX).map(toShiftView),
+    shifts: shifts.slice(0, limit).map(toShiftView),
     shownUntil: cutAt === undefined ? null : toTimestamp(cutAt),
     overrides: shown.slice(-OVERRIDES_MAX).map(({ overrideId, userId, startAt, endAt }) => {
       return { overrideId, userId, startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };

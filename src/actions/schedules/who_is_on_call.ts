@@ -8,6 +8,7 @@ import { SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { overrideAt } from '#core/oncall/overrides.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, ScheduleOverTime, TeamOnCall } from '#storage/postgres/on_call_reader.ts';
 import type { Person } from '#storage/postgres/people_store.ts';
@@ -123,14 +124,16 @@ export const whoIsOnCall = defineAction({
     const members = await stores.teams.listMembers(caller.orgId, [team.id]);
     const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
     const [warnings = []] = await readWarnings([{ members, policies, onCall: found }], context);
+    const schedules: Static<typeof ScheduleAheadView>[] = [];
+    for (const schedule of ahead.schedules) {
+      schedules.push({ ...toScheduleOnCallView(schedule, ahead, now), ...toAheadView(schedule, ahead, now) });
+      await nextTurn();
+    }
     return {
       teamId: team.id,
       at: toTimestamp(now),
       onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
-      schedules: ahead.schedules.map((schedule) => ({
-        ...toScheduleOnCallView(schedule, ahead, now),
-        ...toAheadView(schedule, ahead, now),
-      })),
+      schedules,
       warnings,
     };
   },

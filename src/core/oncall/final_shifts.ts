@@ -50,12 +50,24 @@ export function finalShiftsBetween(
   isPresent: IsPresent,
   limit: number,
 ): Shift[] {
-  const shifts: Shift[] = [];
+  return [...eachFinalShiftBetween(rotation, overrides, from, to, isPresent, limit)];
+}
+
+/** The same, one after the other. */
+export function* eachFinalShiftBetween(
+  rotation: Rotation,
+  overrides: readonly Override[],
+  from: Instant,
+  to: Instant,
+  isPresent: IsPresent,
+  limit: number,
+): Generator<Shift, void, void> {
+  let count = 0;
   for (const shift of finalShifts(rotation, overrides, from, isPresent)) {
-    if (shifts.length === limit || isAtOrBefore(to, shift.since)) break;
-    shifts.push(shift);
+    if (count === limit || isAtOrBefore(to, shift.since)) break;
+    count += 1;
+    yield shift;
   }
-  return shifts;
 }
 
 /** A turn as far as it shows between two overrides. */

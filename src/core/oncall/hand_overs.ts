@@ -5,6 +5,9 @@ type Instant = Temporal.Instant;
 /** Beyond FAR_FUTURE from any start: a hand-over further away never comes, and Temporal throws much further away. */
 const HOURS_MAX = 24 * 366 * 500;
 
+/** Neighbouring turns are asked about again and again, and each costs some looks into the rules of the time zone. */
+const STARTS_REMEMBERED = 32;
+
 const LAST_INSTANT = FAR_FUTURE.subtract({ milliseconds: 1 });
 
 /**
@@ -34,7 +37,18 @@ export function handOversOf(startAt: Instant, timeZone: string, turnHours: numbe
       : start;
   }
 
+  const starts = new Map<number, Instant>();
+
   function startOf(turn: number): Instant {
+    const known = starts.get(turn);
+    if (known !== undefined) return known;
+    if (starts.size === STARTS_REMEMBERED) starts.clear();
+    const start = findStart(turn);
+    starts.set(turn, start);
+    return start;
+  }
+
+  function findStart(turn: number): Instant {
     if (turn === 0) return startAt;
     const moved = unorderedStartOf(turn);
     let earliest = moved.toInstant();
@@ -52,9 +66,20 @@ export function handOversOf(startAt: Instant, timeZone: string, turnHours: numbe
     return !startOf(turn).toZonedDateTimeISO(timeZone).toPlainDateTime().equals(wallOf(turn));
   }
 
+  const isRunning = (turn: number, at: Instant): boolean =>
+    isAtOrBefore(startOf(turn), at) && !isAtOrBefore(startOf(turn + 1), at);
+
+  /** Most who ask for one turn after the other ask for the next one. */
+  let found = 0;
+
   function turnAt(instant: Instant): number | null {
     const at = isAtOrBefore(instant, LAST_INSTANT) ? instant : LAST_INSTANT;
     if (!isAtOrBefore(startAt, at)) return null;
+    found = isRunning(found + 1, at) ? found + 1 : isRunning(found, at) ? found : findTurn(at);
+    return found;
+  }
+
+  function findTurn(at: Instant): number {
     const wall = at.toZonedDateTimeISO(timeZone).toPlainDateTime();
     const hours = firstWall.until(wall, { largestUnit: 'hour', smallestUnit: 'hour' }).hours;
     // Exact but for skipped and repeated hours near the instant, which are a few turns at most.

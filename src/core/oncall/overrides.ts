@@ -31,20 +31,37 @@ export function overrideLayer(overrides: readonly Override[], isPresent: IsPrese
   const edges = valid.flatMap((override) => [override.startAt, override.endAt]).sort(Temporal.Instant.compare);
 
   const layer: CoveredTime[] = [];
-  let running: Override[] = [];
+  /** By creation, so that the one that counts is the last. Those that have ended leave it once they are. */
+  const running: Override[] = [];
   let opened = 0;
   for (const [index, since] of edges.entries()) {
     const until = edges[index + 1];
     if (until === undefined || until.equals(since)) continue;
-    running = running.filter((override) => !isAtOrBefore(override.endAt, since));
     for (let next = byStart[opened]; next && isAtOrBefore(next.startAt, since); next = byStart[opened]) {
       opened += 1;
-      running.push(next);
+      running.splice(placeOf(next, running), 0, next);
     }
-    const winner = running.toSorted(byCreation).at(-1);
+    while (hasEnded(running.at(-1), since)) running.pop();
+    const winner = running.at(-1);
     if (winner) append(layer, { userId: winner.userId, since, until });
   }
   return layer;
+}
+
+function hasEnded(override: Override | undefined, at: Instant): boolean {
+  return override !== undefined && isAtOrBefore(override.endAt, at);
+}
+
+/** Behind all that were created before. */
+function placeOf(override: Override, byAge: readonly Override[]): number {
+  let [low, high] = [0, byAge.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = byAge[middle];
+    if (other !== undefined && byCreation(other, override) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** The override that puts somebody on call at this instant; null when none does. */

@@ -1,7 +1,8 @@
-import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
+import { eachFinalShiftBetween } from '#core/oncall/final_shifts.ts';
 import { type OnCall, onCallOfSchedule } from '#core/oncall/on_call.ts';
 import type { Override } from '#core/oncall/overrides.ts';
 import type { Shift } from '#core/oncall/shift.ts';
+import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import type { PeopleStore, Person } from '#storage/postgres/people_store.ts';
@@ -55,6 +56,9 @@ export interface ScheduleOverTime extends ScheduleOnCall {
 
 /** Overrides that ended longer ago no longer count when it is said since when somebody is on call. */
 const OVERRIDES_REMEMBERED_HOURS = 400 * 24;
+
+/** Each takes some 20 µs to find, most of it in the rules of time zones. */
+const SHIFTS_A_TURN = 200;
 
 /** The schedules of one person that are looked at. */
 const SCHEDULES_OF_PERSON_MAX = 50;
@@ -128,17 +132,16 @@ export class OnCallReader {
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
     const overridesOf = Map.groupBy(overrides, ({ scheduleId }) => scheduleId);
-    const found = schedules.map((schedule): ScheduleOverTime => {
+    const found: ScheduleOverTime[] = [];
+    for (const schedule of schedules) {
       const own = overridesOf.get(schedule.id) ?? [];
       const rotation = rotationOf(schedule);
       const onCall = onCallOfSchedule(rotation, own, at, isPresent);
-      return {
-        schedule,
-        overrides: own,
-        onCall,
-        shifts: finalShiftsBetween(rotation, own, from, to, isPresent, limit),
-      };
-    });
+      const ahead = eachFinalShiftBetween(rotation, own, from, to, isPresent, limit);
+      const shifts = await collectInTurns(ahead, SHIFTS_A_TURN);
+      found.push({ schedule, overrides: own, onCall, shifts });
+      await nextTurn();
+    }
     return { schedules: found, people };
   }
 
@@ -180,7 +183,8 @@ export class OnCallReader {
       ...overrides.map(({ userId }) => userId),
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const shifts = finalShiftsBetween(rotationOf(schedule), overrides, from, to, isPresent, limit);
+    const ahead = eachFinalShiftBetween(rotationOf(schedule), overrides, from, to, isPresent, limit);
+    const shifts = await collectInTurns(ahead, SHIFTS_A_TURN);
     return { schedule, shifts, people, changedAt: lastChange(schedule, overrides) };
   }
 }

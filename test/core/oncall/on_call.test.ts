@@ -265,3 +265,13 @@ describe('the layers of a schedule', () => {
     ]);
   });
 });
+
+test('of thousands of overrides that overlap the one created last counts, which takes no time that grows with their square', () => {
+  const count = 6_000;
+  const nested = Array.from({ length: count }, (_, made) =>
+    override(made % 2 === 0 ? ANNA : BRAM, made, 2 * count - made),
+  );
+  const layer = overrideLayer(nested, everybody);
+  expect(layer).toHaveLength(2 * count - 1);
+  expect(layer[count - 1]?.userId).toBe(BRAM);
+});

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { Busboy } from '@fastify/busboy';
 
-import { nextTurn } from '#ingest/event_loop_turns.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
 /** Of bytes made to be expensive, so many are read in some milliseconds. */

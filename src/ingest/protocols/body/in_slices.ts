@@ -1,4 +1,4 @@
-import { nextTurn } from '#ingest/event_loop_turns.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Steps } from '#ingest/protocols/body/steps.ts';
 
 /** Small work is done at once, as for most bodies. */

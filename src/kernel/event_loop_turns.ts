@@ -12,6 +12,16 @@ export function nextTurn(): Promise<void> {
   });
 }
 
+/** Each of what takes some microseconds to make; after every so many, others have their turn. */
+export async function collectInTurns<Item>(items: Iterable<Item>, aTurn: number): Promise<Item[]> {
+  const collected: Item[] = [];
+  for (const item of items) {
+    collected.push(item);
+    if (collected.length % aTurn === 0) await nextTurn();
+  }
+  return collected;
+}
+
 /** The work that gets the turn runs right after this, before the next callback. */
 function giveTurn(): void {
   waiting.shift()?.();
