@@ -7,6 +7,7 @@ import type { Period } from '#actions/metrics/period.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { cutRange } from '#core/metrics/buckets.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 
 export const ChartResultView = Type.Object({
   stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
@@ -82,6 +83,8 @@ export async function readChart(
   async function misspelt(): Promise<string[]> {
     const known = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
     names.set(service.id, known);
-    return nearestToSelector(selector, await known);
+    const all = await known;
+    await nextTurn();
+    return nearestToSelector(selector, all);
   }
 }

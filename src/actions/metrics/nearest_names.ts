@@ -4,7 +4,7 @@ import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 
 const NEAREST_MAX = 3;
-/** Longer names are compared by their beginnings. */
+/** Longer names are compared by their beginnings: comparing takes as long as both are long. */
 const COMPARED_MAX = 120;
 
 /**
@@ -14,14 +14,30 @@ const COMPARED_MAX = 120;
 export function nearestNames(written: string, names: readonly string[]): string[] {
   const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
   if (wanted === '') return [];
-  return names
-    .map((name) => {
-      const known = name.slice(0, COMPARED_MAX).toLowerCase();
-      const isPart = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
-      const letters = distance(wanted, known);
-      return { name, letters, isNear: isPart || letters <= Math.max(2, Math.ceil(known.length / 4)) };
-    })
-    .filter(({ isNear }) => isNear)
+  return nearest(wanted, names, (known) => {
+    const isPart = wanted.length >= 3 && (known.includes(wanted) || wanted.includes(known));
+    return isPart ? Infinity : Math.max(2, Math.ceil(known.length / 4));
+  });
+}
+
+/** Up to three names of which half of the letters are the same, the most alike first. */
+export function namesAlike(written: string, names: readonly string[]): string[] {
+  const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
+  return nearest(wanted, names, (known) => Math.max(wanted.length, known.length) / 2);
+}
+
+/** Those that differ by at most so many letters. */
+function nearest(wanted: string, names: readonly string[], lettersMax: (known: string) => number): string[] {
+  const found: { readonly name: string; readonly letters: number }[] = [];
+  for (const name of names) {
+    const known = name.slice(0, COMPARED_MAX).toLowerCase();
+    const most = lettersMax(known);
+    // As many letters differ at least.
+    if (Math.abs(known.length - wanted.length) > most) continue;
+    const letters = distance(wanted, known);
+    if (letters <= most) found.push({ name, letters });
+  }
+  return found
     .toSorted((a, b) => a.letters - b.letters || (a.name < b.name ? -1 : 1))
     .slice(0, NEAREST_MAX)
     .map(({ name }) => name);

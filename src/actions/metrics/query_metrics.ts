@@ -8,6 +8,7 @@ import { parsePeriod, type Period } from '#actions/metrics/period.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { CHART_MINUTES_MAX } from '#core/metrics/buckets.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
@@ -126,6 +127,8 @@ async function answer(
   names: Map<string, Promise<string[]>>,
 ): Promise<Static<typeof AnsweredChart>> {
   try {
+    // Reading a selector with large patterns takes some milliseconds.
+    await nextTurn();
     const wanted = { aggregation: 'avg', splitBy: null, top: SPLIT, offsetDays: 0, pixels: PIXELS, ...query } as const;
     return { ...(await readChart(wanted, range, context, names)), fault: null };
   } catch (error) {

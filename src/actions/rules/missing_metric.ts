@@ -1,12 +1,13 @@
-import { distance } from 'fastest-levenshtein';
 import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
+import { namesAlike } from '#actions/metrics/nearest_names.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
 import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#core/metrics/quantile.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
@@ -36,7 +37,8 @@ export const MissingMetricView = nullable(
 
 type MissingMetric = Static<typeof MissingMetricView>;
 
-const NEAREST_MAX = 3;
+/** Names are looked for near so many different ones that are missing; each is compared with up to 10,000. */
+const COMPARED_MAX = 20;
 
 /** Of each metric rule whose metric has never arrived within the retention, what is missing. Never throws. */
 export async function findMissingMetrics(
@@ -70,23 +72,17 @@ export async function findMissingMetrics(
     buckets === null || (arrived.has(name) && !without.has(name)) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
+  const missing = wanted.map((one) => ({ ...one, needed: neededOf(one) })).filter(({ needed }) => !arrived.has(needed));
+  const near = new Map<string, readonly string[]>();
+  for (const needed of [...new Set(missing.map((one) => one.needed))].slice(0, COMPARED_MAX)) {
+    await nextTurn();
+    near.set(needed, namesAlike(needed, shown));
+  }
   return new Map(
-    wanted
-      .map((one) => ({ ...one, needed: neededOf(one) }))
-      .filter(({ needed }) => !arrived.has(needed))
-      .map(({ id, name, buckets, needed }) => {
-        const kind = buckets === null ? undefined : without.get(name);
-        const noQuantiles = kind === undefined ? null : { metricName: name, kind };
-        return [id, { metricName: needed, nearestNames: nearestTo(needed, shown), noQuantiles }];
-      }),
+    missing.map(({ id, name, buckets, needed }) => {
+      const kind = buckets === null ? undefined : without.get(name);
+      const noQuantiles = kind === undefined ? null : { metricName: name, kind };
+      return [id, { metricName: needed, nearestNames: [...(near.get(needed) ?? [])], noQuantiles }];
+    }),
   );
-}
-
-function nearestTo(name: string, names: readonly string[]): string[] {
-  return names
-    .map((known) => ({ known, apart: distance(name.toLowerCase(), known.toLowerCase()) }))
-    .filter(({ known, apart }) => apart <= Math.max(name.length, known.length) / 2)
-    .toSorted((a, b) => a.apart - b.apart)
-    .slice(0, NEAREST_MAX)
-    .map(({ known }) => known);
 }

@@ -7,6 +7,8 @@ import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 const PATTERN_LENGTH_MAX = 512;
 /** Keeps what a pattern compiles to within RE2's own memory budget, which only shows when the query runs. */
 const PROGRAM_SIZE_MAX = 500;
+/** Of all patterns of a selector together. Compiling to this size takes some milliseconds, and each request that is read may ask for it. */
+const PROGRAM_SIZES_MAX = 1_000;
 
 /**
  * Reads `http_requests_total{status=~"5..",route!="/health"}`: a metric's name as it was sent, and optionally matchers
@@ -16,7 +18,7 @@ const PROGRAM_SIZE_MAX = 500;
  */
 export function parseSelector(text: string, path = 'metricName'): MetricSelector {
   try {
-    return readSelector(text, checkPattern);
+    return readSelector(text, patternCheck());
   } catch (error) {
     if (error instanceof AppError) throw invalidInput([{ path, message: error.message }]);
     throw error;
@@ -26,7 +28,7 @@ export function parseSelector(text: string, path = 'metricName'): MetricSelector
 /** What `parseSelector` would throw, as data; empty for a text that it reads. */
 export function selectorFaults(text: string, path = 'metricName'): readonly Fault[] {
   try {
-    readSelector(text, checkPattern);
+    readSelector(text, patternCheck());
     return [];
   } catch (error) {
     if (error instanceof AppError) return [{ path, message: error.message }];
@@ -40,18 +42,36 @@ export function anchoredPattern(pattern: string): string {
 }
 
 /** Refuses what RE2 refuses, in its own words: look-around, back-references, and repetition beyond its bounds. */
-function checkPattern(pattern: string, scanner: SelectorScanner, start: number): void {
-  if (pattern.length > PATTERN_LENGTH_MAX) {
-    throw scanner.fault(`a pattern has at most ${PATTERN_LENGTH_MAX} characters`, start);
-  }
-  let program: RE2JS;
+function patternCheck() {
+  let sizes = 0;
+  return (pattern: string, scanner: SelectorScanner, start: number): void => {
+    if (pattern.length > PATTERN_LENGTH_MAX) {
+      throw scanner.fault(`a pattern has at most ${PATTERN_LENGTH_MAX} characters`, start);
+    }
+    const size = compiledSize(pattern);
+    if (typeof size === 'string') throw scanner.fault(`RE2 does not take the pattern (${size})`, start);
+    if (size > PROGRAM_SIZE_MAX) throw scanner.fault('the pattern is too large once written out', start);
+    sizes += size;
+    if (sizes > PROGRAM_SIZES_MAX) throw scanner.fault('the patterns are too large together once written out', start);
+  };
+}
+
+const KNOWN_MAX = 1_000;
+/** The same selector is read several times in a request, and by each chart of a page. */
+const known = new Map<string, number | string>();
+
+/** Of the program of a pattern; what is wrong with one that RE2 does not take. */
+function compiledSize(pattern: string): number | string {
+  let size = known.get(pattern);
+  if (size !== undefined) return size;
   try {
     // Alone first: `a)(b` is sound only inside the group that anchors it. Then anchored: `\Q` must not swallow that.
     RE2JS.compile(pattern);
-    program = RE2JS.compile(anchoredPattern(pattern));
+    size = RE2JS.compile(anchoredPattern(pattern)).programSize();
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unreadable';
-    throw scanner.fault(`RE2 does not take the pattern (${reason})`, start);
+    size = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unreadable';
   }
-  if (program.programSize() > PROGRAM_SIZE_MAX) throw scanner.fault('the pattern is too large once written out', start);
+  if (known.size === KNOWN_MAX) known.clear();
+  known.set(pattern, size);
+  return size;
 }

@@ -2,7 +2,7 @@ import fc from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
-import { anchoredPattern, parseSelector } from '#core/metrics/selector.ts';
+import { anchoredPattern, parseSelector, selectorFaults } from '#core/metrics/selector.ts';
 import type { MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { AppError } from '#kernel/errors.ts';
 
@@ -105,6 +105,17 @@ describe('a selector', () => {
   test('a pattern that grows beyond reason is refused', () => {
     expect(() => parseSelector(`m{a=~"${'(x{50}y{50})'.repeat(20)}"}`)).toThrow(/too large/);
     expect(() => parseSelector(`m{a=~"${'x'.repeat(513)}"}`)).toThrow(/at most 512 characters/);
+  });
+
+  test('patterns that grow beyond reason together are refused, and the same ones again', () => {
+    const many = (size: number) => `m{${Array.from({ length: 30 }, (_, at) => `a${at}=~"x{${size}}"`).join(',')}}`;
+    for (let time = 0; time < 2; time += 1) {
+      expect(() => parseSelector(many(400))).toThrow(/too large together/);
+      expect(selectorFaults(many(400))).toEqual([
+        { path: 'metricName', message: expect.stringContaining('too large together') },
+      ]);
+      expect(parseSelector(many(20)).matchers).toHaveLength(30);
+    }
   });
 
   test('is bounded', () => {
