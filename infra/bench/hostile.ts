@@ -82,6 +82,7 @@ async function serve({ context, firstRun }: BenchStores, dataDir: string) {
   const target: HostileTarget = {
     baseUrl,
     organizationId: firstRun.organizationId,
+    serviceId,
     projectId: pathname.slice(1),
     dsnKey,
     ingestionKey,

@@ -13,6 +13,7 @@ export interface HostileRequest {
 export interface HostileTarget {
   readonly baseUrl: string;
   readonly organizationId: string;
+  readonly serviceId: string;
   readonly projectId: string;
   readonly dsnKey: string;
   readonly ingestionKey: string;

@@ -7,6 +7,7 @@ import type { HostilePort } from './ports.ts';
 const PIPELINED = 3_000;
 const ANSWERED_WITHIN_MS = 20_000;
 const SLOW_BODY_BYTES = 16 * 1024 * 1024;
+const PIECES = 400_000;
 
 /** What is done with connections over HTTP, rather than with a request. */
 export function hostileConnections({ baseUrl, apiKey, ingestionKey }: HostileTarget): readonly HostilePort[] {
@@ -23,6 +24,12 @@ export function hostileConnections({ baseUrl, apiKey, ingestionKey }: HostileTar
   const neverEnds = (kind: string, atOnce: number, head: Buffer): HostilePort => {
     return { kind, bytes: head.length, send: () => leftOpen(open(), head), atOnce };
   };
+  const inPieces = (kind: string, headers: string, size: number): HostilePort => {
+    const head = `POST /api/ingest/metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`;
+    const chunk = `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`;
+    const bytes = Buffer.from(`${head}${chunk.repeat(Math.floor(PIECES / size))}0\r\n\r\n`);
+    return { kind, bytes: bytes.length, send: () => answersOver(open(), bytes, 1), atOnce: 2 };
+  };
   const key = `Authorization: Bearer ${ingestionKey}\r\nContent-Type: application/json\r\n`;
   const calls = `POST /api/rest/actions/list_services HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
   return [
@@ -31,6 +38,9 @@ export function hostileConnections({ baseUrl, apiKey, ingestionKey }: HostileTar
     neverEnds('no key: 100 bodies that never come', 100, post('/api/ingest/metrics', '')),
     neverEnds('no key: 2,000 heads that never end', 2_000, Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n')),
     neverEnds('a good key: 100 bodies that never come', 100, post('/api/ingest/metrics', key)),
+    inPieces('no key: a body in chunks of a byte', '', 1),
+    inPieces('a good key: a body in chunks of a byte', key, 1),
+    inPieces('a good key: a body in chunks of 20 bytes', key, 20),
     {
       kind: 'a good key: 40 connections',
       bytes: calls.length,

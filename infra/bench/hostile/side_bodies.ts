@@ -35,6 +35,8 @@ export function sideRequests(target: HostileTarget): readonly HostileRequest[] {
   const own = { authorization: `Bearer ${target.ingestionKey}` };
   const browser = { cookie: target.sessionCookie, origin: target.baseUrl, ...JSON_TYPE };
   const reads = `/api/console/organizations/${target.organizationId}/reads`;
+  const patterns = (at: number): string =>
+    `m{${Array.from({ length: 64 }, (_, label) => `a${label}=~"(?i)\\\\pL{${200 - label - at}}"`).join(',')}}`;
   const read = '{"action":"search_incidents","input":{}}';
   return [
     make(
@@ -104,6 +106,14 @@ export function sideRequests(target: HostileTarget): readonly HostileRequest[] {
       `/api/0/organizations/${target.organizationId}/artifactbundle/assemble/`,
       { ...api, ...JSON_TYPE },
       `{"checksum":"${'a'.repeat(40)}","chunks":[${fill(`"${'b'.repeat(40)}",`, MEGABYTE - 200)}"c"],"projects":["x"]}`,
+    ),
+    make(
+      'console: 60 charts of large patterns',
+      `/api/console/organizations/${target.organizationId}/actions/query_metrics`,
+      browser,
+      JSON.stringify({
+        queries: Array.from({ length: 60 }, (_, at) => ({ serviceId: target.serviceId, metricName: patterns(at) })),
+      }),
     ),
     make('console: 20 reads at once', reads, browser, `{"reads":[${fill(`${read},`, read.length * 19 + 19)}${read}]}`),
     make('console: 20,000 reads', reads, browser, `{"reads":[${fill(`${read},`, MEGABYTE - 100)}${read}]}`),
