@@ -24,14 +24,15 @@ export const HEAP_GROWTH = {
 export type Memory = keyof typeof MEMORY;
 
 /**
- * Only glibc knows this. Freed memory is shared between threads instead of being kept by each, and large bytes are
- * memory of their own that the system has back when they are freed. With glibc's default, which learns from what is
- * freed, most of it stays: 80 MB in an API process that had taken in many series.
+ * Only glibc knows this. Freed memory is shared between threads instead of being kept by each, and more than a
+ * megabyte is memory of its own that the system has back when it is freed. With glibc's default, which learns from
+ * what is freed, most of it stays; with a threshold of 128 kB, pages that come anew take 0.12 s of processor for each
+ * million points.
  */
 export const FRUGAL_ALLOCATION = {
   MALLOC_ARENA_MAX: '2',
-  MALLOC_MMAP_THRESHOLD_: String(128 * 1024),
-  MALLOC_TRIM_THRESHOLD_: String(1024 * 1024),
+  MALLOC_MMAP_THRESHOLD_: String(1024 * 1024),
+  MALLOC_TRIM_THRESHOLD_: String(16 * 1024 * 1024),
 };
 
 /** Threads that collect garbage. The program waits for them, and with more threads than processors they wait for each other. */
