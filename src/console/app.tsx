@@ -21,6 +21,14 @@ declare module '@tanstack/react-router' {
   }
 }
 
+/**
+ * Finds what the address shows, and loads its file. The first page is rendered afterwards, since React would hold it
+ * back for 300 ms, had it shown before that something is missing.
+ */
+export async function loadFirstPage(): Promise<void> {
+  await router.load();
+}
+
 export function App() {
   return (
     <MantineProvider

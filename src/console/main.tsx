@@ -1,10 +1,10 @@
 import './styles.ts';
 
-import { StrictMode } from 'react';
+import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { addressOf, isApiError } from '#console/api/http.ts';
-import { App } from '#console/app.tsx';
+import { App, loadFirstPage } from '#console/app.tsx';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
 const RELOADED_AT = 'tocsin-reloaded-at';
@@ -26,14 +26,22 @@ if ('serviceWorker' in navigator) {
 
 guardDoubleTaps(window);
 
-const root = document.querySelector('#root');
-if (root === null) throw new Error('the page has no root element');
+const element = document.querySelector('#root');
+if (element === null) throw new Error('the page has no root element');
 /** A refusal or an outage is shown to the person; it is not an error of the page. */
 const onCaughtError = (error: unknown): void => {
   if (!isApiError(error)) console.error(error);
 };
-createRoot(root, { onCaughtError }).render(
-  <StrictMode>
-    <App />
-  </StrictMode>,
-);
+const root = createRoot(element, { onCaughtError });
+
+// In short steps, so that the browser answers a finger in between.
+const render = (): void =>
+  startTransition(() =>
+    root.render(
+      <StrictMode>
+        <App />
+      </StrictMode>,
+    ),
+  );
+// The router tells of what went wrong in the page.
+loadFirstPage().then(render, render);

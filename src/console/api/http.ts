@@ -125,9 +125,13 @@ const SKEW_MS_MIN = 3_000;
 let skewMs = 0;
 
 function recordServerTime(response: Response): void {
-  const server = Date.parse(response.headers.get('date') ?? '');
+  serverTimeWas(Date.parse(response.headers.get('date') ?? ''), Date.now());
+}
+
+/** Takes note of what the clock of the server said when that of this device said `here`. */
+export function serverTimeWas(server: number, here: number): void {
   if (Number.isNaN(server)) return;
-  const difference = server - Date.now();
+  const difference = server - here;
   skewMs = Math.abs(difference) < SKEW_MS_MIN ? 0 : difference;
 }
 

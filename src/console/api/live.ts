@@ -1,5 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 
+import { shownSince } from '#console/api/data_of_page.ts';
 import { addressOf } from '#console/api/http.ts';
 import { refreshExceptions } from '#console/api/exceptions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
@@ -27,7 +28,7 @@ export function followChanges(
   queryClient: QueryClient,
   onStateChange: (state: ConnectionState) => void,
 ): () => void {
-  const readSince = performance.now();
+  const readSince = shownSince(orgId);
   const stopped = new AbortController();
   const pending = new Map<LiveTopic, Set<string> | null>();
   let timer: ReturnType<typeof setTimeout> | null = null;

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 
 import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
+import { dataOfPageAt, takeDataOfPage } from '#console/api/data_of_page.ts';
 import type { LiveTopic } from '#core/console/live_topics.ts';
 
 /** Data that changes together. A key begins with organization and topic, so that a live change can name it. */
@@ -8,11 +9,13 @@ export type Topic = LiveTopic | 'me' | 'settings' | 'metrics';
 
 export const topicKey = (orgId: string, topic: Topic) => ['org', orgId, topic] as const;
 
-/** A read action as a query. */
+/** A read action as a query. It begins with what the page holds. */
 export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic, action: Name, input: InputOf<Name>) {
   return queryOptions({
     queryKey: [...topicKey(orgId, topic), action, input],
     queryFn: ({ signal }): Promise<ResultOf<Name>> => invoke(orgId, action, input, signal),
+    initialData: () => takeDataOfPage(orgId, action, input) as ResultOf<Name> | undefined,
+    initialDataUpdatedAt: dataOfPageAt,
   });
 }
 

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 
 import type { AccountResultOf } from '#console/api/actions.ts';
+import { dropDataOfPage, takeElement } from '#console/api/data_of_page.ts';
 import { ask, isApiError } from '#console/api/http.ts';
 import { removeAllDrafts } from '#console/components/draft_store.ts';
 
@@ -13,7 +14,8 @@ export type Role = Organization['role'];
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal, client, queryKey }): Promise<Session | null> => {
-    const known = takeSessionOfPage();
+    // Who was signed in when the server sent this page.
+    const known = takeElement('session') as Session | null;
     if (known !== null) return known;
     try {
       return await ask<Session>('session', { signal });
@@ -25,19 +27,6 @@ export const sessionQuery = queryOptions({
   },
   staleTime: 60_000,
 });
-
-/**
- * Who was signed in when the server sent this page (src/entry/http/console/session_of_page.ts): taken once, and never
- * from a page that the browser had kept.
- */
-function takeSessionOfPage(): Session | null {
-  const held = document.querySelector('#session');
-  if (held === null) return null;
-  held.remove();
-  const [visit] = performance.getEntriesByType('navigation');
-  if (visit instanceof PerformanceNavigationTiming && visit.type === 'back_forward') return null;
-  return JSON.parse(held.textContent) as Session;
-}
 
 /** A sign-in that still needs the second factor. */
 export type PendingSignIn = Pending['secondFactor'];
@@ -55,6 +44,7 @@ export const signIn = (email: string, password: string) =>
 export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
   const answer = await ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
   removeAllDrafts();
+  dropDataOfPage();
   return answer;
 }
 

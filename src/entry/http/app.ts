@@ -118,9 +118,9 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountAnswers(app, context);
   await mountProposalAnswers(app, context);
   mountCalendar(app, context);
-  const findSession = await mountConsole(app, httpContext, budget);
+  const findData = await mountConsole(app, httpContext, budget);
   await mountIngest(app, context, ingestCounters, { disk, limits });
-  const answerUnknownPage = await mountConsolePages(app, context.config, findSession);
+  const answerUnknownPage = await mountConsolePages(app, context.config, findData);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;
     const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);

@@ -7,10 +7,10 @@ import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
+import { dataOfPage, type FindDataOfPage } from '#entry/http/console/data_of_page.ts';
 import { serveEvents } from '#entry/http/console/events.ts';
 import { serveDownload, serveOrganizationOperations } from '#entry/http/console/organization_operations.ts';
 import { serveReads } from '#entry/http/console/reads.ts';
-import { type FindSession, sessionOfPage } from '#entry/http/console/session_of_page.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { isOwnOrigin } from '#entry/http/own_origin.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -18,12 +18,14 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const CONSOLE_PATH = API_PATHS.console;
 
-/** What the console needs beside the actions. No answer is kept by anything on the way. Returns what finds who is signed in. */
+/** What the console needs beside the actions. No answer is kept by anything on the way. Returns what finds the data of a page. */
 export async function mountConsole(
   app: FastifyInstance,
   context: HttpContext,
   budget: CallBudget,
-): Promise<FindSession> {
+  /** How long a page waits for its data; for tests. */
+  pageWaitMs?: number,
+): Promise<FindDataOfPage> {
   const own = new URL(context.config.baseUrl).origin;
   const cookie = sessionCookieOf(context.config.baseUrl);
   const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
@@ -55,5 +57,5 @@ export async function mountConsole(
     },
     { prefix: CONSOLE_PATH },
   );
-  return sessionOfPage(serving);
+  return dataOfPage(serving, pageWaitMs);
 }

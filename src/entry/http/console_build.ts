@@ -21,6 +21,8 @@ interface ShownPage {
   readonly route: string;
   /** Who is signed in; null for nobody, or where the console has to ask. */
   readonly session: unknown;
+  /** What the page shows first; null where the console has to ask. */
+  readonly first: unknown;
 }
 
 /** The page that the console starts from, as it is sent to one browser. */
@@ -65,14 +67,15 @@ function toPage(template: string, files: PageFiles, basePath: string): ConsolePa
   const [head = '', ...rest] = template.replace('__BASE__', basePath).split(END_OF_HEAD);
   const [before, after] = [head, `${END_OF_HEAD}${rest.join(END_OF_HEAD)}`].map((part) => part.split('__NONCE__'));
   return {
-    with({ nonce, route, session }) {
+    with({ nonce, route, session, first }) {
       const own = (Object.hasOwn(files, route) ? (files[route] ?? []) : []).map((file) =>
         file.endsWith('.css')
           ? `<link rel="stylesheet" crossorigin href="./${file}">`
           : `<link rel="modulepreload" crossorigin href="./${file}">`,
       );
-      const held =
-        session === null ? [] : [`<script type="application/json" id="session">${inScript(session)}</script>`];
+      const held = Object.entries({ session, 'first-data': first }).flatMap(([id, value]) =>
+        value === null ? [] : [`<script type="application/json" id="${id}">${inScript(value)}</script>`],
+      );
       return [before?.join(nonce), ...own, ...held, after?.join(nonce)].join('');
     },
   };
@@ -80,7 +83,9 @@ function toPage(template: string, files: PageFiles, basePath: string): ConsolePa
 
 const END_OF_HEAD = '</head>';
 
-/** JSON that cannot end the element it stands in. */
+/** JSON that cannot end the element it stands in, nor a line of it. */
 function inScript(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c');
+  return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (one) => ESCAPES[one] ?? one);
 }
+
+const ESCAPES: Readonly<Record<string, string>> = { '<': '\\u003c', '\u2028': '\\u2028', '\u2029': '\\u2029' };

@@ -5,7 +5,8 @@ import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { PAGES } from '#core/console/pages.ts';
-import type { FindSession } from '#entry/http/console/session_of_page.ts';
+import { compressAnswers } from '#entry/http/compress_answers.ts';
+import type { FindDataOfPage } from '#entry/http/console/data_of_page.ts';
 import { CONSOLE_FOLDER, consolePages, routeOfPage } from '#entry/http/console_build.ts';
 
 /** Every address that the web application shows something at, as Fastify and `/metrics` name them: `/incidents/:id`. */
@@ -26,6 +27,8 @@ const FILES = [
   'icon-maskable-512.png',
   'badge-96.png',
 ];
+
+const NOTHING = { session: null, first: null };
 
 const NONCE_BYTES = 16;
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -82,22 +85,27 @@ export type AnswerUnknownPage = (request: FastifyRequest, reply: FastifyReply) =
 export async function mountConsolePages(
   app: FastifyInstance,
   { baseUrl, folder = CONSOLE_FOLDER }: ConsoleOptions,
-  findSession: FindSession,
+  findData: FindDataOfPage,
 ): Promise<AnswerUnknownPage> {
   const readPage = consolePages(`${new URL(baseUrl).pathname.replace(/\/+$/, '')}/`, folder);
 
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, status: number): Promise<FastifyReply> => {
     const page = await readPage();
     const route = routeShown(request);
-    const session = OUTSIDE.has(route) ? null : await findSession(request, reply);
+    const { session, first } = OUTSIDE.has(route) ? NOTHING : await findData(request, reply, route);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     void reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policyWith(nonce) });
+    // What a page says of incidents is on no disk.
+    if (first !== null) void reply.header('cache-control', 'no-store');
     void reply.type('text/html; charset=utf-8');
     if (page === null) return reply.code(503).header('retry-after', '2').send(PREPARING);
-    return reply.code(status).send(page.with({ nonce, route, session }));
+    return reply.code(status).send(page.with({ nonce, route, session, first }));
   };
 
-  for (const url of PAGE_ROUTES) app.get(url, async (request, reply) => await sendPage(request, reply, 200));
+  await app.register(async (pages) => {
+    await compressAnswers(pages);
+    for (const url of PAGE_ROUTES) pages.get(url, async (request, reply) => await sendPage(request, reply, 200));
+  });
 
   await app.register(fastifyStatic, {
     root: path.join(folder, 'assets'),

@@ -13,11 +13,9 @@ import { LastResolved } from '#console/pages/incidents/no_incidents.tsx';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#core/console/home_reads.ts';
 
-const SHOWN_MAX = 8;
-
-export const myIncidentsQuery = (orgId: string) =>
-  incidentSearchQuery(orgId, { status: 'open', isMine: true, limit: SHOWN_MAX + 1 });
+export const myIncidentsQuery = (orgId: string) => incidentSearchQuery(orgId, MY_INCIDENTS);
 
 /** Incidents that nobody has acknowledged, and those that the person has. */
 export function MyIncidents() {
@@ -55,7 +53,7 @@ export function MyIncidents() {
         </EmptyState>
       ) : (
         <ul className={classes.list} aria-label="Your open incidents">
-          {mine.slice(0, SHOWN_MAX).map((incident) => (
+          {mine.slice(0, MY_INCIDENTS_SHOWN_MAX).map((incident) => (
             <IncidentRow
               key={incident.incidentId}
               isShort
@@ -65,7 +63,7 @@ export function MyIncidents() {
           ))}
         </ul>
       )}
-      {mine.length > SHOWN_MAX && <Link to="/incidents">Show more</Link>}
+      {mine.length > MY_INCIDENTS_SHOWN_MAX && <Link to="/incidents">Show more</Link>}
     </Card>
   );
 }

@@ -9,6 +9,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { LAST_RESOLVED } from '#core/console/home_reads.ts';
 
 interface NoIncidentsProps {
   readonly tab: IncidentTab;
@@ -31,7 +32,7 @@ export function NoIncidents({ tab, isFiltered, onClear }: NoIncidentsProps) {
   );
 }
 
-export const lastResolvedQuery = (orgId: string) => incidentSearchQuery(orgId, { status: 'resolved', limit: 1 });
+export const lastResolvedQuery = (orgId: string) => incidentSearchQuery(orgId, LAST_RESOLVED);
 
 export function LastResolved() {
   const { data } = useInfiniteQuery(lastResolvedQuery(useOrganization().org.orgId));

@@ -1,0 +1,60 @@
+import { serverTimeWas } from '#console/api/http.ts';
+
+/** What the server sent with this page (src/entry/http/console/data_of_page.ts). */
+interface FirstData {
+  readonly orgId: string;
+  readonly at: string;
+  readonly reads: readonly { readonly action: string; readonly input: object; readonly result: unknown }[];
+}
+
+/** Answers by what was asked. Each is taken once: later ones come from the server. */
+let answers: Map<string, unknown> | null = null;
+let takenOf: string | null = null;
+
+/** The answer that the page holds, for the first query that asks for it. */
+export function takeDataOfPage(orgId: string, action: string, input: object): unknown {
+  answers ??= readAnswers();
+  const key = keyOf(orgId, action, input);
+  const found = answers.get(key);
+  if (answers.delete(key)) takenOf = orgId;
+  return found;
+}
+
+/** When the page began to read what it shows of the organization, in milliseconds of the page's clock. */
+export function shownSince(orgId: string): number {
+  return takenOf === orgId ? 0 : performance.now();
+}
+
+/** When the data of the page was read, by the clock of this device. */
+export function dataOfPageAt(): number {
+  return performance.timeOrigin + (visit()?.responseStart ?? 0);
+}
+
+/** Whoever signs in next at this browser gets nothing of it. */
+export function dropDataOfPage(): void {
+  answers = new Map();
+}
+
+function readAnswers(): Map<string, unknown> {
+  const held = takeElement('first-data') as FirstData | null;
+  if (held === null) return new Map();
+  serverTimeWas(Date.parse(held.at), dataOfPageAt());
+  return new Map(held.reads.map(({ action, input, result }) => [keyOf(held.orgId, action, input), result]));
+}
+
+/** What an element of the page holds: taken once, and never from a page that the browser had kept. */
+export function takeElement(id: string): unknown {
+  const element = document.querySelector(`#${id}`);
+  if (element === null) return null;
+  element.remove();
+  return visit()?.type === 'back_forward' ? null : JSON.parse(element.textContent);
+}
+
+function visit(): PerformanceNavigationTiming | undefined {
+  const [entry] = performance.getEntriesByType('navigation');
+  return entry instanceof PerformanceNavigationTiming ? entry : undefined;
+}
+
+function keyOf(orgId: string, action: string, input: object): string {
+  return JSON.stringify([orgId, action, Object.entries(input).toSorted(([a], [b]) => (a < b ? -1 : 1))]);
+}

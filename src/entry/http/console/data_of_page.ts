@@ -1,0 +1,113 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+
+import { getSession } from '#actions/account/get_session.ts';
+import { getConsoleOperation } from '#actions/registry.ts';
+import { runAccountOperation } from '#actions/run_account_operation.ts';
+import { runReads } from '#actions/run_reads.ts';
+import { memberCallerOf } from '#auth/sessions.ts';
+import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
+import { PAGES } from '#core/console/pages.ts';
+import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
+import type { Serving } from '#entry/http/console/serving.ts';
+import { routeOfPage } from '#entry/http/console_build.ts';
+import { setSender } from '#entry/http/sender.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
+import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** What a page holds for the person who opens it, so that the console begins without a request of its own. */
+export interface DataOfPage {
+  /** Who is signed in, as `get_session` answers; null for nobody, or when it cannot be read now. */
+  readonly session: unknown;
+  /** What the page shows first; null where the console has to ask. */
+  readonly first: FirstData | null;
+}
+
+interface FirstData {
+  readonly orgId: string;
+  /** By the server's clock. */
+  readonly at: string;
+  readonly reads: readonly (FirstRead & { readonly result: unknown })[];
+}
+
+export type FindDataOfPage = (request: FastifyRequest, reply: FastifyReply, route: string) => Promise<DataOfPage>;
+
+type Session = Static<(typeof getSession)['result']>;
+
+const NOBODY: DataOfPage = { session: null, first: null };
+
+/** A page does not wait longer for its data: the console asks for it, and shows meanwhile that it loads. */
+const PAGE_WAIT_MS = 1_000;
+
+const FIRST_READS_OF_ROUTE = new Map(
+  Object.entries(PAGES).flatMap(([name, page]) => {
+    const readsOf = FIRST_READS[name as keyof typeof PAGES];
+    return readsOf === undefined ? [] : [[routeOfPage(page), readsOf] as const];
+  }),
+);
+
+/**
+ * For the page that a browser asks for first. The data is what the same person is answered by the same operations: each
+ * has its own permission, and its share of their budget. What is refused or fails is left out: the console asks for it,
+ * and says what is wrong.
+ */
+export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfPage {
+  const { context, cookie } = serving;
+
+  const findFirst = async (
+    request: FastifyRequest,
+    route: string,
+    person: SessionOfPerson,
+    { organizations }: Session,
+  ): Promise<FirstData | null> => {
+    const wanted = firstReadsOf(request, route);
+    const [org, ...others] = organizations;
+    // Of several the browser knows which one it shows.
+    if (wanted.length === 0 || org === undefined || others.length > 0) return null;
+    const now = context.clock.now();
+    const caller = await memberCallerOf(storesOf(context.db.session()), person, org.orgId, now);
+    setSender(request, person.userId);
+    const outcomes = await runReads(
+      context.actions,
+      getConsoleOperation,
+      caller,
+      { reads: wanted },
+      {
+        origin: { requestId: request.id, address: request.ip },
+        inTurn: (work) => serving.budget.run(caller.actor.userId, work),
+      },
+    );
+    const reads = wanted.flatMap((read, index) => {
+      const outcome = outcomes[index];
+      return outcome !== undefined && 'result' in outcome ? [{ ...read, result: outcome.result }] : [];
+    });
+    return { orgId: org.orgId, at: toTimestamp(now), reads };
+  };
+
+  return async (request, reply, route) => {
+    if (cookie.read(request.headers.cookie) === null) return NOBODY;
+    try {
+      const person = await authenticateRequest(serving, request);
+      const requester = {
+        session: person,
+        browser: browserOf(serving, request, reply),
+        origin: { requestId: request.id, address: request.ip },
+      };
+      const session = (await runAccountOperation(context.actions, getSession, requester, {})) as Session;
+      const first = await withTimeout(findFirst(request, route, person, session), waitMs, () => null).catch(() => null);
+      return { session, first };
+    } catch {
+      // The console asks again, and says what is wrong.
+      return NOBODY;
+    }
+  };
+}
+
+/** An address with a filter shows other data than the page without one. */
+function firstReadsOf({ params, url }: FastifyRequest, route: string): readonly FirstRead[] {
+  const { id = '' } = params as { readonly id?: string };
+  const isFiltered = route === routeOfPage(PAGES.incidents) && url.includes('?');
+  return isFiltered ? [] : (FIRST_READS_OF_ROUTE.get(route)?.(id) ?? []);
+}

@@ -1,0 +1,95 @@
+// @vitest-environment happy-dom
+import { QueryClient } from '@tanstack/react-query';
+import { beforeEach, expect, test, vi } from 'vitest';
+
+import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
+
+const ORG = 'org_1';
+const INCIDENT = 'incident_1';
+
+let asked: string[];
+beforeEach(() => {
+  vi.resetModules();
+  document.body.replaceChildren();
+  asked = [];
+  // As in a browser.
+  vi.stubGlobal('PerformanceNavigationTiming', Object);
+  vi.stubGlobal('fetch', async (url: string) => {
+    asked.push(url);
+    return Response.json({ result: 'asked' });
+  });
+});
+
+const answerTo = ({ action, input }: FirstRead) => `${action} ${JSON.stringify(input)}`;
+
+/** The modules of a page that the server has sent with this data. */
+async function openPage(reads: readonly FirstRead[], at = new Date().toISOString()) {
+  const held = document.createElement('script');
+  held.type = 'application/json';
+  held.id = 'first-data';
+  held.textContent = JSON.stringify({
+    orgId: ORG,
+    at,
+    reads: reads.map((read) => ({ ...read, result: answerTo(read) })),
+  });
+  document.body.append(held);
+  return {
+    client: new QueryClient({ defaultOptions: { queries: { staleTime: 60_000, retry: false } } }),
+    data: await import('#console/api/data_of_page.ts'),
+    home: await import('#console/api/home.ts'),
+    queries: await import('#console/api/queries.ts'),
+    incidents: await import('#console/api/incidents.ts'),
+    http: await import('#console/api/http.ts'),
+  };
+}
+
+test('what a page asks for first is in the page, and nobody is asked', async () => {
+  const { client, home, queries, incidents } = await openPage([
+    ...(FIRST_READS.home?.('') ?? []),
+    ...(FIRST_READS.incidents?.('') ?? []),
+    ...(FIRST_READS.incident?.(INCIDENT) ?? []),
+  ]);
+  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#core/console/home_reads.ts');
+  const plain = [
+    home.homeQuery(ORG),
+    home.pagingProblemsQuery(ORG),
+    incidents.incidentCountsQuery(ORG),
+    queries.incidentQuery(ORG, INCIDENT),
+    queries.agentWorkQuery(ORG, INCIDENT),
+    queries.actionQuery(ORG, 'incidents', 'get_incident_links', { incidentId: INCIDENT }),
+  ];
+  for (const query of plain) {
+    const [, , , action, input] = query.queryKey;
+    expect(await client.ensureQueryData<unknown>({ ...query, queryKey: [...query.queryKey] })).toBe(
+      answerTo({ action, input }),
+    );
+  }
+  for (const search of [MY_INCIDENTS, LAST_RESOLVED, { status: 'open' } as const]) {
+    expect(await client.ensureInfiniteQueryData(incidents.incidentSearchQuery(ORG, search))).toEqual({
+      pages: [answerTo({ action: 'search_incidents', input: search })],
+      pageParams: [null],
+    });
+  }
+  expect(asked).toEqual([]);
+});
+
+test('what the page holds is taken once, for its organization alone, and by nobody after who opened it', async () => {
+  const wanted = { action: 'count_incidents', input: {} };
+  const other = { action: 'get_home', input: {} };
+  const { data } = await openPage([wanted, other]);
+  expect(data.takeDataOfPage('org_2', wanted.action, wanted.input)).toBeUndefined();
+  expect(data.shownSince(ORG)).toBeGreaterThan(0);
+  expect(data.takeDataOfPage(ORG, wanted.action, wanted.input)).toBe(answerTo(wanted));
+  // What has changed since the server read it is told.
+  expect(data.shownSince(ORG)).toBe(0);
+  expect(data.takeDataOfPage(ORG, wanted.action, wanted.input)).toBeUndefined();
+  data.dropDataOfPage();
+  expect(data.takeDataOfPage(ORG, other.action, other.input)).toBeUndefined();
+  expect(document.querySelector('#first-data')).toBeNull();
+});
+
+test('the clock of the server is known from the page', async () => {
+  const { data, http } = await openPage([], new Date(performance.timeOrigin + 3_600_000).toISOString());
+  data.takeDataOfPage(ORG, 'get_home', {});
+  expect(Math.round((http.serverNow() - Date.now()) / 60_000)).toBe(60);
+});
