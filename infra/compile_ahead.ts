@@ -28,7 +28,7 @@ const LOADED: Readonly<Record<keyof typeof MEMORY, readonly string[]>> = {
   ],
   frugal: [
     '#infra/embedded/installation.ts',
-    '#infra/embedded/place.ts',
+    '#infra/embedded/data_folder.ts',
     '#infra/embedded/banner.ts',
     '@tocsin/phone-simulator',
     '@tocsin/chdb-server',

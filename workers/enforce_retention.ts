@@ -51,7 +51,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
       () =>
         new SeriesDayStore(session).removeBefore(now.subtract({ hours: 24 }).toString().slice(0, 'YYYY-MM-DD'.length)),
       () => ingestRefusals.removeBefore(now.subtract({ hours: KEEP_REFUSALS_HOURS })),
-      () => metricTypes.removeToldBefore(now.subtract({ hours: KEEP_TYPES_HOURS })),
+      () => metricTypes.removeAnnouncedBefore(now.subtract({ hours: KEEP_TYPES_HOURS })),
       () =>
         sentItems.removeBefore(
           now.subtract({ hours: KEEP_REFUSALS_HOURS }),

@@ -1,4 +1,4 @@
-import { givesAway, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
+import { handsOverShare, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
@@ -88,7 +88,7 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
 async function renewAndRun(runtime: SharingRuntime, role: string, states: readonly State[]): Promise<string[]> {
   const { db, clock, holder } = runtime;
   const now = clock.now();
-  const isLeft = ({ failingSince, othersDoneAt }: State): boolean => givesAway(failingSince, othersDoneAt, now);
+  const isLeft = ({ failingSince, othersDoneAt }: State): boolean => handsOverShare(failingSince, othersDoneAt, now);
   const namesOf = (some: readonly State[]): string[] => some.map(({ work }) => work.name);
   const works = [role, ...namesOf(states.filter((state) => !isLeft(state)))];
   const times = { now, aliveUntil: now.add(ALIVE) };

@@ -3,13 +3,13 @@ import { measureDashboard, measureMillionPoints } from './console/charts.ts';
 import { CHROMIUM, launch } from './console/browser.ts';
 import { fill, fillMetrics, INCIDENTS, MILLION, SERVICES, WIDGETS } from './console/contents.ts';
 import { CHANGES, measureKeys, measureMemory } from './console/lists.ts';
-import { measureRooms } from './console/rooms.ts';
+import { measurePages } from './console/pages.ts';
 import { measureSlowNetwork } from './console/slow_network.ts';
 import { count } from './figures.ts';
 import { type Bench, printInputs, withInstallation } from './harness.ts';
 
-/** What is measured, or those of it that `BENCH_CONSOLE` names, as `rooms,charts`. */
-const PARTS = ['rooms', 'keys', 'charts', 'answers', 'slow', 'memory'] as const;
+/** What is measured, or those of it that `BENCH_CONSOLE` names, as `pages,charts`. */
+const PARTS = ['pages', 'keys', 'charts', 'answers', 'slow', 'memory'] as const;
 const wanted = (process.env['BENCH_CONSOLE'] ?? PARTS.join(',')).split(',');
 const isWanted = (part: (typeof PARTS)[number]): boolean => wanted.includes(part);
 
@@ -33,7 +33,7 @@ export const consolePages: Bench = {
       const incident = `incidents/incident_${'10'.padStart(26, '0')}`;
       const browser = await launch(CHROMIUM);
       try {
-        if (isWanted('rooms')) await measureRooms(browser, installation, serviceId);
+        if (isWanted('pages')) await measurePages(browser, installation, serviceId);
         if (isWanted('keys')) await measureKeys(browser, installation);
         if (isWanted('charts') || isWanted('answers')) await fillMetrics(installation, serviceId);
         if (isWanted('charts')) {

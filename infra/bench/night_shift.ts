@@ -39,7 +39,7 @@ export const nightShift: Bench = {
     withInstallation(async (installation) => {
       const model = modelFrom(process.env);
       printInputs({ scenes: SCENES.length, seed: SEED, model: model === null ? 'none' : model.name });
-      const nights = await plant(installation);
+      const nights = await openIncidents(installation);
       const scripted: Finding[] = [];
       for (const { scene, incidentId } of nights) {
         const session = new McpSession(installation.baseUrl, installation.apiKey);
@@ -66,7 +66,7 @@ function modelFrom(variables: NodeJS.ProcessEnv): Model | null {
 }
 
 /** Sends the history of every service, and waits until its own rule has opened its incident. */
-async function plant(installation: BenchInstallation): Promise<Night[]> {
+async function openIncidents(installation: BenchInstallation): Promise<Night[]> {
   const client = connect({ ...installation, stop: async () => {} });
   const random = seeded(SEED);
   const services: { scene: Scene; serviceId: string }[] = [];
@@ -133,7 +133,7 @@ function show(who: string, findings: readonly Finding[]): void {
   );
   const right = findings.filter(({ scene, found }) => found === scene.cause).length;
   // Who names a cause that is not there sends people the wrong way; who says that it is over, or unknown, does not.
-  const blamed = findings.filter(({ scene, found }) => found !== scene.cause && isBlame(found)).length;
+  const blamed = findings.filter(({ scene, found }) => found !== scene.cause && blamesAChange(found)).length;
   console.log(
     `  found ${right} of ${findings.length}, falsely blamed ${blamed}, ` +
       `most calls ${Math.max(...findings.map(({ calls }) => calls))}, ` +
@@ -141,6 +141,6 @@ function show(who: string, findings: readonly Finding[]): void {
   );
 }
 
-function isBlame(found: Cause | 'unknown'): boolean {
+function blamesAChange(found: Cause | 'unknown'): boolean {
   return found !== 'unknown' && found !== 'healthy' && found !== 'recovered';
 }

@@ -5,7 +5,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 
-import { firstRunFile, type RunningNote } from '#infra/embedded/notes.ts';
+import { firstRunFile, type RunningInstallation } from '#infra/embedded/installation_files.ts';
 import { RUNNING_FILE } from '#entry/running_config.ts';
 
 /** A running Tocsin, as a client sees it. */
@@ -29,7 +29,7 @@ export async function findOrStartInstance(dataDir: string, variables: Variables 
 async function findInstance(dataDir: string, stop: () => Promise<void>): Promise<Instance | null> {
   const file = path.join(dataDir, RUNNING_FILE);
   if (!existsSync(file) || !existsSync(firstRunFile(dataDir))) return null;
-  const { baseUrl, phoneUrl } = JSON.parse(readFileSync(file, 'utf8')) as RunningNote;
+  const { baseUrl, phoneUrl } = JSON.parse(readFileSync(file, 'utf8')) as RunningInstallation;
   const { apiKey, userId } = JSON.parse(readFileSync(firstRunFile(dataDir), 'utf8')) as Record<
     'apiKey' | 'userId',
     string

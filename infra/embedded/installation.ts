@@ -10,7 +10,7 @@ import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { findFreePort } from './free_port.ts';
-import { firstRunFile, readFirstRun, removeRunningNote, writeRunningNote } from './notes.ts';
+import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
 import { runNodeProgram, type Program } from './node_child.ts';
 import { clickhouseService, postgresService, programService, type AddressedService } from './services.ts';
 import { BACK_OFF, supervise, type BackOff, type Service, type ServiceEvent, type Supervised } from './supervisor.ts';
@@ -140,7 +140,7 @@ export class Installation {
     // They load while the stores are migrated, which uses one processor only.
     await Promise.all([after, this.#startStage([api, worker, pager])]);
 
-    writeRunningNote(this.#dataDir, {
+    writeRunningFile(this.#dataDir, {
       databaseUrl: databaseUrl ?? urlOf(postgres),
       clickhouseUrl: clickhouseUrl ?? urlOf(clickhouse),
       appSecret,
@@ -163,7 +163,7 @@ export class Installation {
   /** Idempotent. `isUrgent` kills everything at once instead of asking first. */
   async stop({ isUrgent = false } = {}): Promise<void> {
     this.#stopping.abort();
-    removeRunningNote(this.#dataDir);
+    removeRunningFile(this.#dataDir);
     const began = performance.now();
     for (const [index, stage] of [...this.#stages.entries()].reverse()) {
       const deadlineMs = index === 0 ? ENGINES_KILLED_AFTER_MS : PROGRAMS_KILLED_AFTER_MS;

@@ -28,7 +28,7 @@ export function takeLock(file: string): { release(): void } {
   try {
     while (!tryLink(draft, file)) {
       const holder = readHolder(file);
-      if (isLiving(holder)) throw new LockHeldError(file, holder.pid);
+      if (isAlive(holder)) throw new LockHeldError(file, holder.pid);
       removeStale(file, holder);
     }
   } finally {
@@ -62,7 +62,7 @@ function readHolder(file: string): Holder | null {
   }
 }
 
-function isLiving(holder: Holder | null): holder is Holder {
+function isAlive(holder: Holder | null): holder is Holder {
   return holder !== null && findProcess(holder.pid)?.birth === holder.birth;
 }
 

@@ -8,8 +8,8 @@ import { loadConfig } from '#entry/config.ts';
 import { exitCodeFor } from '#entry/program.ts';
 import { messageOf } from '#kernel/errors.ts';
 
-import { removeRunningNote, writeRunningNote } from './notes.ts';
-import { lockDataFolder } from './place.ts';
+import { removeRunningFile, writeRunningFile } from './installation_files.ts';
+import { lockDataFolder } from './data_folder.ts';
 import { clickhouseService, postgresService, type AddressedService } from './services.ts';
 import type { Running } from './supervisor.ts';
 
@@ -36,7 +36,7 @@ async function run(): Promise<number> {
   try {
     const secretFile = path.join(dataDir, 'app-secret');
     const secret = config.appSecret ?? (existsSync(secretFile) ? readFileSync(secretFile, 'utf8').trim() : undefined);
-    writeRunningNote(dataDir, {
+    writeRunningFile(dataDir, {
       databaseUrl: config.databaseUrl ?? (await start(postgresService(dataDir, true))),
       clickhouseUrl: config.clickhouseUrl ?? (await start(clickhouseService(dataDir))),
       ...(secret !== undefined && { appSecret: secret }),
@@ -46,7 +46,7 @@ async function run(): Promise<number> {
     const [code] = (await once(child, 'exit')) as [number | null];
     return code ?? 1;
   } finally {
-    removeRunningNote(dataDir);
+    removeRunningFile(dataDir);
     for (const one of running.toReversed()) await one.stop();
     lock.release();
   }

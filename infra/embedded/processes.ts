@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** A living process. `birth` distinguishes it from a later one with the same pid. */
-export interface LivingProcess {
+export interface RunningProcess {
   readonly birth: string;
   readonly command: string;
 }
@@ -12,7 +12,7 @@ export interface LivingProcess {
  * The living process with this pid, or null. Also null for a zombie: it still answers signal 0, but holds nothing any
  * more.
  */
-export function findProcess(pid: number): LivingProcess | null {
+export function findProcess(pid: number): RunningProcess | null {
   if (!Number.isInteger(pid) || pid <= 0) return null;
   try {
     return process.platform === 'linux' ? findInProc(pid) : findWithPs(pid);
@@ -22,7 +22,7 @@ export function findProcess(pid: number): LivingProcess | null {
 }
 
 /** The command is in parentheses and may itself hold some, so the fields are counted from the last one. */
-function findInProc(pid: number): LivingProcess | null {
+function findInProc(pid: number): RunningProcess | null {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z' || state === 'X') return null;
@@ -40,7 +40,7 @@ function bootId(): string {
   }
 }
 
-function findWithPs(pid: number): LivingProcess | null {
+function findWithPs(pid: number): RunningProcess | null {
   const line = execFileSync('ps', ['-o', 'stat=,lstart=,command=', '-p', String(pid)], {
     encoding: 'utf8',
     env: { PATH: process.env['PATH'], LC_ALL: 'C' },

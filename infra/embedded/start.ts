@@ -11,7 +11,7 @@ import { Banner } from './banner.ts';
 import { DiskReserve } from './disk_reserve.ts';
 import { findFreePort } from './free_port.ts';
 import { Installation } from './installation.ts';
-import { checkPlace, lockDataFolder } from './place.ts';
+import { checkSettings, lockDataFolder } from './data_folder.ts';
 
 /** After this the process exits, and the machine ends what is left: every engine survives that. */
 const STOP_DEADLINE_MS = 5_000;
@@ -36,7 +36,7 @@ async function run(): Promise<void> {
   const config = await readConfig();
   const lock = lockDataFolder(config.dataDir);
   process.once('exit', () => lock.release());
-  await checkPlace(config, process.env);
+  await checkSettings(config, process.env);
   const installation = new Installation(config, process.env, (progress) => banner.progress(progress));
   const reserve =
     config.databaseUrl === undefined

@@ -4,13 +4,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 import { conclude, type LockedPackage, nameOf, readLockFile } from './lock_file.ts';
-import { listExcused, lockFaults } from './lock_faults.ts';
+import { listExempt, lockFaults } from './lock_faults.ts';
 
 if (process.argv.includes('--complete')) complete();
 const packages = readLockFile();
 conclude(
   lockFaults(packages),
-  `The lock file names ${Object.keys(packages).length} packages, each by its hash but for binaries of other platforms: ${listExcused(packages).join(', ')}.`,
+  `The lock file names ${Object.keys(packages).length} packages, each by its hash but for binaries of other platforms: ${listExempt(packages).join(', ')}.`,
 );
 
 function complete(): void {

@@ -12,19 +12,19 @@ const WITHOUT_INTEGRITY: readonly string[] = [
 ];
 
 /** The packages of the lock file that are named without their hash, and may be. */
-export function listExcused(packages: LockedPackages): readonly string[] {
+export function listExempt(packages: LockedPackages): readonly string[] {
   return Object.entries(packages)
-    .filter(isExcused)
+    .filter(isExempt)
     .map(([place]) => nameOf(place));
 }
 
 /** Entries of the lock file that would let npm install something that was not reviewed. */
 export function lockFaults(packages: LockedPackages): string[] {
   const entries = Object.entries(packages);
-  const excused = listExcused(packages);
+  const excused = listExempt(packages);
   return [
     ...entries
-      .filter((entry) => entry[1].integrity === undefined && !isExcused(entry))
+      .filter((entry) => entry[1].integrity === undefined && !isExempt(entry))
       .map(([place]) => `${place} has no integrity: install it anew`),
     ...WITHOUT_INTEGRITY.filter((name) => !excused.includes(name)).map(
       (name) => `${name} has its integrity, or is gone: take it off the list in lock_faults.ts`,
@@ -39,7 +39,7 @@ export function lockFaults(packages: LockedPackages): string[] {
 }
 
 /** Never installed where the product is built: 64-bit Linux on Intel. */
-function isExcused([place, { integrity, optional, os, cpu }]: readonly [string, LockedPackage]): boolean {
+function isExempt([place, { integrity, optional, os, cpu }]: readonly [string, LockedPackage]): boolean {
   const isForOthers = optional === true && (os !== undefined || cpu !== undefined);
   return integrity === undefined && isForOthers && WITHOUT_INTEGRITY.includes(nameOf(place));
 }

@@ -1,4 +1,4 @@
-import { isUseNews } from '#auth/last_used.ts';
+import { isUseWorthRecording } from '#auth/last_used.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -64,7 +64,7 @@ export async function authenticateApiKey<Way extends string>(
   if (key === null || (key.userId !== null && key.role === null)) {
     throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
   }
-  if (isUseNews(key.lastUsedAt, now)) {
+  if (isUseWorthRecording(key.lastUsedAt, now)) {
     await stores.apiKeys.touch(key.id, now);
   }
   return {

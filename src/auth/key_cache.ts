@@ -84,7 +84,7 @@ export class KeyCache<Target> {
       });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      this.#noteAway(error);
+      this.#noteAvailability(error);
       return known;
     }
   }
@@ -125,7 +125,7 @@ export class KeyCache<Target> {
         resolve(target);
       }
     } catch (error) {
-      if (isUnavailable(error)) this.#noteAway(error);
+      if (isUnavailable(error)) this.#noteAvailability(error);
       for (const { reject } of batch.values()) reject(error);
     }
   }
@@ -145,7 +145,7 @@ export class KeyCache<Target> {
     return sinceAway < 0 || sinceAway >= ASK_AGAIN_MS;
   }
 
-  #noteAway(error: AppError): void {
+  #noteAvailability(error: AppError): void {
     if (this.#awayAt === null) {
       this.#options.log.warn({ err: error.cause ?? error }, 'failed to look up keys; keys verified before stay valid');
     }

@@ -47,7 +47,7 @@ export async function isPasswordOf(hash: string, password: string): Promise<bool
 const HASH_OF_NO_ACCOUNT = `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(Buffer.alloc(NONCE_BYTES))}$${unpadded(Buffer.alloc(32))}`;
 
 /** As `isPasswordOf`, in the same time also for somebody who has no password or does not exist: `null`. */
-export async function isPasswordOfAnybody(hash: string | null, password: string): Promise<boolean> {
+export async function isPasswordOfAccount(hash: string | null, password: string): Promise<boolean> {
   const isRight = await isPasswordOf(hash ?? HASH_OF_NO_ACCOUNT, password);
   return isRight && hash !== null;
 }

@@ -1,4 +1,4 @@
-import { isUseNews } from '#auth/last_used.ts';
+import { isUseWorthRecording } from '#auth/last_used.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -89,7 +89,7 @@ export async function authenticateSession(
     ? await stores.sessions.findLive(hashSecret(token), livenessAt(now))
     : null;
   if (found === null) throw new AppError('unauthenticated', 'the session has ended; sign in again');
-  if (isUseNews(found.lastUsedAt, now)) {
+  if (isUseWorthRecording(found.lastUsedAt, now)) {
     await stores.sessions.touch(found.sessionId, now);
   }
   return found;

@@ -47,7 +47,7 @@ export async function countSignInAttempt(
         ];
   for (const attempt of limits) await countAttempt(stores, clock, attempt);
   return async () => {
-    for (const { key } of limits) await stores.signInLimits.uncount(key);
+    for (const { key } of limits) await stores.signInLimits.undoAttempt(key);
   };
 }
 

@@ -83,10 +83,10 @@ function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
 const initial = new Set<string>();
 const shared = new Set<string>();
 
-/** The rooms whose parts are in one file, because most pages that show one show the other, too. */
-const ROOMS: Readonly<Record<string, string>> = { policies: 'rules', oncall_teams: 'oncall' };
+/** The pages whose parts are in one file, because most pages that show one show the other, too. */
+const SHARED_FOLDERS: Readonly<Record<string, string>> = { policies: 'rules', oncall_teams: 'oncall' };
 
-/** The file of what several pages need; parts of one room are in a file of their own. */
+/** The file of what several pages need; parts of one page are in a file of their own. */
 function nameOfShared(id: string, modules: Modules): string | null {
   if (id.includes('/console/worker/')) return null;
   if (initial.has(id)) return FIRST;
@@ -104,31 +104,31 @@ function nameOfShared(id: string, modules: Modules): string | null {
     ...(needed.has('charts') ? ['metrics'] : []),
   ]);
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.has(name));
-  const room = roomOf(id);
-  if (names.length > 0) return [...(room === undefined ? [] : [room]), ...names].join('-');
+  const folder = folderOf(id);
+  if (names.length > 0) return [...(folder === undefined ? [] : [folder]), ...names].join('-');
   // Incidents are opened at night, and home shows them: what their pages share is with what all pages need.
-  const isWithFirst = room === undefined || room === 'incidents' || isSmallForOthers(id, modules);
-  return isWithFirst ? FIRST : `${room}-parts`;
+  const isWithFirst = folder === undefined || folder === 'incidents' || isSmallForOthers(id, modules);
+  return isWithFirst ? FIRST : `${folder}-parts`;
 }
 
-function roomOf(id: string): string | undefined {
-  const [, room = ''] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
-  return room === '' ? undefined : (ROOMS[room] ?? room);
+function folderOf(id: string): string | undefined {
+  const [, folder = ''] = /\/console\/pages\/(\w+)\//.exec(id) ?? [];
+  return folder === '' ? undefined : (SHARED_FOLDERS[folder] ?? folder);
 }
 
-/** Whether several rooms need it, and it is too small for a request of its own. Its styles are with all others. */
+/** Whether several pages need it, and it is too small for a request of its own. Its styles are with all others. */
 function isSmallForOthers(id: string, modules: Modules): boolean {
-  const room = roomOf(id);
+  const folder = folderOf(id);
   const { importers = [], importedIds = [], code } = modules.getModuleInfo(id) ?? {};
-  const isForOthers = importers.some((importer) => roomOf(importer) !== room);
+  const isForOthers = importers.some((importer) => folderOf(importer) !== folder);
   return (
     isForOthers &&
     (code?.length ?? 0) < SMALL &&
-    importedIds.every((one) => roomOf(one) === undefined || one.endsWith('.css'))
+    importedIds.every((one) => folderOf(one) === undefined || one.endsWith('.css'))
   );
 }
 
-/** Letters of the source of what is too small for a request of its own, where several rooms need it. */
+/** Letters of the source of what is too small for a request of its own, where several pages need it. */
 const SMALL = 2_500;
 
 const FIRST = 'app';

@@ -3,7 +3,7 @@ import { compose } from '#entry/compose.ts';
 import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
-import { giveMemoryBackWhenIdle } from '#entry/idle_memory.ts';
+import { releaseMemoryWhenIdle } from '#entry/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';
@@ -38,7 +38,7 @@ await runProgram(async () => {
     throw fault === null ? error : new ConfigError([fault.sentence]);
   });
   log.info({ host, port }, 'the API is listening');
-  giveMemoryBackWhenIdle();
+  releaseMemoryWhenIdle();
   context.newSeries.watch();
   process.send?.({ ready: true, url: config.baseUrl });
 

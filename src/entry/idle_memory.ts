@@ -41,7 +41,7 @@ export class IdleMemory {
 }
 
 /** Does so for as long as this process lives. */
-export function giveMemoryBackWhenIdle(): void {
+export function releaseMemoryWhenIdle(): void {
   const memory = new IdleMemory(thisProcess());
   setInterval(() => memory.look(), LOOK_EVERY_MS).unref();
 }

@@ -5,7 +5,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 
 import { releaseOf } from '#entry/migrated_by.ts';
-import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
+import { findRestoreMarker, UNFINISHED_RESTORE } from '#entry/backup/restore_marker.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { findSchemaFault, isSchemaNewer, MIGRATIONS_DIR, worksWith } from '#entry/schema_age.ts';
 import { claimDatabase, requireOwnSecret, type RunSql } from '#entry/secret_fingerprint.ts';
@@ -40,7 +40,7 @@ export async function migrate(
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [LOCK]);
-    if (!isRestoring && (await findMark(lock)) !== null) throw new ConfigError([UNDER_WAY_TEXT]);
+    if (!isRestoring && (await findRestoreMarker(lock)) !== null) throw new ConfigError([UNFINISHED_RESTORE]);
     const run: RunSql = async (text, parameters) =>
       (await lock.query<{ found: string | null }>(text, [...parameters])).rows;
     await requireOwnSecret(run, config.appSecret);

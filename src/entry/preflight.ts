@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-import { findMark, UNDER_WAY_TEXT } from '#entry/backup/under_way.ts';
+import { findRestoreMarker, UNFINISHED_RESTORE } from '#entry/backup/restore_marker.ts';
 import { codeOf, findListenFault, type PreflightFault, type StoreName } from '#entry/listen_fault.ts';
 import type { Config } from '#entry/config.ts';
 import { findSchemaFault } from '#entry/schema_age.ts';
@@ -176,7 +176,7 @@ async function askPostgres(
         appSecret,
       );
     }
-    if ((await findMark(client)) !== null) throw new Refusal(UNDER_WAY_TEXT);
+    if ((await findRestoreMarker(client)) !== null) throw new Refusal(UNFINISHED_RESTORE);
     const poolerFault = isPooler ? null : await findPoolerFault(url);
     if (poolerFault !== null) throw new Refusal(poolerText(at, poolerFault));
   } catch (error) {

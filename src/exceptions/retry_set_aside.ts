@@ -1,7 +1,7 @@
 import { groupOneByOne } from '#exceptions/group_one_by_one.ts';
 import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
 import { recordRefused } from '#exceptions/record_refused.ts';
-import { TRIED_AGAIN_AFTER_HOURS } from '#exceptions/set_aside.ts';
+import { RETRY_AFTER_HOURS } from '#exceptions/set_aside.ts';
 import { unpackEvents } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -38,7 +38,7 @@ export async function retrySetAside(runtime: GroupingRuntime & { readonly log: L
 async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
   const { db, log } = runtime;
   const { setAside } = storesOf(db.session());
-  const due = await setAside.takeDue(now, now.add({ hours: TRIED_AGAIN_AFTER_HOURS }));
+  const due = await setAside.takeDue(now, now.add({ hours: RETRY_AFTER_HOURS }));
   if (due === null) return false;
   const { id, serviceId, events, tries, payload } = due;
   const unread = unpackEvents(payload, runtime.eventCipher);

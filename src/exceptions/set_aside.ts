@@ -5,7 +5,7 @@ import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** An event that takes too long now takes as long in a minute. A later release may read it faster. */
-export const TRIED_AGAIN_AFTER_HOURS = 6;
+export const RETRY_AFTER_HOURS = 6;
 
 /** Sets aside events that took too long twice. They are listed for their service and tried again hours later. */
 export async function setAsideEvents(
@@ -20,7 +20,7 @@ export async function setAsideEvents(
     events: own.length,
     payload: packEvents(own, eventCipher),
     setAsideAt: now,
-    dueAt: now.add({ hours: TRIED_AGAIN_AFTER_HOURS }),
+    dueAt: now.add({ hours: RETRY_AFTER_HOURS }),
   }));
   await storesOf(db.session()).setAside.add(rows);
   for (const { serviceId, events: count } of rows) {

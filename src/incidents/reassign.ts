@@ -20,7 +20,7 @@ export type Target =
   | Extract<Assignee, { kind: 'person' }>;
 
 /** What the incident looked like to the person who decided. */
-export interface Seen {
+export interface SeenIncident {
   readonly status: IncidentStatus;
   readonly stepCount: number;
 }
@@ -35,7 +35,7 @@ export async function reassign(
   incident: IncidentRow,
   by: IncidentActor,
   target: Target,
-  seen: Seen,
+  seen: SeenIncident,
 ): Promise<void> {
   const { stores, now } = unit;
   requireAsSeen(incident, seen);
@@ -60,7 +60,7 @@ export async function reassign(
   startTimers(unit, incident.id, plan.timers);
 }
 
-function requireAsSeen({ status, steps }: IncidentRow, seen: Seen): void {
+function requireAsSeen({ status, steps }: IncidentRow, seen: SeenIncident): void {
   if (status === 'resolved') throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   if (stepCountOf(steps) !== seen.stepCount) {
     throw new AppError('conflict', 'somebody else has reassigned this incident meanwhile; look who is paged now');

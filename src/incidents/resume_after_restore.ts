@@ -13,7 +13,7 @@ export async function resumeAfterRestore(runtime: UnitOfWorkRuntime, log: Log): 
     const snapshotAt = await restorations.lockWaiting();
     if (snapshotAt === null) return;
     const minutes = minutesStopped(snapshotAt, now);
-    const pages = await restorations.doubtWaitingPages();
+    const pages = await restorations.markWaitingPagesUncertain();
     const news = minutes === 0 ? 0 : await restorations.cancelNews('restored', now);
     const waiting = minutes === 0 ? [] : await restorations.postponeSteps(minutes);
     const data = { snapshotAt: toTimestamp(snapshotAt), laterMinutes: minutes };

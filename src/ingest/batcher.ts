@@ -61,7 +61,7 @@ export class Batcher<Item> {
   }
 
   /** Commits without lingering and resolves once everything added so far is settled. */
-  async settle(): Promise<void> {
+  async drain(): Promise<void> {
     this.#commitAll();
     if (this.#commits > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }

@@ -115,6 +115,6 @@ function fromSpooled(bytes: Buffer): NewCheckIn {
 }
 
 /** For a sender none of whose check-ins was taken. */
-export function notTaken(faults: readonly string[]): AppError {
+export function checkInRefused(faults: readonly string[]): AppError {
   return new AppError('conflict', faults.join('; '));
 }

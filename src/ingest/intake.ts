@@ -161,7 +161,7 @@ export function openIntake(options: IntakeOptions): Intake {
     },
     async close() {
       clearInterval(spoolCheck);
-      await Promise.all([points.settle(), events.settle(), replayer.stop()]);
+      await Promise.all([points.drain(), events.drain(), replayer.stop()]);
       breaker.close();
       await depth.close();
     },

@@ -17,7 +17,7 @@ export interface PortSender {
   refuse(points: number): void;
 }
 
-/** The connections of the port, of which strangers have few, and not for long. */
+/** The connections of the port. Those without a valid key are few and short. */
 export interface PortConnections {
   /** False when there is no room for a new one, and it was closed. */
   admit(socket: Socket): boolean;

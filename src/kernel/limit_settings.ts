@@ -4,7 +4,7 @@ import { limit, optional } from '#kernel/limit_setting.ts';
 const CLOSED = 'the connection is closed';
 const WAIT = '429';
 
-/** What strangers and callers may hold of a process. */
+/** What callers, with and without a valid key, may hold of a process. */
 const OF_PROCESS = {
   connectionsMax: limit({
     variable: 'LIMIT_CONNECTIONS',
@@ -227,8 +227,8 @@ const OF_CALLER = {
   }),
 };
 
-/** How often strangers may try something. */
-const OF_STRANGER = {
+/** How often callers without a valid key may try something. */
+const OF_UNAUTHENTICATED = {
   badKeysPerMinute: limit({
     variable: 'LIMIT_BAD_KEYS_PER_MINUTE',
     purpose: 'bad keys of one address a minute',
@@ -380,7 +380,7 @@ const OF_SERVICE = {
 };
 
 /** Every limit that is a setting. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
-export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_STRANGER, ...OF_CALLER, ...OF_SERVICE };
+export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_UNAUTHENTICATED, ...OF_CALLER, ...OF_SERVICE };
 
 export type LimitName = keyof typeof LIMIT_SETTINGS;
 

@@ -6,16 +6,16 @@ import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import {
   createSampleData,
-  type Opening,
-  openingsOf,
+  type OpenablePage,
+  dialogsOf,
   OVERLAY,
   problemsOf,
   type SampleIds,
-} from '#test/browser/openings.ts';
+} from '#test/browser/sample_pages.ts';
 
 /** Right to left, with a character that overrides the direction of the text after it, 118 characters long. */
 const HEBREW = 'תשלומים';
-const nasty = (name: string): string => `${HEBREW} \u202E${name} ${'a'.repeat(118)}`.slice(0, 118);
+const awkwardName = (name: string): string => `${HEBREW} \u202E${name} ${'a'.repeat(118)}`.slice(0, 118);
 
 /** Finds names that change the direction of the text around them, or take more than three lines. */
 const NAME_PROBLEMS = `(() => {
@@ -41,7 +41,7 @@ const NAME_PROBLEMS = `(() => {
   return faults;
 })()`;
 
-const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly Opening[] => {
+const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly OpenablePage[] => {
   const { serviceId, scheduleId, incidentId, teamId, policyId, dashboardId, invitationPath } = ids;
   return [
     '',
@@ -65,7 +65,7 @@ const pagesOf = (ids: SampleIds & { readonly invitationPath: string }): readonly
     'me',
     invitationPath,
     ...['members', 'api-keys', 'apps', 'agents', 'audit', 'billing', 'delivery'].map((of) => `settings/${of}`),
-  ].map((path): Opening => [path]);
+  ].map((path): OpenablePage => [path]);
 };
 
 /** What opens is checked as a whole; `pages.test.ts` checks the pages themselves. */
@@ -85,18 +85,18 @@ inBrowser('every dialog and menu', () => {
       const desk = await h.visitor({ colorScheme: 'light', viewport: DESK });
       const phone = await h.visitor({ colorScheme: 'dark', viewport: PHONE, isMobile: true, as: desk });
       // What opens has the same colours on both: no style sheet gives it others on a narrow screen.
-      const walk = async (all: readonly Opening[]): Promise<string[]> => {
+      const walk = async (all: readonly OpenablePage[]): Promise<string[]> => {
         const both = problemsOf(desk.page, h, all, look('both'));
         return (await Promise.all([both, problemsOf(phone.page, h, all, look('shown'))])).flat();
       };
       // Offered while there is no team.
-      const first: readonly Opening[] = [
+      const first: readonly OpenablePage[] = [
         ['', 'Set up paging'],
         ['oncall', 'Create a team'],
       ];
       expect(await walk(first)).toEqual([]);
-      const ids = await createSampleData(h, desk, nasty);
-      expect(await walk([...pagesOf(ids), ...openingsOf(ids)])).toEqual([]);
+      const ids = await createSampleData(h, desk, awkwardName);
+      expect(await walk([...pagesOf(ids), ...dialogsOf(ids)])).toEqual([]);
     },
   );
 });

@@ -5,7 +5,7 @@ import type { Role } from '#kernel/permissions.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
-import { enter, go, loaded, reach, thumbOf } from '#test/browser/hands.ts';
+import { enter, go, loaded, reach, thumbOf } from '#test/browser/input.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 
@@ -75,9 +75,9 @@ inBrowser('everyone', () => {
     const press = await thumbOf(page);
     const tap = (name: string, within: Page | Locator = page) =>
       press(within.getByRole('button', { name, exact: true }).first());
-    const more = async (room: string, title: string): Promise<void> => {
+    const more = async (link: string, title: string): Promise<void> => {
       await tap('More', page.getByRole('navigation', { name: 'Main navigation, on a phone' }));
-      await press(page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: room, exact: true }));
+      await press(page.getByRole('dialog', { name: 'More' }).getByRole('link', { name: link, exact: true }));
       await loaded(page, title);
     };
     const dialog = page.getByRole('dialog');
@@ -128,14 +128,14 @@ inBrowser('everyone', () => {
 
   test('sees what their role may do, and no page asks for what it may not', async () => {
     const h = await openConsole();
-    const rooms = await givenRooms(h);
+    const pages = await givenPages(h);
     const roles = ['viewer', 'responder', 'editor', 'admin'] as const;
-    const seen = await Promise.all(roles.map(async (role) => await controlsOf(h, role, rooms)));
-    const offered = rooms.flatMap(([path, , controls]) => Object.keys(controls).map((name) => `/${path}: ${name}`));
+    const seen = await Promise.all(roles.map(async (role) => await controlsOf(h, role, pages)));
+    const offered = pages.flatMap(([path, , controls]) => Object.keys(controls).map((name) => `/${path}: ${name}`));
     const rolesOf = (control: string) => roles.filter((_, index) => seen[index]?.includes(control));
     expect(Object.fromEntries(offered.map((control) => [control, rolesOf(control)]))).toEqual(
       Object.fromEntries(
-        rooms.flatMap(([path, , controls]) =>
+        pages.flatMap(([path, , controls]) =>
           Object.entries(controls).map(([name, first]) => [`/${path}: ${name}`, roles.slice(roles.indexOf(first))]),
         ),
       ),
@@ -144,13 +144,13 @@ inBrowser('everyone', () => {
 });
 
 /** An address, what it shows, and what can be pressed there with the least of the roles that may. */
-type Room = readonly [
+type TestedPage = readonly [
   path: string,
   shows: string,
   controls: Readonly<Record<string, 'viewer' | 'responder' | 'editor' | 'admin'>>,
 ];
 
-async function givenRooms(h: ConsoleWorld): Promise<readonly Room[]> {
+async function givenPages(h: ConsoleWorld): Promise<readonly TestedPage[]> {
   const { serviceId } = await h.given.service({ name: 'checkout' });
   const incidentId = await h.incident(serviceId, 'Checkout is slow');
   const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
@@ -201,8 +201,8 @@ async function givenRooms(h: ConsoleWorld): Promise<readonly Room[]> {
   ];
 }
 
-/** What can be pressed of all that is named, in each room. */
-async function controlsOf(h: ConsoleWorld, role: Role, rooms: readonly Room[]): Promise<string[]> {
+/** What can be pressed of all that is named, on each page. */
+async function controlsOf(h: ConsoleWorld, role: Role, pages: readonly TestedPage[]): Promise<string[]> {
   const { page } = await h.visitor({ role, name: `The-${role}`, path: '/nowhere', serviceWorkers: 'block' });
   const refused: string[] = [];
   page.on('response', (answer) => {
@@ -210,7 +210,7 @@ async function controlsOf(h: ConsoleWorld, role: Role, rooms: readonly Room[]): 
   });
   await page.getByText('There is no page at this address').waitFor();
   const found: string[] = [];
-  for (const [path, shows, controls] of rooms) {
+  for (const [path, shows, controls] of pages) {
     // As a link does, without loading the program anew. The page before stays until the next one is there.
     await page.evaluate(
       `document.querySelector('main h1').dataset.old = ''; history.pushState({}, '', '${h.baseUrl}/${path}')`,

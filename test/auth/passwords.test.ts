@@ -2,7 +2,7 @@ import type { argon2 as realArgon2 } from 'node:crypto';
 
 import { expect, test, vi } from 'vitest';
 
-import { hashPassword, isPasswordOf, isPasswordOfAnybody } from '#auth/passwords.ts';
+import { hashPassword, isPasswordOf, isPasswordOfAccount } from '#auth/passwords.ts';
 import { givenPerson, openBrowser, PASSWORD } from '#test/kit/browser.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -46,7 +46,7 @@ test('while a hundred wait, the next person is asked to come back, which does no
   const { email } = await givenPerson(w);
   const held: (() => void)[] = [];
   derivations.held = held;
-  const waiting = Array.from({ length: 102 }, () => isPasswordOfAnybody(null, 'guess'));
+  const waiting = Array.from({ length: 102 }, () => isPasswordOfAccount(null, 'guess'));
   const browser = openBrowser(w, '203.0.113.1');
   for (let times = 0; times < 12; times += 1) {
     const refused = await browser.post('/session', { email, password: PASSWORD });

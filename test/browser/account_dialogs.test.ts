@@ -4,7 +4,7 @@ import { codeAt } from '#auth/second_factor/totp.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { OVERLAY, press } from '#test/browser/openings.ts';
+import { OVERLAY, press } from '#test/browser/sample_pages.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 
 const SCREENS = [

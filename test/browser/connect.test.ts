@@ -39,7 +39,7 @@ inBrowser('connecting an app', () => {
     const h = await openConsole();
     const anna = await givenPerson(h, { role: 'editor', name: 'Anna' });
     const app = await appOf(h);
-    const page = await h.stranger();
+    const page = await h.signedOutPage();
     await page.goto(app.authorizationUrl);
     await page.waitForURL(/\/login\?next=%2Fconnect/);
     await logIn(page, anna.email);

@@ -27,7 +27,7 @@ export interface ConsoleWorld extends World {
   readonly baseUrl: string;
   readonly post: MailServer;
   /** A page of a browser without a session. */
-  stranger(options?: BrowserContextOptions): Promise<Page>;
+  signedOutPage(options?: BrowserContextOptions): Promise<Page>;
   /** A new member of the organization, or `as` somebody again, who is logged in and at this path. */
   visitor(
     options?: { role?: Role; name?: string; path?: string; as?: Visitor } & BrowserContextOptions,
@@ -66,7 +66,7 @@ export async function openConsole({ path = '', publicUrl, port, settings: own }:
     ...w,
     baseUrl,
     post,
-    async stranger(options) {
+    async signedOutPage(options) {
       const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
       return await context.newPage();
     },

@@ -7,7 +7,7 @@ import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
-import { loaded, thumbOf } from '#test/browser/hands.ts';
+import { loaded, thumbOf } from '#test/browser/input.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

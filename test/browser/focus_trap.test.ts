@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { enter, reach } from '#test/browser/hands.ts';
+import { enter, reach } from '#test/browser/input.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 
 /** In a browser that is busy, keys come before timers that are due at once: those wait until they are let run. */

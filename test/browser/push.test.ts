@@ -27,7 +27,7 @@ function pushServiceStub(): string {
 }
 
 /** An incident that pages the person by mail, and the link in it that acknowledges. */
-async function pageBySomething(h: ConsoleWorld, userId: string) {
+async function openPagingIncident(h: ConsoleWorld, userId: string) {
   const { serviceId } = await h.given.service({ name: 'checkout' });
   const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
   const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [userId] }];
@@ -62,7 +62,7 @@ inBrowser(
     test('a page that arrives by push is shown with its buttons, and one press on it acknowledges', async () => {
       const h = await openConsole();
       const { page, userId } = await h.visitor({ role: 'responder', permissions: ['notifications'] });
-      const { incidentId, url: acknowledgeUrl } = await pageBySomething(h, userId);
+      const { incidentId, url: acknowledgeUrl } = await openPagingIncident(h, userId);
       await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
       const devtools = await page.context().newCDPSession(page);
       const registered = new Promise<string>((resolve) => {

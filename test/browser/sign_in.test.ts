@@ -13,7 +13,7 @@ inBrowser('signing in', () => {
   test('logging in opens the page that was wanted, and logging out ends the session', async () => {
     const h = await openConsole();
     const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
-    const page = await h.stranger();
+    const page = await h.signedOutPage();
     await page.goto(`${h.baseUrl}/incidents?status=resolved`);
     await page.waitForURL(/\/login\?next=/);
     await logIn(page, anna.email, 'not the password');
@@ -99,7 +99,7 @@ inBrowser('signing in', () => {
   test('a forgotten password is reset by a link in a mail', async () => {
     const h = await openConsole();
     const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
-    const page = await h.stranger();
+    const page = await h.signedOutPage();
     await page.goto(`${h.baseUrl}/login`);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByRole('heading', { name: 'Reset your password' }).waitFor();
@@ -133,7 +133,7 @@ inBrowser('signing in', () => {
 
     await expect.poll(() => h.post.mails.length).toBe(1);
     const link = /http\S+\/invitation\/\S+/.exec(h.post.mails[0]!.text ?? '')![0];
-    const page = await h.stranger();
+    const page = await h.signedOutPage();
     await page.goto(link);
     await page.getByRole('heading', { name: 'Join Acme' }).waitFor();
     await page.getByLabel('Your name').fill('Bram');

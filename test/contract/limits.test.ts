@@ -64,7 +64,7 @@ test('the log names once a minute who met a limit, and a refusal counts once whe
   ]);
 });
 
-test('what strangers may try is as it is set, and the refusal names it', async () => {
+test('attempts without a valid key are limited as configured, and the refusal names the setting', async () => {
   const w = await world({ settings: { badKeysPerMinute: 2, signInsOfAccountMax: 1, appRegistrationsPerMinute: 1 } });
   const post = async (url: string, payload: object, headers = {}) => {
     const answer = await w.app.inject({

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Everything that the other organization can see of itself. */
-async function theirView(): Promise<unknown[]> {
+async function viewOfOtherOrganization(): Promise<unknown[]> {
   const reads: [string, object][] = [
     ['list_services', {}],
     ['get_service', { serviceId: theirs.serviceId }],
@@ -39,7 +39,7 @@ async function theirView(): Promise<unknown[]> {
 const ACTIONS_WITH_IDS = EACH_ACTION.filter(([, action]) => /"\w+Ids?":/.test(JSON.stringify(action.input)));
 
 test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one that is nowhere', async (name, action) => {
-  const before = await theirView();
+  const before = await viewOfOtherOrganization();
   const body = exampleBody(action, home);
   if (name === 'update_alert_rule') body['escalationPolicyId'] = home.policyId;
   const places = idsIn(body);
@@ -63,7 +63,7 @@ test.each(ACTIONS_WITH_IDS)('%s answers an id of another organization as one tha
       expect(withoutRequest(answer), `${path} is ${other}`).toEqual(withoutRequest(nowhere));
     }
   }
-  expect(await theirView()).toEqual(before);
+  expect(await viewOfOtherOrganization()).toEqual(before);
 });
 
 test('data of a deleted service is not found, and is in no list', async () => {

@@ -12,7 +12,7 @@ import { openTracing } from '#entry/tracing.ts';
 import { silentLog } from '#kernel/log.ts';
 import { inSpan } from '#kernel/tracing.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** A receiver of OTLP: the bodies, in which names and ids of spans stand as they are. */
 async function startReceiver(): Promise<{ url: string; bodies: Buffer[]; headers: object[] }> {

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { startJobs } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const FLOOD = 3_000;
 const SERVICES = 6;

@@ -10,7 +10,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
-import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
 import { openIncident } from '#incidents/open_incident.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */

@@ -9,7 +9,7 @@ import { runningClock } from '#test/kit/clock.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
 import { pace } from '#test/kit/pace.ts';
 import { startRoles } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const GROUPS = 8;
 /** Pairs of an event and a point; more where the machine is slow to wipe. */

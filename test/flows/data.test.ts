@@ -4,26 +4,26 @@ import type { Id } from '#kernel/ids.ts';
 import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
-import { type Hands, withAllHands } from '#test/flows/three_hands.ts';
+import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 
 inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
   test('people set up a service, watch what it sends, and sort its exceptions', async () => {
     const h = await openConsole();
-    const faults = await withAllHands(h, {}, async (hands) => {
-      const serviceId = await makeService(h, hands);
-      await watchMetric(h, hands, serviceId);
-      await changeDashboard(h, hands);
-      await makeRule(hands, serviceId);
-      await planMaintenance(hands);
-      await deleteRule(hands);
-      await sortExceptions(h, hands, serviceId);
+    const faults = await withEachInputMethod(h, {}, async (use) => {
+      const serviceId = await makeService(h, use);
+      await watchMetric(h, use, serviceId);
+      await changeDashboard(h, use);
+      await makeRule(use, serviceId);
+      await planMaintenance(use);
+      await deleteRule(use);
+      await sortExceptions(h, use, serviceId);
     });
     expect(faults).toEqual([]);
   });
 });
 
-async function makeService(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: Hands) {
+async function makeService(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: ConsoleUse) {
   await open('services', 'Services');
   await press(button('Create a service'));
   await press(button('Create', dialog));
@@ -57,8 +57,8 @@ async function makeService(h: ConsoleWorld, { page, dialog, own, open, button, p
   return serviceId;
 }
 
-async function watchMetric(h: ConsoleWorld, hands: Hands, serviceId: Id<'service'>) {
-  const { page, dialog, own, open, button, press, write, choose, pick, sees, isClosed } = hands;
+async function watchMetric(h: ConsoleWorld, use: ConsoleUse, serviceId: Id<'service'>) {
+  const { page, dialog, own, open, button, press, write, choose, pick, sees, isClosed } = use;
   const series = { name: 'wait_ms', minutes: 90, everySeconds: 60 };
   await givenMetrics(
     h,
@@ -84,8 +84,8 @@ async function watchMetric(h: ConsoleWorld, hands: Hands, serviceId: Id<'service
   await isClosed();
 }
 
-async function changeDashboard(h: ConsoleWorld, hands: Hands) {
-  const { kind, page, dialog, own, button, press, write, choose, sees, isClosed } = hands;
+async function changeDashboard(h: ConsoleWorld, use: ConsoleUse) {
+  const { kind, page, dialog, own, button, press, write, choose, sees, isClosed } = use;
   const dashboardId = new URL(page.url()).pathname.split('/').at(-1)!;
   const titles = async (): Promise<string[]> => {
     const { layout } = await h.expectOk('get_dashboard', { dashboardId });
@@ -129,7 +129,7 @@ async function changeDashboard(h: ConsoleWorld, hands: Hands) {
   await page.getByRole('link', { name: own('Waits') }).waitFor({ state: 'detached' });
 }
 
-async function makeRule({ page, own, open, button, press, write, sees }: Hands, serviceId: Id<'service'>) {
+async function makeRule({ page, own, open, button, press, write, sees }: ConsoleUse, serviceId: Id<'service'>) {
   await open(`rules/new?service=${serviceId}&metric=wait_ms`, 'Create a rule');
   await write(page.getByLabel('Threshold', { exact: true }).first(), '150');
   await sees(/^It would have opened/);
@@ -151,7 +151,7 @@ async function makeRule({ page, own, open, button, press, write, sees }: Hands, 
   await page.getByRole('switch', { name: `${own('Slow')} enabled`, checked: true }).waitFor({ state: 'attached' });
 }
 
-async function deleteRule({ page, dialog, own, open, button, press, sees, isClosed }: Hands) {
+async function deleteRule({ page, dialog, own, open, button, press, sees, isClosed }: ConsoleUse) {
   await open('rules', 'Rules');
   await press(button(`More for ${own('Slow')}`));
   await press(page.getByRole('menuitem', { name: 'Delete' }));
@@ -160,7 +160,7 @@ async function deleteRule({ page, dialog, own, open, button, press, sees, isClos
   await isClosed();
 }
 
-async function planMaintenance({ dialog, own, open, button, press, write, pick, isClosed }: Hands) {
+async function planMaintenance({ dialog, own, open, button, press, write, pick, isClosed }: ConsoleUse) {
   await open('rules', 'Rules');
   await press(button('Maintenance'));
   await press(button('New maintenance', dialog));
@@ -179,8 +179,8 @@ async function planMaintenance({ dialog, own, open, button, press, write, pick, 
   await isClosed();
 }
 
-async function sortExceptions(h: ConsoleWorld, hands: Hands, serviceId: Id<'service'>) {
-  const { kind, page, dialog, open, button, press, write, pick, sees, isClosed } = hands;
+async function sortExceptions(h: ConsoleWorld, use: ConsoleUse, serviceId: Id<'service'>) {
+  const { kind, page, dialog, open, button, press, write, pick, sees, isClosed } = use;
   const titles = ['First', 'Second', 'Third'];
   const events = titles.map((type) => {
     const [exception] = eventAt(h).exceptions;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
-import { type Hands, withAllHands } from '#test/flows/three_hands.ts';
+import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 
 inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
@@ -12,19 +12,19 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
     await givenPerson(h, { role: 'responder', name: 'Bram' });
     await givenPerson(h, { role: 'responder', name: 'Cleo' });
     await h.given.service({ name: 'checkout' });
-    const faults = await withAllHands(h, {}, async (hands) => {
-      await makeTeam(hands);
-      await makeSchedule(hands);
-      await replaceOnCall(hands);
-      await subscribe(hands);
-      await makePolicy(hands);
-      await handleIncident(h, hands);
+    const faults = await withEachInputMethod(h, {}, async (use) => {
+      await makeTeam(use);
+      await makeSchedule(use);
+      await replaceOnCall(use);
+      await subscribe(use);
+      await makePolicy(use);
+      await handleIncident(h, use);
     });
     expect(faults).toEqual([]);
   });
 });
 
-async function makeTeam({ page, dialog, person, own, open, button, press, write, pick, sees, isClosed }: Hands) {
+async function makeTeam({ page, dialog, person, own, open, button, press, write, pick, sees, isClosed }: ConsoleUse) {
   await open('oncall/teams', 'Teams');
   await press(button('Create a team'));
   await press(button('Create', dialog));
@@ -64,7 +64,7 @@ async function makeTeam({ page, dialog, person, own, open, button, press, write,
   await isClosed();
 }
 
-async function makeSchedule({ page, own, open, button, press, write, pick, sees }: Hands) {
+async function makeSchedule({ page, own, open, button, press, write, pick, sees }: ConsoleUse) {
   await open('oncall/schedules/new', 'New schedule');
   await write(page.getByLabel('Name', { exact: true }), own('Primary'));
   await pick(page.getByRole('combobox', { name: 'Team' }), own('Refunds'));
@@ -85,7 +85,7 @@ async function makeSchedule({ page, own, open, button, press, write, pick, sees 
   await page.getByRole('heading', { name: own('Primary'), exact: true, level: 1 }).waitFor();
 }
 
-async function replaceOnCall({ page, dialog, own, button, press, sees, isClosed }: Hands) {
+async function replaceOnCall({ page, dialog, own, button, press, sees, isClosed }: ConsoleUse) {
   const shift = (name: string) => button(new RegExp(`^\\W*${name}`));
   await press(shift('Bram'));
   await press(dialog.getByRole('radio', { name: 'Cleo' }));
@@ -109,7 +109,7 @@ async function replaceOnCall({ page, dialog, own, button, press, sees, isClosed 
   await sees(`The swap in ${own('Primary')} is undone.`);
 }
 
-async function subscribe({ page, dialog, own, button, press, sees, isClosed }: Hands) {
+async function subscribe({ page, dialog, own, button, press, sees, isClosed }: ConsoleUse) {
   await press(button('Show your address'));
   await press(button('Create an address'));
   const address = await page.getByText(/\/api\/calendar\/.*\.ics$/).innerText();
@@ -121,7 +121,7 @@ async function subscribe({ page, dialog, own, button, press, sees, isClosed }: H
   expect((await fetch(address)).status).toBe(404);
 }
 
-async function makePolicy({ page, own, open, button, press, write, pick }: Hands) {
+async function makePolicy({ page, own, open, button, press, write, pick }: ConsoleUse) {
   await open('oncall/policies', 'Escalation policies');
   await press(button('Create a policy'));
   await page.getByRole('heading', { name: 'Create a policy', level: 1 }).waitFor();
@@ -150,8 +150,8 @@ async function makePolicy({ page, own, open, button, press, write, pick }: Hands
   await page.getByRole('heading', { name: own('Wake up'), exact: true, level: 1 }).waitFor();
 }
 
-async function handleIncident(h: ConsoleWorld, hands: Hands) {
-  const { page, dialog, own, open, button, press, write, choose, pick, sees, isClosed } = hands;
+async function handleIncident(h: ConsoleWorld, use: ConsoleUse) {
+  const { page, dialog, own, open, button, press, write, choose, pick, sees, isClosed } = use;
   await open('incidents', 'Incidents');
   await press(button('Declare an incident'));
   await write(dialog.getByLabel('What is wrong'), own('Nobody can pay'));

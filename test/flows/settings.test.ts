@@ -6,8 +6,8 @@ import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
-import { loaded, reach } from '#test/browser/hands.ts';
-import { type Hands, withAllHands } from '#test/flows/three_hands.ts';
+import { loaded, reach } from '#test/browser/input.ts';
+import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 
 /** Where no message is ever sent, as nobody's server is at this address. */
@@ -27,21 +27,21 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
     // Longer lists can be searched.
     const others = Array.from({ length: 8 }, (_, index) => `Colleague ${index}`);
     for (const name of [...friends, ...others]) await givenPerson(h, { role: 'editor', name });
-    const faults = await withAllHands(h, {}, async (hands) => {
-      await giveConnectionAndDevice(h, hands);
-      await lookAfterMembers(hands);
-      await makeKey(h, hands);
-      await disconnectApp(hands);
-      await hands.alone(() => limitAgents(hands));
-      await readAuditLog(hands);
-      await hands.alone(() => linkTraces(hands));
-      await lookAfterMe(h, hands);
+    const faults = await withEachInputMethod(h, {}, async (use) => {
+      await giveConnectionAndDevice(h, use);
+      await lookAfterMembers(use);
+      await makeKey(h, use);
+      await disconnectApp(use);
+      await use.alone(() => limitAgents(use));
+      await readAuditLog(use);
+      await use.alone(() => linkTraces(use));
+      await lookAfterMe(h, use);
     });
     expect(faults).toEqual([]);
   });
 });
 
-async function giveConnectionAndDevice(h: ConsoleWorld, { person, own }: Hands) {
+async function giveConnectionAndDevice(h: ConsoleWorld, { person, own }: ConsoleUse) {
   await storesOf(h.context.db.session()).connections.insert({
     connectionId: newId('connection'),
     orgId: h.orgId,
@@ -60,8 +60,8 @@ async function giveConnectionAndDevice(h: ConsoleWorld, { person, own }: Hands) 
   expect((await browser.invoke(h.orgId, 'create_push_subscription', device)).status).toBe(200);
 }
 
-async function lookAfterMembers(hands: Hands) {
-  const { kind, page, dialog, person, own, open, button, press, write, choose, sees, isClosed } = hands;
+async function lookAfterMembers(use: ConsoleUse) {
+  const { kind, page, dialog, person, own, open, button, press, write, choose, sees, isClosed } = use;
   const friend = `Friend of ${person.name}`;
   await open('settings/members', 'Members');
   await write(page.getByLabel('Search members'), friend);
@@ -100,7 +100,7 @@ async function lookAfterMembers(hands: Hands) {
   await sees(`The invitation of ${email} is revoked.`);
   await isClosed();
 
-  await hands.alone(async () => {
+  await use.alone(async () => {
     await page.reload();
     await loaded(page, 'Members');
     await write(page.getByLabel('Name of the organization'), own('Acme'));
@@ -109,7 +109,7 @@ async function lookAfterMembers(hands: Hands) {
   });
 }
 
-async function makeKey(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: Hands) {
+async function makeKey(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: ConsoleUse) {
   await open('settings/api-keys', 'API keys');
   await press(button('Create a key'));
   await press(button('Create', dialog));
@@ -130,7 +130,7 @@ async function makeKey(h: ConsoleWorld, { page, dialog, own, open, button, press
   expect((await h.call('list_services', {}, { key })).status).toBe(401);
 }
 
-async function disconnectApp({ page, dialog, person, own, open, button, press, isClosed }: Hands) {
+async function disconnectApp({ page, dialog, person, own, open, button, press, isClosed }: ConsoleUse) {
   await open('settings/apps', 'Connected apps');
   await press(button(`Disconnect ${own('Ada')} of ${person.name}`));
   await press(button('Disconnect', dialog));
@@ -138,7 +138,7 @@ async function disconnectApp({ page, dialog, person, own, open, button, press, i
   await page.getByText(own('Ada')).first().waitFor({ state: 'detached' });
 }
 
-async function limitAgents({ kind, page, open, button, press, write, sees }: Hands) {
+async function limitAgents({ kind, page, open, button, press, write, sees }: ConsoleUse) {
   await open('settings/agents', 'Agents');
   await page.reload();
   await loaded(page, 'Agents');
@@ -148,7 +148,7 @@ async function limitAgents({ kind, page, open, button, press, write, sees }: Han
   await sees('The limits are saved.');
 }
 
-async function readAuditLog({ page, dialog, open, button, press, write, sees, isClosed }: Hands) {
+async function readAuditLog({ page, dialog, open, button, press, write, sees, isClosed }: ConsoleUse) {
   await open('settings/audit', 'Audit log');
   await write(page.getByLabel('Action', { exact: true }), 'revoke_invitation');
   await press(page.getByLabel('Target id'));
@@ -168,7 +168,7 @@ async function readAuditLog({ page, dialog, open, button, press, write, sees, is
   await sees('Nothing matches');
 }
 
-async function linkTraces({ person, page, open, button, press, write, sees }: Hands) {
+async function linkTraces({ person, page, open, button, press, write, sees }: ConsoleUse) {
   await open('settings/integrations', 'Integrations');
   await page.reload();
   await loaded(page, 'Integrations');
@@ -181,8 +181,8 @@ async function linkTraces({ person, page, open, button, press, write, sees }: Ha
   await sees('Trace ids are links now.');
 }
 
-async function lookAfterMe(h: ConsoleWorld, hands: Hands) {
-  const { kind, page, dialog, person, own, open, button, press, write, sees, isClosed } = hands;
+async function lookAfterMe(h: ConsoleWorld, use: ConsoleUse) {
+  const { kind, page, dialog, person, own, open, button, press, write, sees, isClosed } = use;
   const phone = PHONES[kind];
   await open('me', person.name);
   const card = page.getByRole('region', { name: 'Your phone' });

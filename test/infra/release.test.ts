@@ -5,7 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { licenceFaults, listLicences } from '#infra/release/licence_faults.ts';
-import { listExcused, lockFaults } from '#infra/release/lock_faults.ts';
+import { listExempt, lockFaults } from '#infra/release/lock_faults.ts';
 import { readLockFile } from '#infra/release/lock_file.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -17,7 +17,7 @@ const CHDB_OF_OTHERS = ['@chdb/lib-darwin-arm64', '@chdb/lib-darwin-x64', '@chdb
 
 test('each package of the lock file is named by its hash alone, but for three binaries of other platforms', () => {
   expect(lockFaults(packages)).toEqual([]);
-  expect(listExcused(packages)).toEqual(CHDB_OF_OTHERS);
+  expect(listExempt(packages)).toEqual(CHDB_OF_OTHERS);
   expect(lockFaults(withPackage('left-pad', { version: '1.3.0' }))).toEqual([
     'node_modules/left-pad has no integrity: install it anew',
   ]);

@@ -15,7 +15,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
-import { unpackedPoints } from '#test/ingest/arrived.ts';
+import { unpackedPoints } from '#test/ingest/accepted_data.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
 import { pointAt } from '#test/kit/points.ts';
 

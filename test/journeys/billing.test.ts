@@ -101,7 +101,7 @@ test('a renewal that is killed before any of its statements, or before its commi
   const after = [FIRST, SECOND, '2028-03-31 to 2028-04-30'];
   let died = 0;
   while ((await ledger()).length === 1) {
-    await renew(dyingAt(w.context.db, died)).catch(() => {});
+    await renew(crashingAt(w.context.db, died)).catch(() => {});
     died += 1;
     expect(died).toBeLessThan(30);
   }
@@ -140,7 +140,7 @@ test('a line of the ledger cannot be changed', async () => {
 });
 
 /** The database, whose transactions lose their connection before the statement of that number. */
-function dyingAt(db: Database, statement: number): Database {
+function crashingAt(db: Database, statement: number): Database {
   return {
     ...db,
     session: () => db.session(),

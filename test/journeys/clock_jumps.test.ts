@@ -9,12 +9,12 @@ import { silentLog } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import { databaseClock } from '#storage/postgres/database_clock.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { openMany } from '#test/kit/storm.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { openMany } from '#test/kit/open_many.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
@@ -94,7 +94,7 @@ describe('a clock that is set back by an hour', () => {
     const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const measure = async (value: number) => {
-      await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+      await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
       await w.evaluate();
     };
     await measure(250);
@@ -261,7 +261,7 @@ describe('the clock of the database', () => {
 
 describe('a worker whose machine is wrong by an hour', () => {
   /** The world is right; one more worker works on a machine that is not. */
-  async function strangeWorker(hours: number) {
+  async function workerWithShiftedClock(hours: number) {
     const w = await staffedWorld();
     const source = {
       elapsedMs: () => w.clock.now().epochMilliseconds,
@@ -276,7 +276,7 @@ describe('a worker whose machine is wrong by an hour', () => {
   }
 
   test.each([1, -1])('(%i h) pages nobody early, late or twice', async (hours) => {
-    const { w, runtime } = await strangeWorker(hours);
+    const { w, runtime } = await workerWithShiftedClock(hours);
     const { anna, bram, alert } = await annaThenBram(w);
     w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, times: 1 });
     const incidentId = await alert.trigger();
@@ -294,7 +294,7 @@ describe('a worker whose machine is wrong by an hour', () => {
   });
 
   test('neither takes work that another worker does, nor blocks others', async () => {
-    const { w, runtime } = await strangeWorker(1);
+    const { w, runtime } = await workerWithShiftedClock(1);
     const leases = new LeaseStore(w.context.db.session());
     const take = (clock: Clock) => {
       const now = clock.now();

@@ -14,7 +14,7 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { watchMonitors } from '#workers/watch_monitors.ts';
 

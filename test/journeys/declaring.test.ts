@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { givePassword, signedIn } from '#test/kit/browser.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 const KEY = 'a-request-of-anna';
 

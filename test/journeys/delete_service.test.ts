@@ -5,8 +5,8 @@ import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
@@ -61,17 +61,17 @@ async function arrive(w: StaffedWorld, serviceId: Id<'service'>): Promise<void> 
   await storeEvents(w, serviceId);
 }
 
-type Storing = Parameters<typeof pointsArrive>[0] & Parameters<typeof eventsArrive>[0];
+type Storing = Parameters<typeof runStorePoints>[0] & Parameters<typeof runGroupExceptions>[0];
 
 async function storePoints(w: StaffedWorld, serviceId: Id<'service'>, runtime: Storing = w.runtime): Promise<void> {
   // The same once more would be taken for a batch that is sent again.
   w.clock.advance({ milliseconds: 1 });
   const point = { name: 'latency', at: w.clock.now(), value: 5, labels: { route: '/pay' } };
-  await pointsArrive(runtime, serviceId, [point]);
+  await runStorePoints(runtime, serviceId, [point]);
 }
 
 async function storeEvents(w: StaffedWorld, serviceId: Id<'service'>, runtime: Storing = w.runtime): Promise<void> {
-  await eventsArrive(runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
+  await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
 }
 
 /** The tables that still say something of the service, with how many rows. */
@@ -129,7 +129,7 @@ test('a purge that is killed at any step is finished by the next one', async () 
   await hide(w, one);
   let died = 0;
   while ((await traces(w, one)).includes('services')) {
-    await purge(dyingAt(w.runtime, died), one.serviceId).catch(() => {});
+    await purge(crashingAt(w.runtime, died), one.serviceId).catch(() => {});
     died += 1;
     expect(died).toBeLessThan(20);
   }
@@ -237,7 +237,7 @@ function purgingBeforeInsert(
 }
 
 /** The workers, which die before the step of that number: an order to ClickHouse, or a statement to PostgreSQL. */
-function dyingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
+function crashingAt(runtime: PurgeRuntime, step: number): PurgeRuntime {
   let count = 0;
   const advance = (): void => {
     if (count === step) throw new Error('died');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Step {
   readonly afterMinutes: number;

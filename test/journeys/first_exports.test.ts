@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { buildApp } from '#entry/http/app.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Counted {
   readonly app?: StaffedWorld['app'];

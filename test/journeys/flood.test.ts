@@ -4,9 +4,9 @@ import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 const LIMITS = { incidentsPerService: 3, incidentsPerServiceMinutes: 5, newGroupsPerMinute: 30 };
@@ -24,7 +24,7 @@ async function annaInAFlood(settings: Partial<Config> = {}) {
       sent += 1;
       return exceptionEvent(w.clock.now(), { fingerprint: [`${type} ${sent}`] });
     });
-    await eventsArrive(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, events);
+    await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, events);
     await w.settle();
   };
   const texts = () => w.phone.messages.filter(({ to }) => to === anna.phone).map(({ body }) => body);
@@ -46,7 +46,7 @@ async function limitsMet({ context, clock }: StaffedWorld, serviceId: Id<'servic
 }
 
 async function breach({ runtime, clock }: StaffedWorld, { serviceId }: Alert, value: number): Promise<void> {
-  await pointsArrive(runtime, serviceId, [{ name: 'latency', at: clock.now(), value }]);
+  await runStorePoints(runtime, serviceId, [{ name: 'latency', at: clock.now(), value }]);
 }
 
 describe('a service that opens more incidents than its limit', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { applyGroupRates } from '#incidents/apply_group_rates.ts';
 import type { Id } from '#kernel/ids.ts';
-import { eventsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
@@ -34,7 +34,7 @@ async function setting(settings: object): Promise<Setting> {
         const id = user ?? `user ${(users += 1)}`;
         return exceptionEvent(w.clock.now(), { user: { id, email: null, username: null, ip: null }, ...given });
       });
-      await eventsArrive(runtime, { orgId: w.orgId, serviceId }, events);
+      await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, events);
     },
     apply: () => applyGroupRates(runtime),
     incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,

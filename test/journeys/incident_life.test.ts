@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Responder, StaffedWorld } from '#test/kit/staff.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import type { Responder, StaffedWorld } from '#test/kit/staffed_world.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Anna is paged at once; after 15 minutes the person on call, who is Bram; after 30 minutes Anna again. */
-async function incidentOfATeam() {
+async function openTeamIncident() {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -49,7 +49,7 @@ describe('a policy that is deleted or changed', () => {
   ])(
     '(%s) lets the open incident go on, and the next one says that it pages nobody',
     async (_how, change, sentence) => {
-      const { w, anna, bram, alert, incidentId } = await incidentOfATeam();
+      const { w, anna, bram, alert, incidentId } = await openTeamIncident();
       await change(w, alert.policyId);
       await w.advance({ minutes: 15 });
       await w.advance({ minutes: 15 });
@@ -70,7 +70,7 @@ describe('a policy that is deleted or changed', () => {
 
 describe('a team that is deleted', () => {
   test('stops nothing silently: each step of its open incident records that it reaches nobody', async () => {
-    const { w, teamId, anna, bram, incidentId } = await incidentOfATeam();
+    const { w, teamId, anna, bram, incidentId } = await openTeamIncident();
     await w.expectOk('delete_team', { teamId });
     await w.advance({ minutes: 15 });
     expect([pages(w, anna), pages(w, bram)]).toEqual([1, 0]);
@@ -87,7 +87,7 @@ describe('a team that is deleted', () => {
 
 describe('a person who leaves', () => {
   test('the organization is skipped, and the timeline says why', async () => {
-    const { w, anna, bram, incidentId } = await incidentOfATeam();
+    const { w, anna, bram, incidentId } = await openTeamIncident();
     await w.context.db.sql.run('delete from memberships where user_id = $1', [bram.userId]);
     await w.advance({ minutes: 15 });
     expect([pages(w, anna), pages(w, bram)]).toEqual([2, 0]);
@@ -97,7 +97,7 @@ describe('a person who leaves', () => {
   });
 
   test('or starts a shift while an incident is open is paged if they are on call when the step fires', async () => {
-    const { w, teamId, anna, bram } = await incidentOfATeam();
+    const { w, teamId, anna, bram } = await openTeamIncident();
     const cleo = await w.staff.responder(teamId, 'Cleo');
     const { teams } = await w.expectOk('list_teams');
     const [{ schedules }] = teams;

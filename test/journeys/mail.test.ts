@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { Mail, MailServer } from '#test/kit/mail_server.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
-import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface MailedWorld {
   readonly w: StaffedWorld;

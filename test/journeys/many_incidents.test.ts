@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { pace } from '#test/kit/pace.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { openMany } from '#test/kit/storm.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { openMany } from '#test/kit/open_many.ts';
 
 const INCIDENTS = 1_000;
 const CHANNELS = ['sms', 'call'] as const;

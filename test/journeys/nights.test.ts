@@ -5,8 +5,8 @@ import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { slowOnCall, walkWall, type WallWalk } from '#test/core/oncall/minutes_reference.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { slowOnCall, localMinutes, type LocalMinutes } from '#test/core/oncall/local_minutes.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Night {
   readonly zone: string;
@@ -67,7 +67,7 @@ test.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
     expect(changes).toHaveLength(1);
     const change = changes[0]!;
     moveTo(w, begin);
-    const team = await hire(w, night, walk, change);
+    const team = await createTeam(w, night, walk, change);
     const [namesAt, page] = [await roster(w, team), await pager(w, team)];
 
     for (let minute = begin; minute < begin + MINUTES; minute += 1) {
@@ -83,10 +83,10 @@ test.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
   },
 );
 
-function walkOf({ zone, evening }: Night): WallWalk {
+function walkOf({ zone, evening }: Night): LocalMinutes {
   const noon = Date.parse(`${evening}T12:00Z`);
   const day = 24 * 60 * 60_000;
-  return walkWall(zone, noon - DAYS_WALKED * day, noon + 3 * day);
+  return localMinutes(zone, noon - DAYS_WALKED * day, noon + 3 * day);
 }
 
 function moveTo(w: StaffedWorld, minute: number): void {
@@ -94,7 +94,7 @@ function moveTo(w: StaffedWorld, minute: number): void {
 }
 
 /** Four schedules of four kinds, which hand over at odd times of this night, and people who stand in at odd times. */
-async function hire(w: StaffedWorld, { zone, odd }: Night, walk: WallWalk, change: number): Promise<Team> {
+async function createTeam(w: StaffedWorld, { zone, odd }: Night, walk: LocalMinutes, change: number): Promise<Team> {
   const teamId = await w.staff.team();
   const phones = new Map<string, string>();
   const person = async (name: string): Promise<string> => {

@@ -12,7 +12,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { startJobs } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 import { startSharing } from '#workers/shared_work.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/browser.ts';
-import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
 const SMS_PATH = new URL(inboundSmsUrl(BASE_URL)).pathname;

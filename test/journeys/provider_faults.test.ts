@@ -7,7 +7,7 @@ import { asId } from '#kernel/ids.ts';
 import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
 import { PeopleStore } from '#storage/postgres/people_store.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Entry {
   readonly channel: string;

@@ -10,7 +10,7 @@ import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const stores = (w: World) => storesOf(w.context.db.session());

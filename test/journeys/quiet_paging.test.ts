@@ -6,10 +6,10 @@ import { deleteMaintenance } from '#actions/rules/delete_maintenance.ts';
 import { INCIDENT_STEPS_MAX } from '#core/incidents/reassignment.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { repageStale } from '#incidents/repage_stale.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Setting {
   readonly w: StaffedWorld;
@@ -43,7 +43,7 @@ async function setting(): Promise<Setting> {
       runOperation(w, createMaintenance, as, { name: 'Database upgrade', timezone: 'Europe/Amsterdam', ...input }),
     async triggerSecond() {
       const point = { name: 'queue', at: w.clock.now(), value: 5, labels: { host: 'web-3' } };
-      await pointsArrive(w.runtime, first.serviceId, [point]);
+      await runStorePoints(w.runtime, first.serviceId, [point]);
       await w.evaluate();
     },
     async timelineOf(title) {

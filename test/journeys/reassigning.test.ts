@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { givePassword, signedIn } from '#test/kit/browser.ts';
-import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Anna is paged at once, Bram after 15 minutes, Cleo after 30; Dirk is in the team. Anna sits at the console. */
 async function annaIsPaged() {

@@ -13,7 +13,7 @@ import { newId } from '#kernel/ids.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staff.ts';
+import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
 
 const VIEWS = ['oncall:view', 'services:view', 'dashboards:view', 'exceptions:view'] as const;
 const BASE_URL = 'http://tocsin.test';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 
@@ -62,7 +62,7 @@ test('exceptions whose events are all too old are hidden at once, and removed wi
   await w.expectOk('create_alert_rule', rule);
   const at = (days: number) => w.clock.now().subtract({ hours: 24 * days });
   const lone = (message: string, days: number) => exceptionEvent(at(days), { exceptions: [], message });
-  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, [lone('old', 5), lone('both', 5), lone('both', 1)]);
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [lone('old', 5), lone('both', 5), lone('both', 1)]);
   const titles = async () =>
     (await w.expectOk('list_exception_groups', { serviceId })).groups.map(({ title, eventCount }: Group) => [
       title,
@@ -91,7 +91,7 @@ test('points that are too old are hidden at once, and removed with metric names 
   const w = await staffedWorld({ jobs: false });
   const { serviceId } = await w.given.service();
   const at = (hours: number) => w.clock.now().subtract({ hours });
-  await pointsArrive(w.runtime, serviceId, [
+  await runStorePoints(w.runtime, serviceId, [
     { name: 'old', at: at(50), value: 1 },
     { name: 'both', at: at(50), value: 1 },
     { name: 'both', at: at(1), value: 1 },

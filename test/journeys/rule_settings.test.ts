@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
-import { holdUp } from '#test/kit/held_up_points.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { delayPoints } from '#test/kit/delayed_points.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 
 interface Watched {
@@ -24,7 +24,7 @@ async function watched(w: StaffedWorld): Promise<Watched> {
 
 async function minute(w: StaffedWorld, { serviceId }: Watched, value: number | null): Promise<void> {
   w.clock.advance({ minutes: 1 });
-  if (value !== null) await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+  if (value !== null) await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
   await w.evaluate();
 }
 
@@ -62,7 +62,7 @@ test('data that waits to be stored is never taken for a series that ended', asyn
   const w = await staffedWorld();
   const rule = await watched(w);
   await minute(w, rule, 250);
-  await holdUp(w, rule.serviceId);
+  await delayPoints(w, rule.serviceId);
   for (let passed = 0; passed < 6; passed += 1) {
     w.clock.advance({ minutes: 10 });
     await evaluateRules(w.runtime);

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import { eventsArrive, type PointInput, pointsArrive } from '#test/kit/arrivals.ts';
-import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
-import { arrive, holdUp } from '#test/kit/held_up_points.ts';
+import { runGroupExceptions, type PointInput, runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { arrive, delayPoints } from '#test/kit/delayed_points.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type EvaluationRuntime, evaluateRules } from '#workers/evaluate_rules.ts';
@@ -31,7 +31,7 @@ async function watched(w: StaffedWorld, config: object = LATENCY, kind = 'metric
 /** A value of the latency, now or some seconds ago. */
 async function measured(w: StaffedWorld, { serviceId }: Watched, value: number, secondsAgo = 0): Promise<void> {
   const at = w.clock.now().subtract({ seconds: secondsAgo });
-  await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at, value }]);
+  await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at, value }]);
 }
 
 /** As the product tells of itself: services whose rules wait for points. */
@@ -235,10 +235,10 @@ test('a rule on a counter fires by its increase, across a restart, on the series
     sample('500', 100, 12),
     sample('503', 50, 9_000),
   ];
-  await pointsArrive(w.runtime, serviceId, [...grown, sample('200', 200, 5), sample('200', 100, 5_000)]);
+  await runStorePoints(w.runtime, serviceId, [...grown, sample('200', 200, 5), sample('200', 100, 5_000)]);
   await w.evaluate();
   expect(await incidents(w)).toEqual([]);
-  await pointsArrive(w.runtime, serviceId, [sample('503', 10, 9_008)]);
+  await runStorePoints(w.runtime, serviceId, [sample('503', 10, 9_008)]);
   await w.evaluate();
   expect(await incidents(w)).toMatchObject([{ details: { value: 30 } }]);
 });
@@ -250,7 +250,7 @@ test.each(['resolved', 'ignored'])(
     const { anna, serviceId } = await watched(w, {}, 'exception');
     const messages = ['out of beans', 'out of milk'];
     const events = messages.map((message) => exceptionEvent(w.clock.now(), { exceptions: [], message }));
-    await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, events);
+    await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, events);
     await w.settle();
     const [, settled] = await groups(w, serviceId);
     await w.expectOk('set_exception_status', { groupId: settled!.groupId, status }, { key: w.owner.key });
@@ -326,7 +326,7 @@ test('a rule whose points wait to be stored opens and resolves nothing, says so,
   const rule = await watched(w, { ...LATENCY, windowMinutes: 1, aggregation: 'count', comparator: '<', threshold: 2 });
   const { serviceId } = rule;
   await measured(w, rule, 1);
-  await holdUp(w, serviceId);
+  await delayPoints(w, serviceId);
   await evaluateRules(w.runtime);
   expect(await incidents(w)).toHaveLength(1);
   const [{ incidentId }] = (await incidents(w)) as [Incident];
@@ -356,7 +356,7 @@ test('a rule whose points wait to be stored opens and resolves nothing, says so,
     await evaluateRules(w.runtime);
   };
   await holdsBack();
-  await holdUp(w, serviceId);
+  await delayPoints(w, serviceId);
   for (let i = 0; i < 7; i += 1) {
     w.clock.advance({ seconds: 10 });
     await holdsBack();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { hashPassword } from '#auth/passwords.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Anna is paged by SMS. */
 async function annaGetsAnSms(title?: string) {

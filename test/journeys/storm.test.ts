@@ -7,8 +7,8 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
-import { openMany } from '#test/kit/storm.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
+import { openMany } from '#test/kit/open_many.ts';
 import type { RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
@@ -254,7 +254,7 @@ describe('a digest', () => {
 test.each([1, 2])('a storm loses nothing even if senders die repeatedly (seed %i)', async (seed) => {
   const { w, storm } = await annaInAStorm(['sms'], { jobs: false });
   const incidentIds = await storm(12);
-  const { runtime, deaths } = dyingRuntime(w.runtime, seeded(seed));
+  const { runtime, deaths } = crashingRuntime(w.runtime, seeded(seed));
   const isDone = async () =>
     (await w.context.db.sql.row(`select 1 from incident_steps where state = 'pending' and step_index = 0`)) === null &&
     (await w.context.db.sql.row(`select 1 from notifications where status in ('queued', 'sending')`)) === null;
@@ -276,7 +276,7 @@ test.each([1, 2])('a storm loses nothing even if senders die repeatedly (seed %i
 });
 
 /** One transaction in four is the last thing that a worker does: it dies before the commit, or right after it. */
-function dyingRuntime(runtime: RolesRuntime, random: () => number): { runtime: RolesRuntime; deaths: () => number } {
+function crashingRuntime(runtime: RolesRuntime, random: () => number): { runtime: RolesRuntime; deaths: () => number } {
   let deaths = 0;
   const die = (): never => {
     deaths += 1;

@@ -8,7 +8,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pruneNotifications } from '#workers/prune_notifications.ts';
 
 async function annaWantsToKnow() {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { timelineText } from '#core/incidents/timeline_text.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** The timeline as a reader sees it: seconds since the trigger, and a sentence. */
 async function timelineTexts(w: StaffedWorld, incidentId: string): Promise<string[]> {
@@ -23,7 +23,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
     { afterMinutes: 30, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);
   const measure = async (value: number) => {
-    await pointsArrive(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+    await runStorePoints(w.runtime, serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
     await w.evaluate();
   };
   w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone, on: 'message', times: 1 });

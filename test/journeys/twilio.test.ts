@@ -2,7 +2,7 @@ import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
 import type { Fault } from '@tocsin/phone-simulator';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type Browser, givePassword, signedIn } from '#test/kit/browser.ts';
-import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 
 /** Anna is paged at once, Bram after 15 minutes, both by SMS. Cleo sits at the console. */
@@ -166,7 +166,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
 test('an incident whose cause has opened another stays resolved; a condition that is false counts from the reopening', async () => {
   const { w, ask, alert, incidentId } = await answeredAtTheConsole();
   const measure = (value: number) =>
-    pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
+    runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value }]);
   await ask('resolve_incident', incidentId);
   await measure(250);
   w.clock.advance({ seconds: 1 });
@@ -180,20 +180,20 @@ test('an incident whose cause has opened another stays resolved; a condition tha
 
   const { incidents } = await w.expectOk('list_incidents', { status: 'triggered' });
   const next = incidents[0].incidentId;
-  const calmFor = async (minutes: number): Promise<void> => {
+  const expectNoPagesFor = async (minutes: number): Promise<void> => {
     for (let minute = 0; minute < minutes; minute += 1) {
       w.clock.advance({ minutes: 1 });
       await measure(5);
       await w.evaluate();
     }
   };
-  await calmFor(5);
+  await expectNoPagesFor(5);
   expect((await read(w, next)).status).toBe('triggered');
   await ask('resolve_incident', next);
   await ask('reopen_incident', next);
-  await calmFor(4);
+  await expectNoPagesFor(4);
   expect((await read(w, next)).status).toBe('triggered');
-  await calmFor(3);
+  await expectNoPagesFor(3);
   expect(await read(w, next)).toMatchObject({ status: 'resolved', resolvedBy: { system: true } });
 });
 
@@ -201,7 +201,7 @@ test('a breach during a reopening never leaves two open incidents of one rule', 
   const { w, ask, alert, incidentId } = await answeredAtTheConsole();
   for (let round = 0; round < 5; round += 1) {
     await ask('resolve_incident', incidentId);
-    await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
+    await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
     w.clock.advance({ seconds: 1 });
     const [answer] = await Promise.all([ask('reopen_incident', incidentId), w.evaluate()]);
     expect([200, 409]).toContain(answer.status);
@@ -215,7 +215,7 @@ test('an incident of a resolved or ignored exception group is not reopened befor
   const { w, ask } = await answeredAtTheConsole();
   const { serviceId } = await w.given.service({ name: 'search' });
   await w.expectOk('create_alert_rule', { serviceId, name: 'New', kind: 'exception', config: {} });
-  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, [
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [
     exceptionEvent(w.clock.now(), { exceptions: [], message: 'boom' }),
   ]);
   const { incidents } = await w.expectOk('list_incidents', { serviceId });

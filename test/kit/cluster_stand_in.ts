@@ -56,7 +56,7 @@ export async function startClusterStandIn(options: StandInOptions = {}): Promise
   });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   const statements: string[] = [];
-  const front = await startFront(new URL(url), statements, keeperPort !== undefined);
+  const front = await startProxy(new URL(url), statements, keeperPort !== undefined);
   const address = new URL(url);
   address.port = String(front.port);
   return {
@@ -81,7 +81,7 @@ function adapt(statement: string, isReplicated: boolean): string {
   return onOne.replaceAll(/Replicated(\w*MergeTree)\('[^']*', '[^']*'(?:, )?/g, '$1(');
 }
 
-async function startFront(engine: URL, statements: string[], isReplicated: boolean) {
+async function startProxy(engine: URL, statements: string[], isReplicated: boolean) {
   // Values of parameters are part of the address, as a server allows.
   const server = createServer({ maxHeaderSize: 1024 * 1024 }, (incoming, answer) => {
     const pass = async (): Promise<void> => {

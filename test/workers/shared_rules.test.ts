@@ -4,8 +4,8 @@ import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';
 import { startSharing } from '#workers/shared_work.ts';
 
@@ -73,7 +73,7 @@ async function breached(w: StaffedWorld): Promise<Set<string>> {
     at: w.clock.now(),
     value: 2,
   }));
-  await pointsArrive(w.runtime, serviceId, points);
+  await runStorePoints(w.runtime, serviceId, points);
   return ruleIds;
 }
 

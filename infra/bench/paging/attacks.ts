@@ -62,7 +62,7 @@ export const ATTACKS: readonly Attack[] = [
 ];
 
 /** An organization beside the one of the installation, with a service whose new exceptions page somebody. */
-export async function strangerDsn(installation: BenchInstallation, db: Database, name: string): Promise<string> {
+export async function attackerDsn(installation: BenchInstallation, db: Database, name: string): Promise<string> {
   const now = systemClock.now();
   const { apiKey, userId } = await db.transaction(async (session) => {
     const stores = storesOf(session);

@@ -10,7 +10,7 @@ import type { FirstRun } from '#entry/first_run.ts';
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { type NodeChild, startNodeChild } from '#infra/embedded/node_child.ts';
-import { readFirstRun } from '#infra/embedded/notes.ts';
+import { readFirstRun } from '#infra/embedded/installation_files.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
 import { supervise } from '#infra/embedded/supervisor.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';

@@ -48,7 +48,7 @@ export async function checkChart(report: Report): Promise<void> {
     report.figure(`chart, ${name} values`, `${objects.length} objects: ${kindsOf(objects)}`);
   }
   faults.push(...(await findClosedPorts(tools)));
-  faults.push(...(await findBlindSpots(tools)));
+  faults.push(...(await findUndetectedFaults(tools)));
   faults.push(...(await findAccepted(tools)));
   if (faults.length > 0) throw new Error(`the chart has faults:\n  ${faults.join('\n  ')}`);
   report.say('every object is valid, and every combination that cannot work is refused in a sentence');
@@ -83,7 +83,7 @@ async function findClosedPorts(tools: Tools): Promise<string[]> {
 }
 
 /** A validation that finds nothing proves nothing: it must find these. */
-async function findBlindSpots(tools: Tools): Promise<string[]> {
+async function findUndetectedFaults(tools: Tools): Promise<string[]> {
   const metadata = { name: 'wrong' };
   const wrong: KubernetesObject[] = [
     { apiVersion: 'v1', kind: 'Service', metadata, spec: { selectors: {} } },

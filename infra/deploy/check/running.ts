@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { firstRunFile, writeRunningNote } from '#infra/embedded/notes.ts';
+import { firstRunFile, writeRunningFile } from '#infra/embedded/installation_files.ts';
 
 import type { Engine } from './engine.ts';
 import { execute } from './execute.ts';
@@ -59,7 +59,7 @@ export async function runDemo(engine: Engine, stack: Stack, report: Report): Pro
   const dataDir = path.join(engine.folder, 'demo');
   mkdirSync(dataDir);
   const { baseUrl, phoneUrl } = stack;
-  writeRunningNote(dataDir, { databaseUrl: '', clickhouseUrl: '', appSecret: '', baseUrl, phoneUrl });
+  writeRunningFile(dataDir, { databaseUrl: '', clickhouseUrl: '', appSecret: '', baseUrl, phoneUrl });
   writeFileSync(firstRunFile(dataDir), JSON.stringify({ apiKey: key, userId: owner.userId }));
   await waitUntil('everything is healthy', 60, async () => (await fetch(`${baseUrl}/healthz`)).ok);
   const output = await execute(process.execPath, [path.join(ROOT, 'infra/demo/main.ts')], {

@@ -59,7 +59,7 @@ export class Conversation {
       }
     }
     line.talkMs = 0;
-    if (line.gather !== null) this.#awaitSilence(line, line.gather.verb);
+    if (line.gather !== null) this.#awaitNoSpeech(line, line.gather.verb);
   }
 
   /** The time for keys is over. Throws NotPossible while nobody listens for keys. */
@@ -177,11 +177,11 @@ export class Conversation {
   #listen(line: Line, verb: Gather): void {
     for (const prompt of verb.prompts) this.#speak(line, prompt);
     line.gather = { verb, digits: '' };
-    this.#awaitSilence(line, verb);
+    this.#awaitNoSpeech(line, verb);
     this.#parts.exchange.changeCall(line.call, { isListening: true });
   }
 
-  #awaitSilence(line: Line, verb: Gather): void {
+  #awaitNoSpeech(line: Line, verb: Gather): void {
     const { exchange, alarms } = this.#parts;
     line.cancelAlarm();
     const silentAtMs = exchange.now() + line.talkMs + verb.timeoutSeconds * 1_000;

@@ -19,9 +19,9 @@ const HEADERS = {
 export async function answerOnlyThisMachine(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.headers(HEADERS);
   const { host = '', origin } = request.headers;
-  const isStranger =
+  const isFromElsewhere =
     !LOCAL_NAMES.has(hostnameOf(`http://${host}`)) || (origin !== undefined && origin !== `http://${host}`);
-  if (isStranger) await reply.code(403).send({ error: 'the phone simulator answers this machine only' });
+  if (isFromElsewhere) await reply.code(403).send({ error: 'the phone simulator answers this machine only' });
 }
 
 function hostnameOf(address: string): string {

@@ -43,7 +43,7 @@ export class People {
     if (!isE164(from)) throw new NotPossible(`not a phone number: ${from}`);
     const number = this.#receiverOf(from, to);
     const message = exchange.addMessage({ direction: 'inbound', from, to: number.e164, body, status: 'received' });
-    this.#heedKeyword(message);
+    this.#applyKeyword(message);
     await reports.send({
       point: { on: 'reply', number: from },
       isLast: true,
@@ -121,7 +121,7 @@ export class People {
   }
 
   /** The network answers STOP, START and HELP, before the product gets them. */
-  #heedKeyword({ from, to, body }: PhoneMessage): void {
+  #applyKeyword({ from, to, body }: PhoneMessage): void {
     const { optOuts, messaging } = this.#parts;
     const keyword = findKeyword(body);
     if (keyword === null) return;

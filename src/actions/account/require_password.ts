@@ -1,6 +1,6 @@
 import type { AccountContext } from '#actions/action_context.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import { isPasswordOfAnybody } from '#auth/passwords.ts';
+import { isPasswordOfAccount } from '#auth/passwords.ts';
 import { countSignInAttempt } from '#auth/sign_in_limiter.ts';
 import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -20,10 +20,10 @@ export async function requirePassword(
   const user = await stores.people.findUserByEmail(email);
   const isKnown = await stores.sessions.isKnownAddress(user?.id ?? NOBODY, address ?? '');
   const attempt = { email, address: address ?? '', isKnown, device: knownDeviceOf(email) };
-  const uncount = await countSignInAttempt(stores, runtime.clock, attempt, installation.limits);
-  const isRight = await isPasswordOfAnybody(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
+  const undoAttempt = await countSignInAttempt(stores, runtime.clock, attempt, installation.limits);
+  const isRight = await isPasswordOfAccount(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
     // Nothing was tried.
-    await uncount();
+    await undoAttempt();
     throw error;
   });
   if (user === null || !isRight) {
@@ -31,7 +31,7 @@ export async function requirePassword(
     await inUnitOfWork(runtime, async (unit) => unit.enqueue(recordFailedSignIn, { email, ...origin }));
     throw wrongCredentials();
   }
-  await uncount();
+  await undoAttempt();
   return user;
 }
 

@@ -36,9 +36,9 @@ export async function verifyAuditLog(
   if (head !== null && !hash.equals(head.hash)) {
     return { kind: 'broken', number, auditId: null, why: 'it is not the row that was added last' };
   }
-  const unlinked = await auditChain.findUnlinked(orgId);
-  if (unlinked !== null) {
-    return { kind: 'broken', number: number + 1, auditId: unlinked, why: 'it was added beside the chain' };
+  const withoutLinks = await auditChain.findUnlinked(orgId);
+  if (withoutLinks !== null) {
+    return { kind: 'broken', number: number + 1, auditId: withoutLinks, why: 'it was added beside the chain' };
   }
   return { kind: 'whole', rows: number, head: head?.hash.toString('hex') ?? null };
 }

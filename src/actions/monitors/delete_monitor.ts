@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMonitorFields } from '#actions/monitors/view.ts';
 import { toIncidentActor } from '#core/incidents/incident.ts';
-import { resolveMonitorIncidents } from '#incidents/monitors/tell_rules.ts';
+import { resolveMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 
 export const deleteMonitor = defineAction({
   name: 'delete_monitor',

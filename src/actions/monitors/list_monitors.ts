@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { concernsMonitors } from '#incidents/monitors/tell_rules.ts';
+import { opensMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import { MonitorView, SHOWN_RUNS, toMonitorView } from '#actions/monitors/view.ts';
 import { MONITORS_MAX } from '#core/monitors/check_in.ts';
 
@@ -34,7 +34,7 @@ export const listMonitors = defineAction({
     return {
       monitors: monitors.map((monitor) => toMonitorView(monitor, byMonitor.get(monitor.id) ?? [])),
       monitorsMax: MONITORS_MAX,
-      opensIncidents: rules.some(concernsMonitors),
+      opensIncidents: rules.some(opensMonitorIncidents),
     };
   },
 });

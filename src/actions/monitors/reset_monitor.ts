@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { BasedOn, EditedMonitorView, saveEdited } from '#actions/monitors/save_edited.ts';
-import { letJobDecide } from '#core/monitors/monitor.ts';
+import { useJobSchedule } from '#core/monitors/monitor.ts';
 
 export const resetMonitor = defineAction({
   name: 'reset_monitor',
@@ -16,5 +16,5 @@ export const resetMonitor = defineAction({
   conflict: 'somebody has changed the monitor since it was read',
   example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m', basedOn: '2027-02-01T10:00:00.000Z' },
   handle: ({ monitorId, basedOn }, context) =>
-    saveEdited(monitorId, basedOn, (monitor) => letJobDecide(monitor, context.now), context),
+    saveEdited(monitorId, basedOn, (monitor) => useJobSchedule(monitor, context.now), context),
 });

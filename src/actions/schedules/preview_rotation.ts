@@ -6,7 +6,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { planRotation, ROTATION_FIELDS } from '#actions/schedules/rotation_plan.ts';
 import { ShiftView, toShiftView } from '#actions/schedules/shift_view.ts';
-import { changesOfHands } from '#core/oncall/changes_of_hands.ts';
+import { changedShifts } from '#core/oncall/changed_shifts.ts';
 import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import type { Shift } from '#core/oncall/shift.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -78,7 +78,7 @@ export const previewRotation = defineAction({
     );
     const before = current?.shifts ?? [];
     const to = [before, after].map((shifts) => endOf(shifts, wanted)).reduce(earlier);
-    const changes = schedule === null ? [] : changesOfHands(before, after, from, to);
+    const changes = schedule === null ? [] : changedShifts(before, after, from, to);
     return {
       from: toTimestamp(from),
       to: toTimestamp(to),

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Client, Interaction, InteractionResults, Provider } from 'oidc-provider';
 
 import { connect } from '#auth/oauth/connections.ts';
-import { keepClient } from '#auth/oauth/record_adapter.ts';
+import { saveClient } from '#auth/oauth/record_adapter.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
@@ -132,7 +132,7 @@ async function makeConnection(
     const connection = { connectionId, orgId, userId, ...described, access, createdAt: now, lastUsedAt: null };
     await connect(session, connection, origin);
   });
-  await keepClient(runtime.db, clientId, now);
+  await saveClient(runtime.db, clientId, now);
   return connectionId;
 }
 

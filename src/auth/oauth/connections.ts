@@ -1,4 +1,4 @@
-import { isUseNews } from '#auth/last_used.ts';
+import { isUseWorthRecording } from '#auth/last_used.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { isAccessToken } from '#auth/oauth/tokens.ts';
 import { hashSecret } from '#auth/secret_text.ts';
@@ -26,7 +26,7 @@ export async function authenticateConnection(
     throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
   }
   const { connectionId, lastUsedAt } = found;
-  if (isUseNews(lastUsedAt, now)) {
+  if (isUseWorthRecording(lastUsedAt, now)) {
     await connections.touch(connectionId, now);
   }
   return callerOf(found);

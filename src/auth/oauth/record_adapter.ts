@@ -175,7 +175,7 @@ export function hashOfClientSecret(secret: string): string {
 }
 
 /** Keeps a registered client that has just been used. */
-export async function keepClient(db: Database, clientId: string, now: Temporal.Instant): Promise<void> {
+export async function saveClient(db: Database, clientId: string, now: Temporal.Instant): Promise<void> {
   await new OAuthRecordStore(db.session()).keepUntil('Client', hashSecret(clientId), now.add(USED_CLIENT_KEPT));
 }
 

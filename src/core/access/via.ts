@@ -16,7 +16,7 @@ export type Via = keyof typeof WAYS | Channel | 'rule';
 
 export const VIAS: readonly Via[] = [...keysOf(WAYS), ...CHANNELS, 'rule'];
 
-export function wayOf(via: Via): { readonly by: string; readonly title: string } {
+export function viaTexts(via: Via): { readonly by: string; readonly title: string } {
   if (via === 'rule') return RULE;
   if (!isChannel(via)) return WAYS[via];
   const { by } = declarationOf(via);

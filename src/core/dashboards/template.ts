@@ -28,7 +28,7 @@ const INTERESTING: readonly RegExp[] = [
 const BORING = /(?:_bucket|_created|_info|scrape_|promhttp_|process_start_time)/;
 
 /** The metrics to begin with, the most telling first, not two of the same subject before others had their turn. */
-export function tellingMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
+export function mostUsefulMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
   const worth = metrics.filter(({ metricName }) => !BORING.test(metricName));
   const bySubject = Map.groupBy(worth, ({ metricName }) => {
     const found = INTERESTING.findIndex((pattern) => pattern.test(metricName));
@@ -44,7 +44,7 @@ export function tellingMetrics(metrics: readonly SentMetric[], limit: number): S
 
 /** A first dashboard of a service: numbers on top, charts below, then its incidents and who is on call. */
 export function templateOf(metrics: readonly SentMetric[], newId: () => string): Widget[] {
-  const telling = tellingMetrics(metrics, CHARTS_MAX);
+  const telling = mostUsefulMetrics(metrics, CHARTS_MAX);
   const widgets: Widget[] = [];
   for (const metric of telling.slice(0, NUMBERS)) add(widgets, newId(), 'number', factsOf(metric));
   for (const metric of telling) add(widgets, newId(), 'series', factsOf(metric));

@@ -83,10 +83,10 @@ function mergeInPlace(a: Template, b: Template): Template {
 
 function either(a: string, b: string): string {
   if (a === b) return a;
-  return (blankOf(a) === blankOf(b) ? blankOf(a) : '') + WILDCARD;
+  return (leadingSpaceOf(a) === leadingSpaceOf(b) ? leadingSpaceOf(a) : '') + WILDCARD;
 }
 
-function blankOf(token: string): string {
+function leadingSpaceOf(token: string): string {
   return token.startsWith(' ') ? ' ' : '';
 }
 
@@ -103,7 +103,7 @@ function mergeAligned(a: Template, b: Template): Template {
       [i, j] = [i + 1, j + 1];
     } else {
       const skipsA = j >= b.length || (i < a.length && score(i + 1, j) >= score(i, j + 1));
-      merged.push(blankOf((skipsA ? token : b[j]) ?? '') + WILDCARD);
+      merged.push(leadingSpaceOf((skipsA ? token : b[j]) ?? '') + WILDCARD);
       [i, j] = skipsA ? [i + 1, j] : [i, j + 1];
     }
   }

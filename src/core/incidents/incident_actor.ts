@@ -1,4 +1,4 @@
-import { type Via, wayOf } from '#core/access/via.ts';
+import { type Via, viaTexts } from '#core/access/via.ts';
 
 /** Who acknowledged or resolved an incident: an `IncidentActor`, or what a view shows of it. */
 interface ActorFields {
@@ -31,7 +31,7 @@ export function actorText(by: ActorFields, nameOf: NameOf): string {
   const name = actorName(by, nameOf);
   if (by.userId === undefined && by.apiKeyId === undefined) return name;
   if (by.apiKeyName !== undefined || by.clientName !== undefined) return by.via === 'mcp' ? `${name} (MCP)` : name;
-  return `${name} by ${wayOf(by.via).by}`;
+  return `${name} by ${viaTexts(by.via).by}`;
 }
 
 function quoted(name: string): string {

@@ -26,7 +26,7 @@ export interface Reassignment {
 }
 
 /** Where an escalation stands when it is reassigned. */
-export interface Standing {
+export interface EscalationAtReassignment {
   readonly steps: readonly EscalationStep[];
   readonly timers: readonly StepTimerRow[];
   /** When somebody acknowledged; null while it waits for somebody. */
@@ -56,7 +56,7 @@ const ALONE_MINUTES = 5;
  * them: each step at its time, and after an acknowledgement from where it stopped. So a page that this person misses
  * reaches the next. Earlier steps no longer fire.
  */
-export function planReassignment(standing: Standing, to: Assignee, now: Instant): Reassignment {
+export function planReassignment(standing: EscalationAtReassignment, to: Assignee, now: Instant): Reassignment {
   const countsFrom = toTimestamp(now);
   const first = stepCountOf(standing.steps);
   if (to.kind === 'policy') {
@@ -81,7 +81,7 @@ export function planReassignment(standing: Standing, to: Assignee, now: Instant)
 }
 
 /** The steps that have not fired, in time, with when they would fire now. */
-function stepsLeft({ timers, acknowledgedAt }: Standing, now: Instant): PlannedStep[] {
+function stepsLeft({ timers, acknowledgedAt }: EscalationAtReassignment, now: Instant): PlannedStep[] {
   const waiting =
     acknowledgedAt === null ? timers.filter(({ state }) => state === 'pending') : resumed(timers, acknowledgedAt, now);
   return waiting.toSorted((a, b) => a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds || a.stepIndex - b.stepIndex);

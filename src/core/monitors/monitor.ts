@@ -113,7 +113,7 @@ export function editMonitor(before: MonitorState, config: MonitorConfig, now: In
 }
 
 /** What the job said last counts again; one that has said nothing yet is expected as before until it does. */
-export function letJobDecide(before: MonitorState, now: Instant): MonitorState {
+export function useJobSchedule(before: MonitorState, now: Instant): MonitorState {
   return dueAnew({ ...before, ...before.sentConfig, editedConfig: null }, before, now);
 }
 

@@ -55,7 +55,7 @@ export function decideRecipients(
 }
 
 /** Whether the step after this one fires at once instead of at its time. */
-export function bringsNextForward({ nobodyReached, unreachable }: StepRecipients): boolean {
+export function expeditesNextStep({ nobodyReached, unreachable }: StepRecipients): boolean {
   return nobodyReached !== null || unreachable.length > 0;
 }
 

@@ -6,7 +6,7 @@ import type { Contact } from './contact.ts';
 import { type EscalationStep, planSteps, stepAfter } from './escalation.ts';
 import { onCallOfSchedule, type OnCall, peopleOnCall } from './on_call.ts';
 import type { Override } from './overrides.ts';
-import { bringsNextForward, decideRecipients, type StepRecipients } from './recipients.ts';
+import { expeditesNextStep, decideRecipients, type StepRecipients } from './recipients.ts';
 import type { IsPresent, Rotation } from './rotation.ts';
 
 type Instant = Temporal.Instant;
@@ -69,7 +69,7 @@ export function simulateEscalation(
     const onCall = step.useSchedule ? onCallAt(dueAt) : [];
     const recipients = decideRecipients(step, peopleOnCall(onCall), setting.contacts, setting.configured);
     simulated.push({ stepIndex, plannedAt, firesAt: dueAt, broughtForwardBy, onCall, ...recipients });
-    const next = bringsNextForward(recipients) ? stepAfter(steps, stepIndex) : null;
+    const next = expeditesNextStep(recipients) ? stepAfter(steps, stepIndex) : null;
     const waiting = next === null ? undefined : pending.get(next);
     if (waiting !== undefined && !isAtOrBefore(waiting.dueAt, dueAt)) {
       pending.set(waiting.stepIndex, { ...waiting, dueAt, broughtForwardBy: stepIndex });

@@ -50,7 +50,7 @@ const DONE_LATELY_SECONDS = 30;
  * Whether a process gives its share away because it cannot do it and others can: they may reach a store that it does not
  * reach. If all of them fail, giving away would only move the work to and fro.
  */
-export function givesAway(
+export function handsOverShare(
   failingSince: Temporal.Instant | null,
   othersDoneAt: readonly (Temporal.Instant | null)[],
   now: Temporal.Instant,

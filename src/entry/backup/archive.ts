@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 import { ByteReader } from '#entry/backup/byte_reader.ts';
-import { readSealed, SealedWriter } from '#entry/backup/sealed_stream.ts';
+import { readChunks, ChunkWriter } from '#entry/backup/chunk_stream.ts';
 import { AppError } from '#kernel/errors.ts';
 
 /** What an archive begins with. */
@@ -46,15 +46,15 @@ const LEVEL = { params: { 100: 1 } };
 
 /** Writes entries one after another. */
 export class ArchiveWriter {
-  readonly #out: SealedWriter;
+  readonly #out: ChunkWriter;
   #entries = 0;
 
-  private constructor(out: SealedWriter) {
+  private constructor(out: ChunkWriter) {
     this.#out = out;
   }
 
   static async begin(sink: Writable, key: string | undefined, manifest: Manifest): Promise<ArchiveWriter> {
-    const writer = new ArchiveWriter(await SealedWriter.begin(sink, key));
+    const writer = new ArchiveWriter(await ChunkWriter.begin(sink, key));
     await writer.add(manifest);
     return writer;
   }
@@ -110,7 +110,7 @@ export interface ReadEntry {
 
 /** The entries of an archive in order, the manifest first. Throws `invalid_input` when the archive is not whole. */
 export async function* readArchive(source: AsyncIterable<Buffer>, key: string | undefined): AsyncGenerator<ReadEntry> {
-  const sealed = readSealed(source, key);
+  const sealed = readChunks(source, key);
   const reader = new ByteReader(sealed);
   for (let entries = 0; ; entries += 1) {
     const entry = await readHeader(reader);

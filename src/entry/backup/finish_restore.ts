@@ -1,5 +1,5 @@
 import type { Manifest } from '#entry/backup/archive.ts';
-import { CLEAR_MARK } from '#entry/backup/under_way.ts';
+import { CLEAR_RESTORE_MARKER } from '#entry/backup/restore_marker.ts';
 import { groupExceptions } from '#jobs/group_exceptions.ts';
 import { newId } from '#kernel/ids.ts';
 import { systemClock, Temporal } from '#kernel/time.ts';
@@ -35,7 +35,7 @@ export async function finishRestore(address: DatabaseAddress, restored: Restored
         const change = { action: 'restore_backup', via: 'system', target: manifest.id, before: null, after } as const;
         await recordSystemChange(unit, { orgId, ...change });
       }
-      await session.sql.run(CLEAR_MARK);
+      await session.sql.run(CLEAR_RESTORE_MARKER);
     });
   } finally {
     await db.close();

@@ -5,7 +5,7 @@ import type { Client } from 'pg';
 
 import { type Entry, type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
 import { emptyTables, hasRows, insertPart } from '#entry/backup/clickhouse_rows.ts';
-import { deleteStrays } from '#entry/backup/delete_strays.ts';
+import { deleteOrphanRows } from '#entry/backup/delete_orphan_rows.ts';
 import { finishRestore } from '#entry/backup/finish_restore.ts';
 import {
   connect,
@@ -16,7 +16,7 @@ import {
   writeRows,
   writeSequences,
 } from '#entry/backup/postgres_rows.ts';
-import { findMark, mark } from '#entry/backup/under_way.ts';
+import { findRestoreMarker, setRestoreMarker } from '#entry/backup/restore_marker.ts';
 import type { Config } from '#entry/config.ts';
 import { fingerprintOf } from '#entry/secret_fingerprint.ts';
 import { migrate, migrateEvents, migratePostgres, migrationNames } from '#entry/migrate.ts';
@@ -55,7 +55,7 @@ interface Contents {
 
 /**
  * Restores a backup into an empty installation. The whole archive is read and checked before anything is written. Until
- * all is there a mark in the database keeps processes from starting, and a restore that broke off can be repeated.
+ * all is there, a marker in the database keeps processes from starting, and a restore that broke off can be repeated.
  */
 export async function restoreBackup(config: Target, { file, replace }: RestoreOptions): Promise<RestoreSummary> {
   const read = () => readArchive(createReadStream(file, { highWaterMark: 1024 * 1024 }), config.backupKey);
@@ -66,8 +66,8 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
   const clickhouse = openClickHouse(config, WRITE_MS_MAX);
   try {
     await requireQuiet(client);
-    if (!replace && (await findMark(client)) === null) await requireEmpty(client, await hasRows(clickhouse));
-    await mark(client, contents.manifest.id);
+    if (!replace && (await findRestoreMarker(client)) === null) await requireEmpty(client, await hasRows(clickhouse));
+    await setRestoreMarker(client, contents.manifest.id);
     await dropSchema(client);
     await migratePostgres(directUrlOf(config), contents.manifest.postgresMigrations);
     await migrateEvents(config);
@@ -87,7 +87,7 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
     }
     if (!isCommitted) await commit(client);
     await migrate({ ...config, appSecret }, { isRestoring: true });
-    await deleteStrays(client, clickhouse);
+    await deleteOrphanRows(client, clickhouse);
     await finishRestore(config, { ...contents, ...rest });
     return { id: contents.manifest.id, snapshotAt: contents.snapshotAt, appSecret: contents.appSecret };
   } finally {

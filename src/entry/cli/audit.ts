@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { verifyAuditLog, type VerifiedAuditLog } from '#actions/audit/verify_audit_log.ts';
-import { getOrganization, inStores } from '#entry/cli/in_stores.ts';
+import { getOrganization, withStores } from '#entry/cli/with_stores.ts';
 import { print, tableOf } from '#entry/cli/text.ts';
 import type { Id } from '#kernel/ids.ts';
 
@@ -18,7 +18,7 @@ export function addAuditCommands(program: Command): void {
       'print JSON: auditLogs, each with organizationId, kind, and rows and head, or number, auditId and why',
     )
     .action(async ({ org, json }: { org?: string; json?: true }) => {
-      const auditLogs = await inStores(async ({ stores }) => {
+      const auditLogs = await withStores(async ({ stores }) => {
         const all = org === undefined ? (await stores.people.listOrganizations()).map(({ id }) => id) : [];
         const wanted = org === undefined ? all : [await getOrganization(stores, org)];
         const verified: Verified[] = [];

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
 import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
-import { runAsOperator } from '#entry/cli/in_stores.ts';
+import { runAsOperator } from '#entry/cli/with_stores.ts';
 import { print } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Stores } from '#storage/postgres/stores.ts';

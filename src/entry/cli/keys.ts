@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { addApiKey } from '#actions/keys/add_api_key.ts';
 import { revokeApiKey } from '#actions/keys/revoke_api_key.ts';
 import { toApiKeyView } from '#actions/keys/view.ts';
-import { getOrganization, inStores, runAsOperator } from '#entry/cli/in_stores.ts';
+import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { getMember } from '#entry/cli/users.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -39,7 +39,7 @@ export function addKeyCommands(program: Command): void {
     .requiredOption('--org <id>', 'the organization')
     .option('--json', 'print JSON: keys, each with keyId, name, user, permissions, createdAt, lastUsedAt, expiresAt')
     .action(async ({ org, json }: { org: string; json?: true }) => {
-      const apiKeys = await inStores(async ({ stores }) => {
+      const apiKeys = await withStores(async ({ stores }) => {
         const orgId = await getOrganization(stores, org);
         const listed = await stores.apiKeys.list(orgId, { ofUser: null }, { after: null, limit: null });
         return listed.map(toApiKeyView);
@@ -66,7 +66,7 @@ export function addKeyCommands(program: Command): void {
 }
 
 async function createKey({ org, user, permissions: wanted, name }: WantedKey) {
-  return await inStores(async (command) => {
+  return await withStores(async (command) => {
     const { stores, by } = command;
     const orgId = await getOrganization(stores, org);
     const member = user === undefined ? null : await getMember(stores, orgId, user);

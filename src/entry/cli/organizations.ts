@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 import { createOrganization } from '#actions/people/create_organization.ts';
-import { inStores } from '#entry/cli/in_stores.ts';
+import { withStores } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -13,7 +13,7 @@ export function addOrganizationCommands(program: Command): void {
     .requiredOption('--name <name>', 'its name', notBlank)
     .option('--json', 'print JSON: organizationId')
     .action(async ({ name, json }: { name: string; json?: true }) => {
-      const organizationId = await inStores((command) => createOrganization(command, name, command.by));
+      const organizationId = await withStores((command) => createOrganization(command, name, command.by));
       print(json, { organizationId }, `Created the organization ${organizationId}.`);
     });
   org
@@ -21,7 +21,7 @@ export function addOrganizationCommands(program: Command): void {
     .description('list the organizations, oldest first')
     .option('--json', 'print JSON: organizations, each with organizationId, name, createdAt')
     .action(async ({ json }: { json?: true }) => {
-      const found = await inStores(({ stores }) => stores.people.listOrganizations());
+      const found = await withStores(({ stores }) => stores.people.listOrganizations());
       const organizations = found.map(({ id, name, createdAt }) => {
         return { organizationId: id, name, createdAt: toTimestamp(createdAt) };
       });

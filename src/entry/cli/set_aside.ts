@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { inStores } from '#entry/cli/in_stores.ts';
+import { withStores } from '#entry/cli/with_stores.ts';
 import { print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -16,7 +16,7 @@ export function addSetAsideCommands(program: Command): void {
     .description('list what is set aside, the oldest first')
     .option('--json', 'print JSON: setAside, each with id, serviceId, events, tries, setAsideAt, dueAt; and jobs')
     .action(async ({ json }: { json?: true }) => {
-      const { rows, jobs } = await inStores(async ({ stores }) => ({
+      const { rows, jobs } = await withStores(async ({ stores }) => ({
         rows: await stores.setAside.list(LISTED_MAX),
         jobs: await stores.setAsideJobs.list(LISTED_MAX),
       }));
@@ -51,14 +51,14 @@ export function addSetAsideCommands(program: Command): void {
     .description('try it again within minutes')
     .action(async (id: string) => {
       const chosen = id === 'all' ? null : id;
-      const count = await inStores(async ({ stores, now }) => {
+      const count = await withStores(async ({ stores, now }) => {
         return (await stores.setAside.retry(chosen, now)) + (await stores.setAsideJobs.retry(chosen));
       });
-      if (count === 0 && id !== 'all') throw nothingCalled(id);
+      if (count === 0 && id !== 'all') throw notSetAside(id);
       print(undefined, {}, `${count} to be tried again`);
     });
 }
 
-function nothingCalled(id: string): AppError {
+function notSetAside(id: string): AppError {
   return new AppError('not_found', `nothing is set aside as ${id}; "tocsin set-aside list" shows what is`);
 }

@@ -6,7 +6,7 @@ import { addMember } from '#actions/people/add_member.ts';
 import { changeRole } from '#actions/people/change_role.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { getOrganization, inStores, runAsOperator } from '#entry/cli/in_stores.ts';
+import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
 import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -59,7 +59,7 @@ export function addUserCommands(program: Command): void {
     .option('--org <id>', 'only the members of this organization')
     .option('--json', 'print JSON: users, each with userId, name, email, organizationId, role')
     .action(async ({ org, json }: { org?: string; json?: true }) => {
-      const places = await inStores(async ({ stores }) => {
+      const places = await withStores(async ({ stores }) => {
         return await stores.people.listPlaces(org === undefined ? null : await getOrganization(stores, org));
       });
       const users = places.map(({ orgId, ...place }) => ({ ...place, organizationId: orgId }));
@@ -74,7 +74,7 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--email <email>', 'mail address of the user', mailAddress)
     .option('--json', 'print JSON: userId, reset')
     .action(async ({ email, json }: { email: string; json?: true }) => {
-      const userId = await inStores(async (command) => {
+      const userId = await withStores(async (command) => {
         const found = await command.stores.people.findUserByEmail(email);
         if (found === null) throw new AppError('not_found', `there is no user ${email}`);
         await resetSecondFactor(command, found.id, command.by);
@@ -88,7 +88,7 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--email <email>', 'mail address of the user', mailAddress)
     .option('--json', 'print JSON: userId, link')
     .action(async ({ email, json }: { email: string; json?: true }) => {
-      const made = await inStores(async (command) => {
+      const made = await withStores(async (command) => {
         const found = await command.stores.people.findUserByEmail(email);
         if (found === null) throw new AppError('not_found', `there is no user ${email}`);
         const { link } = await createReset(command, found.id, command.config.baseUrl, command.by);
@@ -134,7 +134,7 @@ async function createUser({
   const fault = await passwordFault(password, { email, name });
   if (fault !== null) throw new AppError('invalid_input', `the password ${fault}`);
   const passwordHash = await hashPassword(password);
-  return await inStores(async (command) => {
+  return await withStores(async (command) => {
     const { stores, by } = command;
     const orgId = await getOrganization(stores, org);
     const existing = await stores.people.findUserByEmail(email);

@@ -11,7 +11,7 @@ import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 export interface BodyLimits {
   readonly totalBytesMax: number;
   /** All bodies of those who have shown no key, together: what is left of the total is reserved for keys that are known. */
-  readonly strangersBytesMax: number;
+  readonly unauthenticatedBytesMax: number;
   /** Bodies of one service, key or session. */
   readonly senderBytesMax: number;
 }
@@ -21,7 +21,7 @@ const MEGABYTE = 1024 * 1024;
 export function bodyLimitsOf(limits: Limits): BodyLimits {
   return {
     totalBytesMax: limits.bodiesMegabytes * MEGABYTE,
-    strangersBytesMax: limits.bodiesWithoutKeyMegabytes * MEGABYTE,
+    unauthenticatedBytesMax: limits.bodiesWithoutKeyMegabytes * MEGABYTE,
     senderBytesMax: limits.bodiesOfSenderMegabytes * MEGABYTE,
   };
 }
@@ -36,7 +36,7 @@ export class BodyBudget {
   readonly #limits: BodyLimits;
   readonly #held = new Map<string, number>();
   #total = 0;
-  #strangers = 0;
+  #unauthenticated = 0;
 
   constructor(limits: BodyLimits) {
     this.#limits = limits;
@@ -91,23 +91,23 @@ export class BodyBudget {
     };
   }
 
-  #take(who: string, isStranger: boolean, bytes: number): void {
-    const { totalBytesMax, strangersBytesMax, senderBytesMax } = this.#limits;
+  #take(who: string, isUnauthenticated: boolean, bytes: number): void {
+    const { totalBytesMax, unauthenticatedBytesMax, senderBytesMax } = this.#limits;
     const own = (this.#held.get(who) ?? 0) + bytes;
     if (own > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
     if (this.#total + bytes > totalBytesMax) throw refusal('bodiesMegabytes');
-    if (isStranger && this.#strangers + bytes > strangersBytesMax) throw refusal('bodiesWithoutKeyMegabytes');
+    if (isUnauthenticated && this.#unauthenticated + bytes > unauthenticatedBytesMax) throw refusal('bodiesWithoutKeyMegabytes');
     this.#held.set(who, own);
     this.#total += bytes;
-    if (isStranger) this.#strangers += bytes;
+    if (isUnauthenticated) this.#unauthenticated += bytes;
   }
 
-  #give(who: string, isStranger: boolean, bytes: number): void {
+  #give(who: string, isUnauthenticated: boolean, bytes: number): void {
     const own = (this.#held.get(who) ?? 0) - bytes;
     if (own > 0) this.#held.set(who, own);
     else this.#held.delete(who);
     this.#total -= bytes;
-    if (isStranger) this.#strangers -= bytes;
+    if (isUnauthenticated) this.#unauthenticated -= bytes;
   }
 }
 

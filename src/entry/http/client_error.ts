@@ -20,25 +20,25 @@ export function answerClientError(
   }
   const status = STATUS[error.code ?? ''] ?? 400;
   if (status === 408) answerSlowRequest(socket, limit(socket));
-  else hangUp(socket, status, 'the request is malformed');
+  else endWithProblem(socket, status, 'the request is malformed');
 }
 
 const TOO_SLOW = 'the request took too long to arrive';
 
 /** Answers 408 to a client that sends too slowly, and closes the connection. */
 export function answerSlowRequest(socket: Socket, limit: LimitName): void {
-  if (socket.writable) hangUp(socket, 408, TOO_SLOW, LIMIT_SETTINGS[limit].variable);
+  if (socket.writable) endWithProblem(socket, 408, TOO_SLOW, LIMIT_SETTINGS[limit].variable);
   else socket.destroy();
 }
 
 /** Answers 400 to a client whose body comes in pieces that are too small, and closes the connection. */
 export function answerSmallPieces(socket: Socket): void {
   const what = 'the body comes in too many small pieces; send it in larger chunks';
-  if (socket.writable) hangUp(socket, 400, what, LIMIT_SETTINGS.bodyPieceBytesMin.variable);
+  if (socket.writable) endWithProblem(socket, 400, what, LIMIT_SETTINGS.bodyPieceBytesMin.variable);
   else socket.destroy();
 }
 
-function hangUp(socket: Socket, status: number, what: string, limit?: string): void {
+function endWithProblem(socket: Socket, status: number, what: string, limit?: string): void {
   const title = STATUS_CODES[status] ?? 'Error';
   const requestId = newId('req');
   const detail = limit === undefined ? what : `${what} (limit: ${limit})`;

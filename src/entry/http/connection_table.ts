@@ -33,7 +33,7 @@ export class ConnectionTable {
   readonly #proxies: BlockList;
   readonly #sockets = new Set<Socket>();
   /** Those that have shown no key, with their networks, the one that was idle longest first. */
-  readonly #strangers = new Map<Socket, string>();
+  readonly #unauthenticated = new Map<Socket, string>();
   readonly #ofNetwork = new Map<string, number>();
 
   constructor(counts: ConnectionCounts, options: ConnectionOptions) {
@@ -57,7 +57,7 @@ export class ConnectionTable {
     }
     if (this.#sockets.size >= connectionsMax) {
       limitLog.met(names.inAll, network);
-      const [oldest] = this.#strangers.keys();
+      const [oldest] = this.#unauthenticated.keys();
       if (oldest === undefined) {
         socket.destroy();
         return null;
@@ -66,7 +66,7 @@ export class ConnectionTable {
     }
     const counted = isProxy ? '' : network;
     this.#sockets.add(socket);
-    this.#strangers.set(socket, counted);
+    this.#unauthenticated.set(socket, counted);
     this.#ofNetwork.set(counted, (this.#ofNetwork.get(counted) ?? 0) + 1);
     socket.once('close', () => {
       this.#sockets.delete(socket);
@@ -77,9 +77,9 @@ export class ConnectionTable {
 
   /** The connection has shown a good key. */
   setKnown(socket: Socket): void {
-    const network = this.#strangers.get(socket);
+    const network = this.#unauthenticated.get(socket);
     if (network === undefined) return;
-    this.#strangers.delete(socket);
+    this.#unauthenticated.delete(socket);
     const count = (this.#ofNetwork.get(network) ?? 0) - 1;
     if (count > 0) this.#ofNetwork.set(network, count);
     else this.#ofNetwork.delete(network);
@@ -87,8 +87,8 @@ export class ConnectionTable {
 
   /** The connection was in use just now. */
   touch(socket: Socket): void {
-    const network = this.#strangers.get(socket);
-    if (network !== undefined && this.#strangers.delete(socket)) this.#strangers.set(socket, network);
+    const network = this.#unauthenticated.get(socket);
+    if (network !== undefined && this.#unauthenticated.delete(socket)) this.#unauthenticated.set(socket, network);
   }
 }
 

@@ -6,7 +6,7 @@ import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '
 import { isKnownSocket } from '#entry/http/sender.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
-/** What strangers may hold of this process's connections, and for how long. */
+/** What connections without a valid key may take of this process's connections, and for how long. */
 export interface ConnectionLimits extends ConnectionCounts {
   /** A body that is not there after so long must go on arriving at `bodyBytesPerSecondMin`. */
   readonly bodyGraceMs: number;

@@ -6,7 +6,7 @@ import { asHeader, headersOf } from '#entry/http/ingest_sentry.ts';
 import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/sender.ts';
-import { notTaken } from '#ingest/check_in_intake.ts';
+import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
 import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
@@ -55,7 +55,7 @@ export function mountCronIngest(scope: FastifyInstance, context: IngestContext):
         const checkIn = readCheckInRequest(request.params.slug, request.query, rawBodyOf(request));
         if (checkIn === null) throw new AppError('invalid_input', NO_CHECK_IN);
         const { taken, faults } = await context.checkIns.accept(target, [checkIn]);
-        if (taken === 0) throw notTaken(faults);
+        if (taken === 0) throw checkInRefused(faults);
         if (faults.length > 0) void reply.header('x-sentry-error', asHeader(faults.join('; ')));
         return await reply.code(202).send({ slug: checkIn.slug, faults });
       },

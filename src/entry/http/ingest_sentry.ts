@@ -5,7 +5,7 @@ import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { setSender } from '#entry/http/sender.ts';
-import { notTaken } from '#ingest/check_in_intake.ts';
+import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -107,7 +107,7 @@ async function takeCheckIns(
 ): Promise<string | null> {
   if (checkIns.length === 0) return null;
   const { taken, faults } = await context.checkIns.accept(target, checkIns);
-  if (taken === 0 && events.length === 0 && faults.length > 0) throw notTaken(faults);
+  if (taken === 0 && events.length === 0 && faults.length > 0) throw checkInRefused(faults);
   return faults.length === 0 ? null : faults.join('; ');
 }
 

@@ -6,16 +6,16 @@ import type { PortConnections } from '#ingest/port_protocol.ts';
 
 interface PortLimits extends ConnectionCounts {
   /** How long a connection may last, and what may come over it, before it has shown a good key. */
-  readonly strangerMsMax: number;
-  readonly strangerBytesMax: number;
+  readonly unauthenticatedMsMax: number;
+  readonly unauthenticatedBytesMax: number;
 }
 
 export function portLimitsOf(limits: Limits): PortLimits {
   return {
     connectionsMax: limits.portConnectionsMax,
     connectionsOfAddressMax: limits.portConnectionsOfAddressMax,
-    strangerMsMax: limits.portSecondsWithoutKey * 1_000,
-    strangerBytesMax: limits.portKilobytesWithoutKey * 1_024,
+    unauthenticatedMsMax: limits.portSecondsWithoutKey * 1_000,
+    unauthenticatedBytesMax: limits.portKilobytesWithoutKey * 1_024,
   };
 }
 
@@ -29,12 +29,12 @@ export function limitPortConnections(
   options: ConnectionOptions,
 ): PortConnections & { close(): void } {
   const table = new ConnectionTable(limits, { ...options, names: NAMES });
-  const strangers = new Map<Socket, { readonly network: string; readonly since: number }>();
+  const unauthenticated = new Map<Socket, { readonly network: string; readonly since: number }>();
   const look = setInterval(() => {
     const now = performance.now();
-    for (const [socket, { network, since }] of strangers) {
-      const isLate = now - since > limits.strangerMsMax;
-      if (!isLate && socket.bytesRead <= limits.strangerBytesMax) continue;
+    for (const [socket, { network, since }] of unauthenticated) {
+      const isLate = now - since > limits.unauthenticatedMsMax;
+      if (!isLate && socket.bytesRead <= limits.unauthenticatedBytesMax) continue;
       options.limitLog.met(isLate ? 'portSecondsWithoutKey' : 'portKilobytesWithoutKey', network);
       socket.destroy();
     }
@@ -44,12 +44,12 @@ export function limitPortConnections(
     admit(socket) {
       const network = table.admit(socket);
       if (network === null) return false;
-      strangers.set(socket, { network, since: performance.now() });
-      socket.once('close', () => strangers.delete(socket));
+      unauthenticated.set(socket, { network, since: performance.now() });
+      socket.once('close', () => unauthenticated.delete(socket));
       return true;
     },
     setKnown(socket) {
-      strangers.delete(socket);
+      unauthenticated.delete(socket);
       table.setKnown(socket);
     },
     close: () => clearInterval(look),

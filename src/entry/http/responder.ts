@@ -98,7 +98,7 @@ async function admit(context: AppContext, caller: Caller, request: FastifyReques
   const stores = storesOf(context.db.session());
   const agentId = agentIdOf(actor);
   if (agentId === null) throw new Error('nobody calls over MCP without a credential');
-  const { areStopped, isResponder } = await stores.responders.standingOf(orgId, agentId);
+  const { areStopped, isResponder } = await stores.responders.getAgentState(orgId, agentId);
   if (isResponder && !areStopped) {
     const views = [...caller.permissions].filter((permission) => permission.endsWith(':view'));
     return {

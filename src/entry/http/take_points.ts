@@ -3,7 +3,7 @@ import { toAppError } from '#entry/http/problem.ts';
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
 import { inSlices } from '#ingest/protocols/body/in_slices.ts';
-import { PACE_RETRY_SECONDS } from '#ingest/series/series_pace.ts';
+import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
@@ -41,7 +41,7 @@ export async function takePoints(
 
 function tooManyAtOnce(points: number): AppError {
   const message = `${points} points of new series are not stored yet: more come at once than can be taken in; send the request again`;
-  return new AppError('unavailable', message, { retryAfterSeconds: PACE_RETRY_SECONDS });
+  return new AppError('unavailable', message, { retryAfterSeconds: NEW_SERIES_RETRY_SECONDS });
 }
 
 /** Finds senders of protocols that have a port of their own. */

@@ -1,6 +1,6 @@
 import { decideOverdue, overdueFrom } from '#core/monitors/monitor.ts';
 import type { MonitorRuntime } from '#incidents/monitors/take_check_ins.ts';
-import { type BadRun, openMonitorIncidents } from '#incidents/monitors/tell_rules.ts';
+import { type FailedRun, openMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -47,7 +47,7 @@ async function decide(
   await stores.monitors.save(monitorId, decision.monitor, overdueFrom(decision.monitor, stillRunning), now);
   if (decision.change !== 'fails' || monitor.isMuted) return;
   const late = tooLong[0];
-  const bad: BadRun | null =
+  const bad: FailedRun | null =
     missedAt !== null
       ? { outcome: 'missed', at: missedAt }
       : late === undefined

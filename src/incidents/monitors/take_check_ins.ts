@@ -1,6 +1,6 @@
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { decideCheckIn, overdueFrom } from '#core/monitors/monitor.ts';
-import { openMonitorIncidents, resolveMonitorIncidents } from '#incidents/monitors/tell_rules.ts';
+import { openMonitorIncidents, resolveMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { WaitingCheckIn } from '#storage/postgres/check_in_store.ts';

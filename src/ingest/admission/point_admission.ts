@@ -9,7 +9,7 @@ import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';
 import { MetricTypes, TypeChanges } from '#ingest/series/metric_types.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
-import { TOO_MANY_AT_ONCE } from '#ingest/series/series_pace.ts';
+import { TOO_MANY_AT_ONCE } from '#ingest/series/new_series_limiter.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 /** The limits of one request. */
@@ -212,7 +212,7 @@ export class PointAdmission {
   }
 
   /** Notes the type and the unit that the sender says a metric has. */
-  tellType(name: string, type: number, unit: string): void {
+  announceType(name: string, type: number, unit: string): void {
     this.#typeChanges.add(this.limits.types.tell(name, type, unit));
   }
 

@@ -245,7 +245,7 @@ class WriteRequestDecoder {
 
   /** Reads the rest of a series whose labels were sent before; false if it must be decoded completely. */
   #readRemembered(remembered: RememberedSeries, end: number): boolean {
-    const isLone = this.#sample.readLone(end);
+    const isLone = this.#sample.readSingle(end);
     if (!isLone && !this.#hasOnlySamples(end)) return false;
     const index = this.#admission.addAcceptedSeries(remembered);
     if (index === null) return false;

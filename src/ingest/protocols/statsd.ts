@@ -18,13 +18,13 @@ const FLUSH_MS = 10_000;
 /** Values that a process reads a second; what comes beyond is not read. */
 const VALUES_PER_SECOND_MAX = 100_000;
 /** Lines a second whose keys are not known to be good: they take nothing from the others. */
-const STRANGER_LINES_PER_SECOND_MAX = 5_000;
+const UNAUTHENTICATED_LINES_PER_SECOND_MAX = 5_000;
 /** What all good keys may gather between two flushes, and what one may of which nothing is known yet. */
 const AGGREGATED_MAX = { seriesMax: 50_000, bytesMax: 64 * 1024 * 1024 };
-const AGGREGATED_OF_STRANGER_MAX = { seriesMax: 500, bytesMax: 256 * 1024 };
+const UNAUTHENTICATED_AGGREGATE_MAX = { seriesMax: 500, bytesMax: 256 * 1024 };
 /** Keys that are known to be good, those that are being looked up, and those that are known to be bad. */
 const KEYS_MAX = 2_000;
-const STRANGERS_MAX = 100;
+const UNAUTHENTICATED_KEYS_MAX = 100;
 const BAD_KEYS_MAX = 1_000;
 /** A good key is remembered for so many flushes without a line. */
 const IDLE_FLUSHES_MAX = 60;
@@ -56,7 +56,7 @@ function* decodePoints(
     const series = admission.findOrAddSeries(admission.label(NAME_LABEL, name), labels);
     if (typeof series === 'string') admission.refuse(series, place);
     else {
-      admission.tellType(told.family, told.type, told.unit);
+      admission.announceType(told.family, told.type, told.unit);
       admission.add(series, at, value, kind, place);
     }
   }
@@ -84,10 +84,10 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   const sendings = new Map<string, Sending>();
   const badKeys = new Set<string>();
   const budget = new AggregationBudget(AGGREGATED_MAX);
-  let strangers = 0;
+  let unauthenticatedKeys = 0;
   let lost = 0;
   let valuesLeft = VALUES_PER_SECOND_MAX;
-  let strangerLinesLeft = STRANGER_LINES_PER_SECOND_MAX;
+  let unauthenticatedLinesLeft = UNAUTHENTICATED_LINES_PER_SECOND_MAX;
 
   const lookUp = (key: string, sending: Sending): void => {
     sending.looking ??= open(key, sending.address)
@@ -99,7 +99,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
         sending.looking = null;
         sending.isGood = isGood;
         if (isGood === null) return;
-        strangers -= 1;
+        unauthenticatedKeys -= 1;
         if (isGood) {
           sending.lines.moveTo(budget);
           return;
@@ -119,12 +119,12 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   const sendingOf = (key: string, address: string): Sending | null => {
     const known = sendings.get(key);
     if (known?.isGood === true) return known;
-    if ((strangerLinesLeft -= 1) < 0 || badKeys.has(key)) return null;
+    if ((unauthenticatedLinesLeft -= 1) < 0 || badKeys.has(key)) return null;
     if (known !== undefined) return known;
-    if (key !== own && (strangers >= STRANGERS_MAX || sendings.size >= KEYS_MAX)) return null;
+    if (key !== own && (unauthenticatedKeys >= UNAUTHENTICATED_KEYS_MAX || sendings.size >= KEYS_MAX)) return null;
     const sending: Sending = {
       address,
-      lines: new LineAggregator(new AggregationBudget(AGGREGATED_OF_STRANGER_MAX)),
+      lines: new LineAggregator(new AggregationBudget(UNAUTHENTICATED_AGGREGATE_MAX)),
       isGood: null,
       looking: null,
       waiting: [],
@@ -133,7 +133,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
       storing: null,
     };
     sendings.set(key, sending);
-    strangers += 1;
+    unauthenticatedKeys += 1;
     lookUp(key, sending);
     return sending;
   };
@@ -212,7 +212,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
 
   const refill = setInterval(() => {
     valuesLeft = VALUES_PER_SECOND_MAX;
-    strangerLinesLeft = STRANGER_LINES_PER_SECOND_MAX;
+    unauthenticatedLinesLeft = UNAUTHENTICATED_LINES_PER_SECOND_MAX;
   }, 1_000);
   let flushing = Promise.resolve();
   const flushNext = (): Promise<void> => (flushing = flushing.then(flush));
@@ -226,7 +226,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
       // What has arrived already is read first.
       for (let turn = 0; turn < 32; turn += 1) await setImmediate();
       socket.close();
-      await reader.settle();
+      await reader.drain();
       for (const [key, sending] of sendings) if (sending.isGood === null) lookUp(key, sending);
       await Promise.all([...sendings.values()].flatMap(({ looking }) => looking ?? []));
       await flushNext();

@@ -1,6 +1,6 @@
 import { POINTS_MAX } from '#core/metrics/limits.ts';
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
-import { SeriesPace, TOO_MANY_AT_ONCE } from '#ingest/series/series_pace.ts';
+import { NewSeriesLimiter, TOO_MANY_AT_ONCE } from '#ingest/series/new_series_limiter.ts';
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
@@ -30,7 +30,7 @@ interface HeldDay {
   wanted: number[];
   /** How many were wanted so far. */
   deferred: number;
-  settling: Promise<void> | null;
+  reconciling: Promise<void> | null;
   readonly allowance: SeriesAllowance;
 }
 
@@ -87,10 +87,10 @@ export class SeriesQuota {
       const found = await withTimeout(this.#lookUpOnce(serviceId, day), TIMEOUT_MS, () => {
         throw slow();
       });
-      this.#noteAway(null);
+      this.#noteAvailability(null);
       return found.allowance;
     } catch (error) {
-      this.#noteAway(error);
+      this.#noteAvailability(error);
       return ANY_SERIES;
     }
   }
@@ -106,28 +106,28 @@ export class SeriesQuota {
     const result = await read(allowance);
     if (held === undefined || held.deferred === deferred) return result;
     // What this request wants is in the round under way, or in the next one.
-    await held.settling;
+    await held.reconciling;
     if (held.wanted.length > 0) {
-      held.settling ??= this.#settle(serviceId, held).finally(() => (held.settling = null));
+      held.reconciling ??= this.#reconcile(serviceId, held).finally(() => (held.reconciling = null));
     }
-    await held.settling;
+    await held.reconciling;
     return await read(allowance);
   }
 
-  async #settle(serviceId: Id<'service'>, held: HeldDay): Promise<void> {
+  async #reconcile(serviceId: Id<'service'>, held: HeldDay): Promise<void> {
     const { wanted } = held;
     held.wanted = [];
     try {
-      await this.#settleInPostgres(serviceId, held, wanted);
-      this.#noteAway(null);
+      await this.#reconcileInPostgres(serviceId, held, wanted);
+      this.#noteAvailability(null);
     } catch (error) {
       // As for the rest, nothing is refused while it cannot be counted.
       this.#admit(held, wanted);
-      this.#noteAway(error);
+      this.#noteAvailability(error);
     }
   }
 
-  async #settleInPostgres(serviceId: Id<'service'>, held: HeldDay, wanted: readonly number[]): Promise<void> {
+  async #reconcileInPostgres(serviceId: Id<'service'>, held: HeldDay, wanted: readonly number[]): Promise<void> {
     const { fresh } = held;
     held.fresh = [];
     try {
@@ -187,7 +187,7 @@ export class SeriesQuota {
   #hold(day: string, series: SeriesSet): HeldDay {
     const { perDayMax, clock, processes } = this.#options;
     const tooMany = `a new series beyond the ${perDayMax} that the service may have a day (UTC)`;
-    const pace = new SeriesPace(clock);
+    const pace = new NewSeriesLimiter(clock);
     const isTooFar = ({ fresh }: HeldDay): boolean =>
       processes() > 1 && fresh.length / 2 >= Math.floor(((perDayMax - series.size) * UNSHARED_SHARE) / processes());
     const held: HeldDay = {
@@ -196,7 +196,7 @@ export class SeriesQuota {
       fresh: [],
       wanted: [],
       deferred: 0,
-      settling: null,
+      reconciling: null,
       allowance: {
         sign: Symbol(day),
         pay: (bodyBytes) => pace.pay(bodyBytes),
@@ -228,10 +228,10 @@ export class SeriesQuota {
       await this.#write();
       await this.#read();
       this.#prune();
-      this.#noteAway(null);
+      this.#noteAvailability(null);
     } catch (error) {
       this.#isAsked = true;
-      this.#noteAway(error);
+      this.#noteAvailability(error);
     }
   }
 
@@ -284,7 +284,7 @@ export class SeriesQuota {
     return dayOf(this.#options.clock.now());
   }
 
-  #noteAway(error: unknown): void {
+  #noteAvailability(error: unknown): void {
     const isAway = error !== null;
     if (isAway && !this.#isAway)
       this.#options.log.warn({ err: error }, 'failed to count series; all of them are accepted');

@@ -115,7 +115,7 @@ export class ServiceTypes {
     if (taken.length === 0) return;
     try {
       const told = taken.flatMap(({ serviceId, told }) => told.map((one) => ({ serviceId, ...one })));
-      await this.#store().tell(told, this.#options.clock.now());
+      await this.#store().announce(told, this.#options.clock.now());
     } catch (error) {
       for (const { types, told } of taken) types.leaveUnwritten(told.map(({ name }) => name));
       throw error;

@@ -1,6 +1,6 @@
 import type { Role } from '#kernel/permissions.ts';
 import { type MailText, render } from '#notify/mail/mail_pieces.ts';
-import { unlinked } from '#notify/texts/unlinked.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** Asks somebody to join an organization. */
 export function invitationMail(invitation: {
@@ -11,7 +11,7 @@ export function invitationMail(invitation: {
 }): MailText {
   const { organization, invitedBy, role, link } = invitation;
   // Strangers can choose both names, so no mail program may turn them into links.
-  const heading = unlinked(`${invitedBy ?? 'Somebody'} invites you to ${organization}`);
+  const heading = withoutLinks(`${invitedBy ?? 'Somebody'} invites you to ${organization}`);
   return render(heading, [
     { kind: 'heading', text: `${heading}.` },
     { kind: 'paragraph', text: `You would join the organization on Tocsin as ${role}.` },

@@ -31,7 +31,7 @@ export async function findClusterFault(
   { everyServer, database = client.database }: { readonly everyServer: boolean; readonly database?: string },
 ): Promise<ClusterFault | null> {
   const { cluster } = client.layout;
-  if (cluster === null) return await findStrayCluster(client, database);
+  if (cluster === null) return await findOtherCluster(client, database);
   const servers = await listServers(client, cluster);
   if (servers.length === 0) return { sentence: await unknownCluster(client, cluster), mayPass: false };
   const there = await listAnswering(client, cluster);
@@ -60,7 +60,7 @@ export async function findClusterFault(
 }
 
 /** The tables of one server, or of a cluster that is not named, look the same to queries, and must not be mixed. */
-async function findStrayCluster(client: ClickHouseClient, database: string): Promise<ClusterFault | null> {
+async function findOtherCluster(client: ClickHouseClient, database: string): Promise<ClusterFault | null> {
   const engine = await engineOf(client, database);
   if (engine !== 'Distributed') return null;
   const [found] = await rows<[definition: string]>(

@@ -29,7 +29,7 @@ export const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
 
 const OF_GROUPS = `service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${since()}`;
 
-/** Merged groups, each with the one that takes its events, for `takerOf`. */
+/** Merged groups, each with the one that takes its events, for `mergedGroupOf`. */
 interface Merged {
   readonly ids: readonly string[];
   readonly takers: readonly string[];
@@ -44,7 +44,7 @@ export function mergedPairs(pairs: readonly (readonly [part: Id<'group'>, taker:
 }
 
 /** The group that takes an event. */
-export function takerOf({ ids }: Merged): string {
+export function mergedGroupOf({ ids }: Merged): string {
   if (ids.length === 0) return 'group_id';
   const place = 'indexOf({merged:Array(UUID)}, group_id)';
   return `if(${place} = 0, group_id, arrayElement({takers:Array(UUID)}, ${place}))`;
@@ -94,7 +94,7 @@ export class ExceptionCounter {
 
   async #countAlike(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupTotals])[]> {
     const merged = mergedOf(scopes);
-    const group = takerOf(merged);
+    const group = mergedGroupOf(merged);
     const parameters = {
       services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
       groups: [...scopes.map(({ groupId }) => uuidOf(groupId)), ...merged.ids],

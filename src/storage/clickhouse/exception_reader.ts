@@ -14,7 +14,7 @@ import {
   type GroupScope,
   isOfGroup,
   mergedOf,
-  takerOf,
+  mergedGroupOf,
   USERS,
 } from '#storage/clickhouse/exception_counter.ts';
 import { ExceptionEventPages } from '#storage/clickhouse/exception_event_pages.ts';
@@ -120,7 +120,7 @@ export class ExceptionReader {
     const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
     const merged = mergedOf(scopes);
     const rows = await this.#rows<[group: string, events: string, users: string]>(
-      `SELECT ${takerOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
+      `SELECT ${mergedGroupOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
        PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
        GROUP BY taker`,
       {

@@ -1,7 +1,7 @@
 import { idOfUuid, type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { EVENTS, mergedPairs, takerOf, USERS } from '#storage/clickhouse/exception_counter.ts';
+import { EVENTS, mergedPairs, mergedGroupOf, USERS } from '#storage/clickhouse/exception_counter.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /** What was seen of a service in one release. */
@@ -46,7 +46,7 @@ export class ReleaseReader {
   ): Promise<ReleaseTotals[]> {
     const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
     const rows = await this.#rows(
-      `SELECT release, ${EVENTS}, ${USERS}, uniqExact(${takerOf(pairs)}), toUnixTimestamp64Milli(min(at)),
+      `SELECT release, ${EVENTS}, ${USERS}, uniqExact(${mergedGroupOf(pairs)}), toUnixTimestamp64Milli(min(at)),
          toUnixTimestamp64Milli(max(at)) AS last
        FROM exception_events PREWHERE ${OF_SERVICE} WHERE release != ''
        GROUP BY release ORDER BY last DESC, release LIMIT {limit:UInt32}`,
@@ -71,7 +71,7 @@ export class ReleaseReader {
   ): Promise<{ readonly groups: readonly GroupInReleases[]; readonly groupsTotal: number }> {
     const pairs = mergedPairs(merged.map(({ groupId, intoId }) => [groupId, intoId]));
     const rows = await this.#rows(
-      `SELECT ${takerOf(pairs)} AS taker, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
+      `SELECT ${mergedGroupOf(pairs)} AS taker, uniqExactIf(cityHash64(event_id), release = {before:String}) AS older,
          uniqExactIf(cityHash64(event_id), release = {after:String}) AS newer, count() OVER ()
        FROM exception_events PREWHERE ${OF_SERVICE} AND release IN ({before:String}, {after:String})
        GROUP BY taker ORDER BY newer DESC, older DESC, taker LIMIT {limit:UInt32}`,
@@ -93,7 +93,7 @@ export class ReleaseReader {
   }
 }
 
-/** What `takerOf` is given. */
+/** What `mergedGroupOf` is given. */
 function parametersOf({ ids, takers }: ReturnType<typeof mergedPairs>): Record<string, unknown> {
   return ids.length === 0 ? {} : { merged: ids, takers };
 }

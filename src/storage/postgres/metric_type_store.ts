@@ -45,7 +45,7 @@ export class MetricTypeStore {
   }
 
   /** Notes what was told now, all or nothing. What is said of a service that is gone is left out. */
-  async tell(told: readonly AnnouncedType[], now: Temporal.Instant): Promise<void> {
+  async announce(told: readonly AnnouncedType[], now: Temporal.Instant): Promise<void> {
     const added = rowsOf('added', {
       service_id: ['text', told.map(({ serviceId }) => serviceId)],
       name: ['text', told.map(({ name }) => name)],
@@ -125,7 +125,7 @@ export class MetricTypeStore {
   }
 
   /** Removes what nobody has said since. */
-  async removeToldBefore(at: Temporal.Instant): Promise<void> {
+  async removeAnnouncedBefore(at: Temporal.Instant): Promise<void> {
     await this.#session.db.deleteFrom('metric_types').where('told_at', '<', at).execute();
   }
 }

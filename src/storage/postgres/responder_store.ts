@@ -16,7 +16,7 @@ export type ResponderRow = Pick<
 >;
 
 /** How one agent stands: what its organization decided, and whether it may respond. */
-export interface AgentStanding extends AgentSettings {
+export interface AgentState extends AgentSettings {
   readonly isResponder: boolean;
 }
 
@@ -83,7 +83,7 @@ export class ResponderStore {
       .execute();
   }
 
-  async standingOf(orgId: Id<'org'>, agentId: string): Promise<AgentStanding> {
+  async getAgentState(orgId: Id<'org'>, agentId: string): Promise<AgentState> {
     const settings = await this.getSettings(orgId);
     return { ...settings, isResponder: await this.isResponder(orgId, agentId) };
   }

@@ -59,7 +59,7 @@ export class RestorationStore {
   }
 
   /** Pages that wait may have left after the backup: the provider is asked before one is sent. Returns how many. */
-  async doubtWaitingPages(): Promise<number> {
+  async markWaitingPagesUncertain(): Promise<number> {
     const doubted = await this.#session.db
       .updateTable('notifications')
       .set({ reason: UNCERTAIN })

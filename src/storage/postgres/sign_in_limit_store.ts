@@ -51,7 +51,7 @@ export class SignInLimitStore {
   }
 
   /** No longer counts one try, which succeeded. */
-  async uncount(key: string): Promise<void> {
+  async undoAttempt(key: string): Promise<void> {
     await this.#session.db
       .updateTable('sign_in_brakes')
       .set(({ eb }) => ({ tries: eb('tries', '-', 1) }))

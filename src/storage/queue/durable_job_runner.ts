@@ -14,7 +14,7 @@ import {
 } from '#storage/postgres/durable_job_store.ts';
 import { newId } from '#kernel/ids.ts';
 import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
-import { SET_ASIDE_MS, SUSPECTS_MAX, SUSPICION } from '#storage/queue/deaths.ts';
+import { SET_ASIDE_MS, SUSPECTS_MAX, SUSPICION } from '#storage/queue/crash_limits.ts';
 import { Isolation } from '#storage/queue/isolation.ts';
 import { JobWatch } from '#storage/queue/job_watch.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
@@ -274,7 +274,7 @@ class DurableJobRunner {
   async #deleteDone(log: Log): Promise<void> {
     const done = this.#done;
     this.#done = [];
-    await this.#tellEnds();
+    await this.#recordEnds();
     if (done.length === 0) return;
     try {
       await this.#store.remove(done);
@@ -288,7 +288,7 @@ class DurableJobRunner {
   }
 
   /** So that a database that was away makes no job look as if its worker had died. */
-  async #tellEnds(): Promise<void> {
+  async #recordEnds(): Promise<void> {
     const untold = this.#untold;
     if (untold.length === 0) return;
     this.#untold = [];

@@ -6,7 +6,7 @@ import { isKnown, type JobContract, type QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
-import { isDeadly, pardon, setAside } from '#storage/queue/deadly_jobs.ts';
+import { crashesWorkers, forgiveStall, setAside } from '#storage/queue/crashing_jobs.ts';
 
 /** What a handler knows of the job itself. */
 export interface JobRun {
@@ -77,7 +77,7 @@ const WAITING_CONNECTIONS = 2;
 /**
  * Starts consuming. A killed worker's jobs run again after `lockDuration` plus `stalledInterval`; `maxStalledCount`
  * is far above the default of 1, with which two kills would lose a job for good. Instead, a job over which workers have died
- * is set aside (`deadly_jobs.ts`).
+ * is set aside (`crashing_jobs.ts`).
  */
 export function startJobWorkers(
   connect: (poolMax: number) => QueueConnection,
@@ -104,7 +104,7 @@ export function startJobWorkers(
     log.warn({}, 'the queue did not drain in time; other workers run its jobs');
     const givenBack = Promise.all([
       ...handlers.map(async (handler) => await handler.giveBack?.()),
-      ...[...running].map(async (job) => await pardon(job)),
+      ...[...running].map(async (job) => await forgiveStall(job)),
     ]);
     await withTimeout(givenBack, GIVE_BACK_WITHIN_MS, () => []);
     // Without a connection the jobs' locks end, and other workers take them over.
@@ -123,7 +123,7 @@ function startWorker(
   const process = async (job: Job, token?: string): Promise<void> => {
     const handler = handlers.get(job.name);
     if (handler === undefined || !isKnown(handler.job, job.data)) return await leaveToNewer(job, token, log);
-    if (isDeadly(job, name)) await setAside(job, token, log);
+    if (crashesWorkers(job, name)) await setAside(job, token, log);
     const jobId = job.id ?? '';
     running.add(job);
     try {

@@ -8,7 +8,7 @@ import { compareReleases } from '#actions/releases/compare_releases.ts';
 import { listReleases } from '#actions/releases/list_releases.ts';
 import type { Caller } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
-import { eventsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -31,7 +31,7 @@ beforeEach(async () => {
 async function arrive(release: string | null, type = 'CardDeclined') {
   const [exception] = exceptionEvent(w.clock.now()).exceptions;
   const event = exceptionEvent(w.clock.now(), { release, exceptions: [{ ...exception!, type }] });
-  await eventsArrive(workerRuntime(w.context), { orgId: w.orgId, serviceId }, [event]);
+  await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, [event]);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   const { groupId } = groups.find(({ title }: { title: string }) => title.startsWith(type));
   w.clock.advance({ minutes: 1 });

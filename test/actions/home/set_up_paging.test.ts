@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { eventsArrive } from '#test/kit/arrivals.ts';
-import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
+import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
 
 const ASKED = {
@@ -35,7 +35,7 @@ test('one operation makes all that a first page needs, and the caller is paged b
   expect(alertRules).toMatchObject([{ ruleId, kind: 'exception', escalationPolicyId: policyId }]);
   expect(await w.expectOk('who_is_on_call', { teamId })).toMatchObject({ onCall: [{ userId }] });
 
-  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
   await w.settle();
   expect(w.phone.messages).toMatchObject([{ to: ASKED.phone }]);
 });

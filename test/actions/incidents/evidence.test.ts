@@ -4,7 +4,7 @@ import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/actions/exceptions/given_events.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('an incident comes with what fired, deploys, new exceptions, metrics that moved and how alike ones ended', async () => {
   const w = await staffedWorld();

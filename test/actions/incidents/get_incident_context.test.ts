@@ -3,11 +3,11 @@ import { expect, test } from 'vitest';
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
 import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
-import { eventsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const contextOf = (w: StaffedWorld, incidentId: string) =>
   runOperation(w, getIncidentContext, memberCaller(w.orgId, w.owner.userId, 'viewer'), { incidentId });
@@ -47,7 +47,7 @@ test('it says what was changed shortly before, and which exceptions and incident
   w.clock.advance({ minutes: 10 });
   const other = await w.given.service({ name: 'search' });
   await w.expectOk('create_alert_rule', { serviceId: other.serviceId, name: 'New', kind: 'exception', config: {} });
-  await eventsArrive(w.runtime, { orgId: w.orgId, serviceId: other.serviceId }, [
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: other.serviceId }, [
     exceptionEvent(w.clock.now(), { exceptions: [], message: 'no route to the index' }),
   ]);
   w.clock.advance({ minutes: 4 });
@@ -64,7 +64,7 @@ test('it names the releases that were deployed or first seen shortly before, and
   const { w, alert } = await anAlert();
   const event = (release: string) => exceptionEvent(w.clock.now(), { exceptions: [], message: 'declined', release });
   const arrive = (release: string) =>
-    eventsArrive(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, [event(release)]);
+    runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, [event(release)]);
   await arrive('1.0.0');
   w.clock.advance({ hours: 3 });
   await arrive('1.0.0');

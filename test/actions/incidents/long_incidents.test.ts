@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 test('of a long timeline and log the newest entries are shown, all are counted, and no step loses whom it paged', async () => {
   const w = await staffedWorld();

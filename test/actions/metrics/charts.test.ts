@@ -216,7 +216,7 @@ describe('the metrics of a service', () => {
         value: () => 0.5,
       })),
     );
-    await storesOf(w.context.db.session()).metricTypes.tell(
+    await storesOf(w.context.db.session()).metricTypes.announce(
       [{ serviceId, name: 'cpu_ratio', type: 2, unit: '1' }],
       w.clock.now(),
     );

@@ -6,7 +6,7 @@ import { listReleases } from '#actions/releases/list_releases.ts';
 import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import type { Caller } from '#core/access/caller.ts';
 import type { Id } from '#kernel/ids.ts';
-import { eventsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       exceptions: [],
       user: { id: user, email: null, username: null, ip: null },
     });
-  await eventsArrive(runtime, { orgId: w.orgId, serviceId }, [
+  await runGroupExceptions(runtime, { orgId: w.orgId, serviceId }, [
     failure('1.0.0', 'disk full', 'a', 5),
     failure('1.0.0', 'disk full', 'b', 4),
     failure('1.0.0', 'no route', 'a', 4),

@@ -7,10 +7,10 @@ import { listMaintenance } from '#actions/rules/list_maintenance.ts';
 import { previewMaintenance } from '#actions/rules/preview_maintenance.ts';
 import { updateMaintenance } from '#actions/rules/update_maintenance.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
-import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 let w: StaffedWorld;
 let first: Alert;
@@ -137,7 +137,7 @@ test('incidents that one cause opens name each other, and one that waits shows n
   await setOfRule(w, second, { groupMinutes: 2 });
   const leadId = await first.trigger();
   const point = { name: 'queue', at: w.clock.now(), value: 5, labels: { host: 'web-3' } };
-  await pointsArrive(w.runtime, first.serviceId, [point]);
+  await runStorePoints(w.runtime, first.serviceId, [point]);
   await w.evaluate();
   const followerId = (await w.expectOk('list_incidents')).incidents.find(({ title }: { title: string }) =>
     title.startsWith('Queue'),

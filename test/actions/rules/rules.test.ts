@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { pointsArrive } from '#test/kit/arrivals.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { world, type World } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 
@@ -266,7 +266,7 @@ test('a rule whose metric has never arrived says so, with the nearest names, and
   const { serviceId } = await given(w);
   const runtime = workerRuntime(w.context);
   const arrive = (...names: string[]) =>
-    pointsArrive(
+    runStorePoints(
       runtime,
       serviceId,
       names.map((name) => ({ name, at: w.clock.now(), value: 1 })),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { eventsArrive, pointsArrive } from '#test/kit/arrivals.ts';
+import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -17,13 +17,13 @@ test('what a service sent is told hour by hour, with what was refused and what w
   const now = w.clock.now();
   const runtime = workerRuntime(w.context);
   const at = now.subtract({ minutes: 10 });
-  await pointsArrive(runtime, shop.serviceId, [
+  await runStorePoints(runtime, shop.serviceId, [
     { name: 'cpu', at, value: 1 },
     { name: 'cpu', at: now.subtract({ hours: 3 }), value: 2 },
     { name: 'cpu', at: now.subtract({ hours: 30 }), value: 3 },
   ]);
   const service = { orgId: w.orgId, serviceId: shop.serviceId };
-  await eventsArrive({ ...runtime, ...w.context }, service, [exceptionEvent(at), exceptionEvent(at)]);
+  await runGroupExceptions({ ...runtime, ...w.context }, service, [exceptionEvent(at), exceptionEvent(at)]);
   await storesOf(w.context.db.session()).ingestRefusals.add([
     { serviceId: shop.serviceId, kind: 'points', reason: 'faulty', hour: at, count: 7, lastAt: at },
   ]);

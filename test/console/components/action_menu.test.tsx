@@ -4,7 +4,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react';
 import { afterEach, expect, test, vi } from 'vitest';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { PATIENTLY } from '#test/console/patiently.ts';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 vi.mock('#console/components/use_close_on_back.ts', () => ({ useCloseOnBack: () => {} }));
 

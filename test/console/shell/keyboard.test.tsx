@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { focusedRowId, setShortcutsEnabled, useShortcut, useShortcuts } from '#console/shell/keyboard.ts';
 import { NavigationContext } from '#console/shell/navigation.ts';
 import { renderInRouter } from '#test/console/in_router.tsx';
-import { PATIENTLY } from '#test/console/patiently.ts';
+import { PATIENTLY } from '#test/console/long_wait.ts';
 
 const onHelp = vi.fn<() => void>();
 const onAcknowledge = vi.fn<() => void>();

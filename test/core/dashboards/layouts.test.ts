@@ -9,7 +9,7 @@ import {
   mergeDrafts,
   titleOf,
 } from '#core/dashboards/merge_layouts.ts';
-import { newWidget, tellingMetrics, templateOf } from '#core/dashboards/template.ts';
+import { newWidget, mostUsefulMetrics, templateOf } from '#core/dashboards/template.ts';
 import {
   GRID_COLUMNS,
   type GridPlace,
@@ -227,7 +227,7 @@ test('a first dashboard shows what tells most, without plumbing, and survives be
     'x_bucket',
     'heap_bytes',
   ].map(metric);
-  expect(tellingMetrics(sent, 3).map(({ metricName }) => metricName)).toEqual([
+  expect(mostUsefulMetrics(sent, 3).map(({ metricName }) => metricName)).toEqual([
     'http_errors_total',
     'http_requests_total',
     'queue_depth',

@@ -12,7 +12,7 @@ const linesOf = (event: ExceptionEvent) => groupEvent(event).parts.map(({ lines 
 const keyOfVersion3 = (event: ExceptionEvent) => earlierKeysOf(event)[0];
 
 /** Two errors that version 3 knew as one, and that are two since. */
-function expectToldApart(one: ExceptionEvent, other: ExceptionEvent): void {
+function expectDifferentGroups(one: ExceptionEvent, other: ExceptionEvent): void {
   expect(keyOfVersion3(one)).toBe(keyOfVersion3(other));
   expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
 }
@@ -35,7 +35,7 @@ describe('since version 4', () => {
       { strategy: 'message', lines: ['no beans'] },
       { strategy: 'stacktrace', lines: ['shop in main', 'shop in order'] },
     ]);
-    expectToldApart(reported('order'), reported('refund'));
+    expectDifferentGroups(reported('order'), reported('refund'));
     expect(groupEvent(reported('order')).key).not.toBe(groupEvent(reported('order', 'no milk')).key);
     const thread = { id: '1', name: 'main', crashed: false, frames: [call('main'), call('order')] };
     expect(linesOf(eventOf({ message: 'no beans', thread }))).toEqual(linesOf(reported('order')));
@@ -50,7 +50,7 @@ describe('since version 4', () => {
   });
 
   test('the call that raised counts although it was called before', () => {
-    expectToldApart(raised([call('retry'), call('send'), call('retry')]), raised([call('retry'), call('send')]));
+    expectDifferentGroups(raised([call('retry'), call('send'), call('retry')]), raised([call('retry'), call('send')]));
     const turns = (depth: number) => Array.from({ length: depth }, () => [call('send'), call('retry')]).flat();
     expect(groupEvent(raised([call('retry'), ...turns(2)])).key).toBe(
       groupEvent(raised([call('retry'), ...turns(9)])).key,
@@ -59,7 +59,7 @@ describe('since version 4', () => {
 
   test('two closures of one function are two calls, and a recursion is one', () => {
     const closure = (number: number) => call(`serve.func${number}`);
-    expectToldApart(raised([closure(1), closure(2)], 'go'), raised([closure(1)], 'go'));
+    expectDifferentGroups(raised([closure(1), closure(2)], 'go'), raised([closure(1)], 'go'));
     expect(linesOf(raised([closure(1), closure(1), closure(1)], 'go'))).toEqual(linesOf(raised([closure(1)], 'go')));
   });
 
@@ -68,7 +68,7 @@ describe('since version 4', () => {
     (root) => {
       const at = (file: string) =>
         raised([call('render', { module: null, filename: file, absPath: `${root}${file}` })], 'javascript');
-      expectToldApart(at('cart.js'), at('account.js'));
+      expectDifferentGroups(at('cart.js'), at('account.js'));
       expect(groupEvent(at('cart-DWx9cN3q.js')).key).toBe(groupEvent(at('cart-B0kPz_1f.js')).key);
     },
   );

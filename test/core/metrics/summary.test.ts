@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { summaryOf } from '#core/metrics/summary.ts';
-import { thinOut } from '#core/metrics/thin_out.ts';
+import { downsamplePoints } from '#core/metrics/downsample_points.ts';
 import fc from '#test/kit/properties.ts';
 
 const values = fc.array(fc.integer({ min: -1_000, max: 1_000 }), { minLength: 1, maxLength: 400 });
@@ -29,7 +29,7 @@ test('a thinned series stays in order, within its limit, and keeps what is furth
   fc.assert(
     fc.property(values, fc.integer({ min: 2, max: 60 }), (some, most) => {
       const points = some.map((value, at) => ({ at, value }));
-      const kept = thinOut(points, most);
+      const kept = downsamplePoints(points, most);
       expect(kept.length).toBeLessThanOrEqual(most);
       expect(kept).toEqual(points.filter((point) => kept.includes(point)));
       expect(kept.at(-1)).toBe(points.at(-1));

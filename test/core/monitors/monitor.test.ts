@@ -6,7 +6,7 @@ import {
   decideCheckIn,
   decideOverdue,
   editMonitor,
-  letJobDecide,
+  useJobSchedule,
   type MonitorChange,
   type MonitorState,
   NEW_MONITOR,
@@ -212,7 +212,7 @@ test('what a person has said counts whatever the job says, until the job decides
         last = said ?? last;
         expect(monitor.state).toMatchObject({ ...DAILY, sentConfig: last });
       }
-      const handedBack = letJobDecide(monitor.state, at(30));
+      const handedBack = useJobSchedule(monitor.state, at(30));
       expect(handedBack).toMatchObject({ ...last, editedConfig: null });
       expect(handedBack.nextDueAt!.epochMilliseconds).toBeGreaterThan(at(30).epochMilliseconds);
     }),
@@ -225,5 +225,5 @@ test('a schedule of before that was never noted as sent is kept as what the job 
   expect(edited).toMatchObject({ sentConfig: HOURLY, marginMinutes: 50, nextDueAt: at(60) });
   expect(editMonitor(edited, DAILY, at(62)).sentConfig).toEqual(HOURLY);
   expect(editMonitor(NEW_MONITOR, DAILY, at(0)).sentConfig).toBeNull();
-  expect(letJobDecide(editMonitor(NEW_MONITOR, DAILY, at(0)), at(1))).toMatchObject({ ...DAILY, editedConfig: null });
+  expect(useJobSchedule(editMonitor(NEW_MONITOR, DAILY, at(0)), at(1))).toMatchObject({ ...DAILY, editedConfig: null });
 });

@@ -1,7 +1,7 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { changesOfHands } from '#core/oncall/changes_of_hands.ts';
+import { changedShifts } from '#core/oncall/changed_shifts.ts';
 import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import { onCallOfSchedule } from '#core/oncall/on_call.ts';
 import type { Override } from '#core/oncall/overrides.ts';
@@ -96,7 +96,7 @@ describe('what changes hands', () => {
         const to = from.add({ minutes: MINUTES_OF_RANGE });
         const after = { ...other, startAt: rotation.startAt };
         const shiftsOf = (of: Rotation) => finalShiftsBetween(of, overrides, from, to, () => true, SHIFTS_MAX);
-        const changes = changesOfHands(shiftsOf(rotation), shiftsOf(after), from, to);
+        const changes = changedShifts(shiftsOf(rotation), shiftsOf(after), from, to);
         for (const minute of minutes) {
           const at = from.add({ minutes: minute });
           const change = changes.find(({ since, until }) => isAtOrBefore(since, at) && !isAtOrBefore(until, at));
@@ -117,7 +117,7 @@ describe('what changes hands', () => {
       fc.property(anyPlan, ({ rotation, windows, isPresent, from }) => {
         const to = from.add({ minutes: MINUTES_OF_RANGE });
         const shifts = finalShiftsBetween(rotation, overridesOf(windows, from), from, to, isPresent, SHIFTS_MAX);
-        expect(changesOfHands(shifts, shifts, from, to)).toEqual([]);
+        expect(changedShifts(shifts, shifts, from, to)).toEqual([]);
       }),
       { numRuns: 30 },
     );

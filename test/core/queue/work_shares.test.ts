@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givesAway, groupParts, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
+import { handsOverShare, groupParts, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
 import { Temporal } from '#kernel/time.ts';
 import fc from '#test/kit/properties.ts';
 
@@ -68,5 +68,5 @@ test.each([
   ['whose share has failed for long, as those of all others', ago(60), [null, ago(31)], false],
   ['who is alone', ago(60), [], false],
 ])('a process %s', (_, failingSince, othersDoneAt, expected) => {
-  expect(givesAway(failingSince, othersDoneAt, now)).toBe(expected);
+  expect(handsOverShare(failingSince, othersDoneAt, now)).toBe(expected);
 });

@@ -20,7 +20,7 @@ import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { runningClock, type TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, startRoles } from '#test/kit/roles.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { withDatabase } from '#test/kit/templates.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 

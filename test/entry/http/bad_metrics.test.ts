@@ -6,7 +6,7 @@ import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 
 /** So often what is counted is written. */
 const WRITTEN_EVERY_MS = 10_000;
@@ -56,7 +56,7 @@ describe('bad input is answered, counted and shown, and nothing else of the requ
     expect(answer.statusCode).toBe(202);
     const told = answer.json();
     expect(JSON.stringify(told)).toContain('a new series beyond the 3 that the service may have a day');
-    const stored = (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+    const stored = (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
     expect(stored.map(({ labels }) => labels['host'] ?? '').toSorted((a, b) => a.localeCompare(b))).toEqual([
       'web-0',
       'web-0',

@@ -2,7 +2,7 @@ import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync 
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { arrivedEvents } from '#test/ingest/arrived.ts';
+import { acceptedEvents } from '#test/ingest/accepted_data.ts';
 import { bytes, label, message, number, sample, snappy, varint, writeRequest } from '#test/ingest/metric_bytes.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -113,7 +113,7 @@ describe('bodies without end', () => {
       const event = `{"message":"deep","extra":${extra},"contexts":${extra},"tags":${nested('[', ']')}}`;
       expect(await sendSentry('store', event)).toBe(200);
     }
-    const events = (await arrivedEvents(w)).filter(({ event }) => event.message === 'deep');
+    const events = (await acceptedEvents(w)).filter(({ event }) => event.message === 'deep');
     expect(events).toHaveLength(2);
     expect(JSON.stringify(events).length).toBeLessThan(10_000);
   });
@@ -181,7 +181,7 @@ describe('lengths that lie', () => {
       const envelope = `{}\n{"type":"event","length":${length}}\n{"message":"lied to"}\n`;
       expect(await sendSentry('envelope', envelope)).toBe(200);
     }
-    const events = (await arrivedEvents(w)).filter(({ event }) => event.message === 'lied to');
+    const events = (await acceptedEvents(w)).filter(({ event }) => event.message === 'lied to');
     expect(events.length).toBeGreaterThanOrEqual(5);
   });
 });

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { buildApp } from '#entry/http/app.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { AppError } from '#kernel/errors.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const OTLP = '/api/ingest/otlp/v1/metrics';
@@ -32,7 +32,7 @@ async function send(url: string, payload: Buffer, headers: Record<string, string
 }
 
 async function arrived() {
-  return (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+  return (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
 }
 
 /** An OTLP request in JSON with one gauge. */

@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 type Service = Awaited<ReturnType<World['given']['service']>>;
@@ -36,7 +36,7 @@ async function send({ url = METRICS, body = ONE, from, headers = {} }: Sending) 
 }
 
 async function pointsOf({ serviceId }: Service) {
-  return (await arrivedPoints(w)).filter((point) => point.serviceId === serviceId);
+  return (await acceptedPoints(w)).filter((point) => point.serviceId === serviceId);
 }
 
 describe('the ingestion key', () => {

@@ -7,7 +7,7 @@ import { buildApp } from '#entry/http/app.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
-import { arrivedEvents, arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedEvents, acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;
@@ -57,7 +57,7 @@ test('while the queue is away senders of metrics are told to come back, and then
   expect(await sendPoint()).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
   await expect.poll(() => sendPoint()).toMatchObject({ statusCode: 202 });
-  expect(await arrivedPoints(w)).toHaveLength(1);
+  expect(await acceptedPoints(w)).toHaveLength(1);
 });
 
 test.each(['identity', 'gzip'] as const)(
@@ -82,7 +82,7 @@ test.each(['identity', 'gzip'] as const)(
     expect(await send()).toMatchObject({ statusCode: 503 });
     isDown = false;
     await expect.poll(send).toMatchObject({ statusCode: 202 });
-    const arrived = await arrivedPoints(w);
+    const arrived = await acceptedPoints(w);
     const found = arrived.map(({ value, labels }) => ({ value, labels })).toSorted((a, b) => a.value - b.value);
     expect(found).toEqual(values.map((value) => ({ value, labels: { number: `${value}` } })));
   },
@@ -92,10 +92,10 @@ test('while the queue is away exceptions are taken, and follow when it is back',
   isDown = true;
   expect(await sendEvent('out of beans')).toMatchObject({ statusCode: 200 });
   expect(await sendEvent('out of milk')).toMatchObject({ statusCode: 200 });
-  expect(await arrivedEvents(w)).toEqual([]);
+  expect(await acceptedEvents(w)).toEqual([]);
   isDown = false;
-  await expect.poll(() => arrivedEvents(w)).toHaveLength(2);
-  expect((await arrivedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
+  await expect.poll(() => acceptedEvents(w)).toHaveLength(2);
+  expect((await acceptedEvents(w)).map(({ event }) => event.message)).toEqual(['out of beans', 'out of milk']);
 });
 
 test('while PostgreSQL is away, which holds keys and queue, exceptions of known services are taken', async () => {
@@ -108,5 +108,5 @@ test('while PostgreSQL is away, which holds keys and queue, exceptions of known 
   expect(await sendEvent('too long')).toMatchObject({ statusCode: 503, headers: { 'retry-after': '5' } });
   isDown = false;
   isDatabaseDown = false;
-  await expect.poll(() => arrivedEvents(w)).toHaveLength(2);
+  await expect.poll(() => acceptedEvents(w)).toHaveLength(2);
 });

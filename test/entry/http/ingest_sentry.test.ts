@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { arrivedEvents } from '#test/ingest/arrived.ts';
+import { acceptedEvents } from '#test/ingest/accepted_data.ts';
 import { readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -53,7 +53,7 @@ async function send(to: Service, { body, headers = {}, path, query, app = w.app 
 }
 
 async function eventsOf({ serviceId }: Service) {
-  return (await arrivedEvents(w)).filter((arrived) => arrived.serviceId === serviceId).map(({ event }) => event);
+  return (await acceptedEvents(w)).filter((arrived) => arrived.serviceId === serviceId).map(({ event }) => event);
 }
 
 describe('an event', () => {
@@ -64,7 +64,7 @@ describe('an event', () => {
     expect(answer.status).toBe(200);
     expect(answer.json()).toEqual({ id: event.event_id });
     expect(await eventsOf(sender)).toMatchObject([{ eventId: event.event_id, message: 'out of beans' }]);
-    expect((await arrivedEvents(w)).at(-1)).toMatchObject({ orgId: w.orgId, serviceId: sender.serviceId });
+    expect((await acceptedEvents(w)).at(-1)).toMatchObject({ orgId: w.orgId, serviceId: sender.serviceId });
   });
 
   test.each(['envelope', 'envelope/', 'store', 'store/'])('is taken at …/%s', async (address) => {

@@ -4,7 +4,7 @@ import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import {
   bytes,
   double,
@@ -60,7 +60,7 @@ const metadata = (family: string, type: number, unit = '') =>
   message(3, number(1, type), bytes(2, family), bytes(5, unit));
 
 async function arrived() {
-  return (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+  return (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
 }
 
 async function kinds() {

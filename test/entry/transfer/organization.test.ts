@@ -11,7 +11,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const SECRET = { appSecret: 'the secret of another installation' };

@@ -17,7 +17,7 @@ function refundOrder(): never {
   throw new RangeError('cannot refund an order twice');
 }
 
-function countBeans(): never {
+function countItems(): never {
   throw new TypeError('beans cannot be counted');
 }
 
@@ -57,7 +57,7 @@ describe('releases of a real client', () => {
     const statusOf = async (title: string) => (await groups()).get(title)?.status;
     const [first, second, third] = releases;
 
-    await report(first, refundOrder, refundOrder, countBeans);
+    await report(first, refundOrder, refundOrder, countItems);
     const refund = (await groups()).get('RangeError')!.groupId;
     await report(second, refundOrder);
     // In the last release that it was seen in: an older one does not bring it back.
@@ -68,7 +68,7 @@ describe('releases of a real client', () => {
     await runOperation(w, resolveInRelease, caller, { groupIds: [refund] });
     await report(second, refundOrder);
     expect(await statusOf('RangeError')).toBe('resolved');
-    await report(third, refundOrder, countBeans);
+    await report(third, refundOrder, countItems);
     expect(await statusOf('RangeError')).toBe('unresolved');
 
     const group = await w.expectOk('get_exception_group', { groupId: refund });

@@ -8,7 +8,7 @@ import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { AnnouncedSeries } from '#ingest/series/announced_series.ts';
-import { SeriesPace } from '#ingest/series/series_pace.ts';
+import { NewSeriesLimiter } from '#ingest/series/new_series_limiter.ts';
 import { SeriesSet } from '#ingest/series/series_set.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -26,7 +26,7 @@ const JOB_POINTS = 20_000;
 /** The points of a body; null if it is refused. All its series are new, and what the service may bring at once is spent. */
 function decode(protocol: keyof typeof DECODERS, body: Buffer, type: string): DecodedPoints | null {
   const known = new SeriesSet();
-  const pace = new SeriesPace({ now: () => NOW });
+  const pace = new NewSeriesLimiter({ now: () => NOW });
   while (pace.take());
   const allowance = {
     sign: Symbol('test'),

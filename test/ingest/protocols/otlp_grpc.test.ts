@@ -6,7 +6,7 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { expect, onTestFinished, test } from 'vitest';
 
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { world } from '#test/kit/world.ts';
 
 async function given() {
@@ -49,7 +49,7 @@ test("OpenTelemetry's exporter over gRPC is taken as over HTTP, with and without
     meter.createHistogram(`wait_${compression}`, { unit: 's' }).record(0.3);
     await provider.shutdown();
   }
-  const found = (await arrivedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
+  const found = (await acceptedPoints(w)).filter(({ serviceId }) => serviceId === service.serviceId);
   const named = (name: string) => found.filter((point) => point.name === name && point.kind !== 'start');
   for (const compression of ['none', 'gzip']) {
     expect(named(`orders_${compression}`)).toMatchObject([{ labels: { country: 'NL' }, value: 3, kind: 'counter' }]);

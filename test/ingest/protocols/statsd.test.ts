@@ -10,7 +10,7 @@ import { STATSD } from '#ingest/protocols/statsd.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { freshLimits, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -176,7 +176,7 @@ test('datagrams beyond what may wait, and lines of more than 16 KiB, are dropped
   let [read, dropped] = [0, 0];
   const reader = new DatagramReader({ take: () => void (read += 1), drop: (lines) => void (dropped += lines) });
   for (let i = 0; i < 10; i += 1) reader.push(Buffer.from(`a:1|c\n${'x'.repeat(999_990)}`), 'x');
-  await reader.settle();
+  await reader.drain();
   expect({ read, dropped }).toEqual({ read: 8, dropped: 2 + 8 });
 });
 
@@ -195,7 +195,7 @@ test('others have their turn while many lines are read', async () => {
   };
   for (let i = 0; i < 8; i += 1) reader.push(Buffer.from('a:1|c\n'.repeat(8)), 'x');
   setImmediate(count);
-  await reader.settle();
+  await reader.drain();
   expect(read).toBe(64);
   expect(turns).toBeGreaterThan(8);
 });
@@ -208,7 +208,7 @@ test('what comes over UDP is stored, at the latest when the process ends', async
   onTestFinished(() => void socket.close());
   await send(socket, statsdPort, `orders:3|c|#country:NL,ingestion_key:${service.ingestionKey}`);
   await w.app.close();
-  expect(await arrivedPoints(w)).toMatchObject([
+  expect(await acceptedPoints(w)).toMatchObject([
     { serviceId: service.serviceId, name: 'orders', labels: { country: 'NL' }, value: 3, kind: 'delta' },
   ]);
 });

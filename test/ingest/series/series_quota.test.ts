@@ -7,7 +7,7 @@ import { SeriesQuota } from '#ingest/series/series_quota.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
-import { arrivedPoints } from '#test/ingest/arrived.ts';
+import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const SERIES_MAX = 3;
@@ -68,7 +68,7 @@ async function knowsOfTwo(app: FastifyInstance): Promise<void> {
 
 /** The hosts whose points were taken, in turn. */
 async function taken(): Promise<string[]> {
-  return (await arrivedPoints(w)).map(({ labels }) => labels['host'] ?? '');
+  return (await acceptedPoints(w)).map(({ labels }) => labels['host'] ?? '');
 }
 
 test('a request with more new series than can be taken in at once is answered with 503, and taken as a whole when it is sent again', async () => {
@@ -79,7 +79,7 @@ test('a request with more new series than can be taken in at once is answered wi
   const first = await send();
   expect(first).toMatchObject({ statusCode: 503, headers: { 'retry-after': '3' } });
   expect(first.json().detail).toMatch(/^\d+ points of new series are not stored yet/);
-  const stored = (await arrivedPoints(others)).length;
+  const stored = (await acceptedPoints(others)).length;
   expect(stored).toBeGreaterThan(16_000);
   expect(stored).toBeLessThan(30_000);
   others.clock.advance({ seconds: 3 });

@@ -14,7 +14,7 @@ import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
 import { type NewDurableJob, durableQueue } from '#storage/queue/durable_queue.ts';
-import { SUSPECTS_MAX, SUSPICION } from '#storage/queue/deaths.ts';
+import { SUSPECTS_MAX, SUSPICION } from '#storage/queue/crash_limits.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -38,7 +38,7 @@ export function drawBehind(chart: uPlot, { bands, threshold }: Marks): void {
 }
 
 /** In front of the lines: the threshold, and markers with as many labels as have room beside each other. */
-export function drawInFront(chart: uPlot, { markers, threshold }: Marks): void {
+export function drawForeground(chart: uPlot, { markers, threshold }: Marks): void {
   const { ctx, bbox } = chart;
   ctx.save();
   clipToPlot(chart);

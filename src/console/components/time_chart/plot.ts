@@ -5,7 +5,7 @@ import uPlot from 'uplot';
 import { lineStyle, type Scheme, themeColor } from '#console/components/time_chart/chart_colors.ts';
 import { type ChartColumns, type ChartSeries, yRangeOf } from '#console/components/time_chart/chart_series.ts';
 import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart/chart_texts.ts';
-import { drawBehind, drawInFront, type Marks } from '#console/components/time_chart/draw_marks.ts';
+import { drawBehind, drawForeground, type Marks } from '#console/components/time_chart/draw_marks.ts';
 import { type Measure, quantityText } from '#core/metrics/quantity.ts';
 
 /** What the plot draws; read anew for each drawing, so that a change needs no new plot. */
@@ -120,7 +120,7 @@ export function createPlot(options: PlotOptions): uPlot {
         drawClear: [(plot) => drawBehind(plot, state().marks)],
         draw: [
           (plot) => {
-            drawInFront(plot, state().marks);
+            drawForeground(plot, state().marks);
             const { bbox, scales } = plot;
             onArea({
               left: bbox.left / devicePixelRatio,

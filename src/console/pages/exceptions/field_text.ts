@@ -13,20 +13,20 @@ type Field = readonly [name: string, text: string];
  * stands for something too long is one member.
  */
 export function fieldsOf(value: unknown): readonly Field[] {
-  if (!isObject(value)) return [['value', fieldText(value)] as const].filter(saysSomething);
+  if (!isObject(value)) return [['value', fieldText(value)] as const].filter(hasText);
   return Object.entries(value)
     .flatMap(([name, member]): Field[] =>
       isObject(member)
         ? Object.entries(member).map(([inner, part]) => [`${name}.${inner}`, fieldText(part)] as const)
         : [[name, fieldText(member)]],
     )
-    .filter(saysSomething);
+    .filter(hasText);
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function saysSomething([, text]: Field): boolean {
+function hasText([, text]: Field): boolean {
   return text !== '';
 }

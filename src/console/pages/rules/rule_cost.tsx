@@ -32,7 +32,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   if (error !== null && data === undefined) return <p>What they cost people could not be computed.</p>;
   if (data?.cost == null) return <p className="dimmed">Counting pages …</p>;
   const { pages, nights, people, peopleCount } = data.cost;
-  const kept = <KeptBack replay={data} />;
+  const kept = <HeldBackPages replay={data} />;
   const atLeast = data.incidentCount > data.incidents.length ? 'at least ' : '';
   if (pages === 0)
     return (
@@ -66,7 +66,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
 }
 
 /** What maintenance and other incidents keep back, and what a forgotten acknowledgement costs. */
-function KeptBack({ replay }: { readonly replay: ResultOf<'replay_rule'> }) {
+function HeldBackPages({ replay }: { readonly replay: ResultOf<'replay_rule'> }) {
   const { quietCount, joinedCount, forgotten, incidents } = replay;
   const never = incidents.filter(({ paging, pagedAt }) => paging !== 'at_once' && pagedAt === null).length;
   const parts = [

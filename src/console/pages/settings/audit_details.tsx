@@ -4,7 +4,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Sentence } from '#console/components/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
-import { VIAS, wayOf } from '#core/access/via.ts';
+import { VIAS, viaTexts } from '#core/access/via.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
@@ -24,7 +24,7 @@ export function whoText({ actor, apiKey, connection, proposal }: AuditEntry): st
 
 export function viaText({ via }: AuditEntry): string {
   const known = VIAS.find((candidate) => candidate === via);
-  return known === undefined ? via : wayOf(known).title;
+  return known === undefined ? via : viaTexts(known).title;
 }
 
 interface AuditDetailsProps {

@@ -1,4 +1,4 @@
-import { thinOut } from '#core/metrics/thin_out.ts';
+import { downsamplePoints } from '#core/metrics/downsample_points.ts';
 
 /** What limits how much of a value is told. */
 interface Limits {
@@ -109,7 +109,7 @@ function cut(whole: unknown, { entries, rows, text, names }: Limits): Cut {
   };
   const thinned = (points: readonly { readonly value: number }[], path: string) => {
     if (points.length > POINTS_MAX) notes.set(path, `${path}: ${POINTS_MAX} of ${points.length}, with the peaks`);
-    return thinOut(points, POINTS_MAX);
+    return downsamplePoints(points, POINTS_MAX);
   };
   const value = visit(whole, '');
   const told = [...notes.values()];

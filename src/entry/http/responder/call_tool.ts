@@ -53,7 +53,7 @@ export async function callResponderTool(exchange: Exchange, name: string, input:
 type Reaction = 'accept' | 'decline' | 'cancel' | 'nothing';
 
 /** How a proposal stands after its person was offered the page. */
-export async function tellProposal(
+export async function describeProposal(
   exchange: Exchange,
   proposalId: string,
   reaction: Reaction,

@@ -13,7 +13,7 @@ import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 import { type ApprovalLink, opensLinksNow } from '#entry/http/responder/approval_link.ts';
-import { callResponderTool, tellProposal } from '#entry/http/responder/call_tool.ts';
+import { callResponderTool, describeProposal } from '#entry/http/responder/call_tool.ts';
 
 /** The name of what a client is asked for. */
 const ANSWER = 'answer';
@@ -69,7 +69,7 @@ export function responderServerWith(pushed: ApprovalLink[] | null) {
       const known = mcpReq.requestState();
       if (params.name === proposeAction.name && typeof known === 'string') {
         const response = inputResponse(mcpReq.inputResponses, ANSWER);
-        return await tellProposal(exchange, known, response.kind === 'elicit' ? response.action : 'nothing');
+        return await describeProposal(exchange, known, response.kind === 'elicit' ? response.action : 'nothing');
       }
       const { result, link } = await callResponderTool(exchange, params.name, inputs.get(mcpReq.id));
       if (link === null) return result;

@@ -161,7 +161,7 @@ export class MetricMapper {
   #tell(type: number): void {
     if (this.#isTold || this.#name === null) return;
     this.#isTold = true;
-    this.#admission.tellType(this.#name, type, this.unit());
+    this.#admission.announceType(this.#name, type, this.unit());
   }
 
   #number(point: OtlpPoint, kind: PointKind): void {

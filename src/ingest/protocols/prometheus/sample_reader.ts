@@ -43,7 +43,7 @@ export class SampleReader {
    * time. Nearly all samples are like that, and reading them this way saves 9 % of the time of decoding a recorded scrape.
    * Otherwise returns false and reads nothing.
    */
-  readLone(end: number): boolean {
+  readSingle(end: number): boolean {
     const reader = this.#reader;
     const { bytes, pos: start } = reader;
     const length = end - start - HEAD_BYTES;

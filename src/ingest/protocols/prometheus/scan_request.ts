@@ -8,7 +8,7 @@ export interface RequestScan {
   readonly series: number;
 }
 
-type TellType = (family: string, type: number, unit: string) => void;
+type AnnounceType = (family: string, type: number, unit: string) => void;
 
 /** Twice the size of a series with the most labels and samples that a request may have. */
 export const SERIES_BYTES_MAX = 4 * 1024 * 1024;
@@ -16,12 +16,12 @@ export const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 const PAUSE_AFTER = 65_536;
 
 /** Skims a request for what it says of types, wherever it stands, and returns to its start. */
-export function* scanRequest(reader: WireReader, mayPause: boolean, tellType: TellType): Steps<RequestScan> {
+export function* scanRequest(reader: WireReader, mayPause: boolean, announceType: AnnounceType): Steps<RequestScan> {
   const end = reader.bytes.length;
   let series = 0;
   for (let fields = 1; reader.nextField(end); fields += 1) {
     if (mayPause && fields % PAUSE_AFTER === 0) yield;
-    if (reader.is(3, WIRE.bytes)) readMetadata(reader, reader.message(end), tellType);
+    if (reader.is(3, WIRE.bytes)) readMetadata(reader, reader.message(end), announceType);
     else {
       if (reader.is(1, WIRE.bytes)) series += 1;
       reader.skip(end);
@@ -31,7 +31,7 @@ export function* scanRequest(reader: WireReader, mayPause: boolean, tellType: Te
   return { series };
 }
 
-function readMetadata(reader: WireReader, end: number, tellType: TellType): void {
+function readMetadata(reader: WireReader, end: number, announceType: AnnounceType): void {
   let type = 0;
   let family: string | null = null;
   let unit = '';
@@ -47,5 +47,5 @@ function readMetadata(reader: WireReader, end: number, tellType: TellType): void
       reader.pos = unitEnd;
     } else reader.skip(end);
   }
-  if (family !== null && type !== 0) tellType(family, type, unit);
+  if (family !== null && type !== 0) announceType(family, type, unit);
 }

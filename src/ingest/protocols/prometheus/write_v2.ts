@@ -121,7 +121,7 @@ export class WriteV2Decoder {
       if (samples + histograms > 0) admission.refuse(fault ?? admission.fullMessage, this.#place, samples + histograms);
       return;
     }
-    if (type !== 0) admission.tellType(familyOf(type, name.value), type, this.#unitOf(unit));
+    if (type !== 0) admission.announceType(familyOf(type, name.value), type, this.#unitOf(unit));
     reader.pos = start;
     if (exemplars > 0) this.#readExemplars(end, name.value);
     reader.pos = start;

@@ -179,7 +179,7 @@ export function asThreads(
     .map(asObject)
     .filter((thread) => thread !== null)
     .slice(0, THREADS_MAX);
-  const told = toldOf(threads);
+  const told = mainThreadOf(threads);
   const others = threads.filter((thread) => thread !== told).slice(0, OTHER_THREADS_MAX);
   let left = OTHER_FRAMES_MAX;
   const otherThreads = others.map((thread) => {
@@ -195,7 +195,7 @@ export function asThreads(
   };
 }
 
-function toldOf(threads: readonly JsonObject[]): JsonObject | null {
+function mainThreadOf(threads: readonly JsonObject[]): JsonObject | null {
   const crashed = threads.filter((thread) => thread['crashed'] === true);
   const current = threads.filter((thread) => thread['current'] === true);
   const withStack = threads.filter((thread) =>

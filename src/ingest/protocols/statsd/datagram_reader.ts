@@ -41,7 +41,7 @@ export class DatagramReader {
   }
 
   /** Resolves once everything that has arrived is read. */
-  async settle(): Promise<void> {
+  async drain(): Promise<void> {
     await this.#reading;
   }
 

@@ -9,7 +9,7 @@ import {
 } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
-import { unlinked } from '#notify/texts/unlinked.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** Longer lists are read in the console. */
 const DIGEST_ITEMS_MAX = 50;
@@ -34,8 +34,8 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'proposal': {
       const { subject, proposal } = message;
       return render(`Re: ${subjectOf(subject)}`, [
-        { kind: 'heading', text: unlinked(proposalText(proposal)) },
-        ...proposal.evidence.map((text): Piece => ({ kind: 'paragraph', text: `- ${unlinked(text)}` })),
+        { kind: 'heading', text: withoutLinks(proposalText(proposal)) },
+        ...proposal.evidence.map((text): Piece => ({ kind: 'paragraph', text: `- ${withoutLinks(text)}` })),
         { kind: 'paragraph', text: `About incident ${subject.number}: ${titleOf(subject)}. ${NOTHING_ELSE}` },
         {
           kind: 'links',
@@ -74,7 +74,7 @@ function subjectOf(subject: PageSubject): string {
 }
 
 function titleOf({ serviceName, title }: PageSubject): string {
-  return `${serviceName}: ${unlinked(title)}`;
+  return `${serviceName}: ${withoutLinks(title)}`;
 }
 
 function incidentPieces(subject: PageSubject): Piece[] {

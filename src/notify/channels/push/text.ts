@@ -2,7 +2,7 @@ import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject, proposalText } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
-import { unlinked } from '#notify/texts/unlinked.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
 export interface PushText {
@@ -87,5 +87,5 @@ function aboutIncident(subject: PageSubject, baseUrl: string) {
 
 function titleOf({ serviceName, title }: PageSubject, length: number): string {
   const about = `${serviceName}: `.slice(0, length);
-  return about + unlinked(unlinked(title).slice(0, length - about.length));
+  return about + withoutLinks(withoutLinks(title).slice(0, length - about.length));
 }

@@ -8,7 +8,7 @@ import {
   proposalText,
 } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
-import { unlinked } from '#notify/texts/unlinked.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 
 /** One segment of the GSM 03.38 alphabet. */
 const SEGMENT = 160;
@@ -31,14 +31,14 @@ export function smsText(message: Message, baseUrl: string, answerUrl: string): s
       return fit(subject, order, answerUrl);
     }
     case 'news':
-      return fit(message.subject, toGsm(newsText(message.event, message.by && unlinked(message.by))), null);
+      return fit(message.subject, toGsm(newsText(message.event, message.by && withoutLinks(message.by))), null);
     case 'proposal': {
       const { subject, proposal } = message;
       const order = `Reply YES ${proposal.number} or NO ${proposal.number}`;
       const head = `#${subject.number}`;
       const link = joined(head, toGsm(proposalText(proposal)), order, answerUrl).length <= SEGMENT ? answerUrl : '';
       const room = SEGMENT - joined(head, order, link).length - ' '.length;
-      return joined(head, shorten(unlinked(toGsm(proposalText(proposal))), room), order, link);
+      return joined(head, shorten(withoutLinks(toGsm(proposalText(proposal))), room), order, link);
     }
     case 'digest':
       return digestText(message.items, baseUrl, answerUrl);
@@ -72,7 +72,7 @@ function digestText(items: readonly DigestItem[], baseUrl: string, answerUrl: st
  */
 function fit(subject: PageSubject, end: string, link: string | null): string {
   const { first, rest } = splitTitle(subject);
-  const [measured, title] = [toGsm(first), unlinked(toGsm(rest))];
+  const [measured, title] = [toGsm(first), withoutLinks(toGsm(rest))];
   const service = toGsm(subject.serviceName).slice(0, SERVICE_MAX);
   const least = measured === '' ? shorten(title, TITLE_MIN) : measured;
   const withLink = link === null ? end : `${end} ${link}`;
@@ -92,7 +92,7 @@ function joined(...parts: readonly string[]): string {
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text;
   for (let cut = length - '..'.length; cut > 0; cut -= 1) {
-    const short = unlinked(text.slice(0, cut)).trimEnd();
+    const short = withoutLinks(text.slice(0, cut)).trimEnd();
     if (short.length + '..'.length <= length) return `${short}..`;
   }
   return '';
@@ -117,5 +117,5 @@ function toGsm(text: string): string {
 
 function titleOf(subject: PageSubject): string {
   const { first, rest } = splitTitle(subject);
-  return joined(`${toGsm(subject.serviceName).slice(0, SERVICE_MAX)}:`, toGsm(first), unlinked(toGsm(rest)));
+  return joined(`${toGsm(subject.serviceName).slice(0, SERVICE_MAX)}:`, toGsm(first), withoutLinks(toGsm(rest)));
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { type Browser, givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 async function ownedWorld(): Promise<{ w: World; olga: Browser; invite: Invite }> {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 

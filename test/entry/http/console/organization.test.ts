@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
-import { pointsArrive } from '#test/kit/arrivals.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { runStorePoints } from '#test/kit/ingest_jobs.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 async function signedInAs(w: World, role: 'owner' | 'responder' | 'viewer') {
@@ -109,7 +109,7 @@ test('the checklist tells what is there, of every service', async () => {
   });
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }] as const;
   const alert = await w.staff.alert(teamId, steps);
-  await pointsArrive(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
+  await runStorePoints(w.runtime, alert.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
   await w.evaluate();
   const all = Object.fromEntries(Object.keys(nothing).map((part) => [part, true]));
   const paging = expect.objectContaining({ serviceId: alert.serviceId });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
-import { type StaffedWorld, staffedWorld } from '#test/kit/staff.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
 
 const NEW = { password: 'quiet harbour 7 lantern' };

@@ -4,7 +4,7 @@ import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
 import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
-import { staffedWorld } from '#test/kit/staff.ts';
+import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const WRONG = { password: 'not the password' };

@@ -29,7 +29,7 @@ const ADVICE_TIMEOUT_MS = 2_000;
 /** A body that is larger was not written by hand. */
 const BODY_CHARACTERS_MAX = 20_000;
 
-/** What would mend a call that was refused for its arguments, or whose ids name nothing. Never throws. */
+/** What would suggestCorrection a call that was refused for its arguments, or whose ids name nothing. Never throws. */
 export async function adviseOn(
   exchange: Exchange,
   action: AnyAction,
@@ -39,7 +39,7 @@ export async function adviseOn(
   if (error.code !== 'invalid_input' && error.code !== 'not_found') return NONE;
   if ((JSON.stringify(input) ?? '').length > BODY_CHARACTERS_MAX) return NONE;
   try {
-    return await withTimeout(mend(exchange, action, input), ADVICE_TIMEOUT_MS, () => NONE);
+    return await withTimeout(suggestCorrection(exchange, action, input), ADVICE_TIMEOUT_MS, () => NONE);
   } catch (failure) {
     if (!(failure instanceof AppError))
       exchange.log.warn({ err: failure, requestId: exchange.origin.requestId }, 'failed to advise on a call');
@@ -47,7 +47,7 @@ export async function adviseOn(
   }
 }
 
-async function mend(exchange: Exchange, action: AnyAction, input: unknown): Promise<Advice> {
+async function suggestCorrection(exchange: Exchange, action: AnyAction, input: unknown): Promise<Advice> {
   const directory = new Directory(exchange);
   const body = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
   const shaped = repairShape(action.input, body, action.effect === 'read');

@@ -51,7 +51,7 @@ test('a body that stops arriving is answered with 408, and the connection is clo
 test('bodies without a valid key share a small memory budget, which is released afterwards', async () => {
   const { fastify } = await import('fastify');
   const app = fastify();
-  const budget = new BodyBudget({ totalBytesMax: 2_000, strangersBytesMax: 1_000, senderBytesMax: 1_500 });
+  const budget = new BodyBudget({ totalBytesMax: 2_000, unauthenticatedBytesMax: 1_000, senderBytesMax: 1_500 });
   budget.mount(app);
   const refusals: string[] = [];
   app.setErrorHandler((error: { status?: number; message: string }, _request, reply) => {

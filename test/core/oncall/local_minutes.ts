@@ -2,7 +2,7 @@
  * The obvious reference for who is on call: it knows instants as whole minutes and the clock on the wall as Intl shows
  * it, minute by minute, and nothing else of time zones.
  */
-export interface WallWalk {
+export interface LocalMinutes {
   /** Minutes since 1970 of the first and of the last minute. */
   readonly first: number;
   readonly last: number;
@@ -17,7 +17,7 @@ export interface WallWalk {
 const MINUTE = 60_000;
 
 /** Walks every minute of these days, which the zone's own calendar counts. */
-export function walkWall(timeZone: string, fromMs: number, toMs: number): WallWalk {
+export function localMinutes(timeZone: string, fromMs: number, toMs: number): LocalMinutes {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     calendar: 'gregory',
@@ -75,7 +75,7 @@ export interface SlowSchedule {
 }
 
 /** Who is on call at every minute of the walk, by minute. */
-export function slowOnCall(walk: WallWalk, schedule: SlowSchedule): Map<number, string> {
+export function slowOnCall(walk: LocalMinutes, schedule: SlowSchedule): Map<number, string> {
   const handOvers: number[] = [];
   for (let turn = 0; ; turn += 1) {
     const local = walk.later(schedule.startAt, turn * schedule.turnHours);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Role } from '#kernel/permissions.ts';
 import { DESK, PHONE } from '#test/browser/chromium.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
-import { loaded, reach } from '#test/browser/hands.ts';
+import { loaded, reach } from '#test/browser/input.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { touchScreen } from '#test/browser/touch.ts';
 
@@ -18,7 +18,7 @@ const ARROWS_MAX = 40;
 export type Kind = 'mouse' | 'keyboard' | 'touch';
 
 /** How somebody uses the console: what is done is written once and done with a mouse, with the keyboard alone and with a thumb. */
-interface Ways {
+interface InputMethod {
   press(control: Locator): Promise<void>;
   /** Replaces what the field holds. */
   write(field: Locator, text: string): Promise<void>;
@@ -28,7 +28,7 @@ interface Ways {
   pick(field: Locator, option: string): Promise<void>;
 }
 
-export interface Hands extends Ways {
+export interface ConsoleUse extends InputMethod {
   readonly kind: Kind;
   readonly person: Visitor;
   readonly page: Page;
@@ -46,10 +46,10 @@ export interface Hands extends Ways {
 const PEOPLE: Readonly<Record<Kind, string>> = { mouse: 'Mia', keyboard: 'Kim', touch: 'Tom' };
 
 /** Runs the same with three people at once, each in a browser of their own: where each of them stopped, and what was too small for a thumb. */
-export async function withAllHands(
+export async function withEachInputMethod(
   h: ConsoleWorld,
   { role = 'owner', permissions = [] }: { readonly role?: Role; readonly permissions?: string[] },
-  flow: (hands: Hands) => Promise<void>,
+  flow: (use: ConsoleUse) => Promise<void>,
 ): Promise<string[]> {
   const kinds = Object.keys(PEOPLE) as Kind[];
   const alone = pLimit(1);
@@ -61,7 +61,7 @@ export async function withAllHands(
       const small = new Set<string>();
       try {
         await loaded(person.page, person.name);
-        await flow({ ...handsOf(h, kind, person, await waysOf(kind, person.page, small)), alone });
+        await flow({ ...usageOf(h, kind, person, await inputMethodOf(kind, person.page, small)), alone });
       } catch (error) {
         return [...small, `${kind}: ${textOf(error)}\n${await shownOn(person.page)}`];
       }
@@ -83,11 +83,11 @@ async function shownOn(page: Page): Promise<string> {
   return `${page.url()} showed:\n${shown.slice(0, 1_500)}`;
 }
 
-function handsOf(h: ConsoleWorld, kind: Kind, person: Visitor, ways: Ways): Omit<Hands, 'alone'> {
+function usageOf(h: ConsoleWorld, kind: Kind, person: Visitor, method: InputMethod): Omit<ConsoleUse, 'alone'> {
   const { page } = person;
   const dialog = page.getByRole('dialog');
   return {
-    ...ways,
+    ...method,
     kind,
     person,
     page,
@@ -107,7 +107,7 @@ function handsOf(h: ConsoleWorld, kind: Kind, person: Visitor, ways: Ways): Omit
   };
 }
 
-async function waysOf(kind: Kind, page: Page, small: Set<string>): Promise<Ways> {
+async function inputMethodOf(kind: Kind, page: Page, small: Set<string>): Promise<InputMethod> {
   switch (kind) {
     case 'mouse':
       return byMouse(page);
@@ -204,7 +204,7 @@ const roleOf = (one: BrowserElement): string =>
   one.getAttribute('role') ?? (one.tagName === 'INPUT' ? (one.type ?? '') : '');
 
 /** Presses it until it is chosen: a list that changes at that moment has put something else in its place. */
-async function pickBy(press: Ways['press'], field: Locator, option: string): Promise<void> {
+async function pickBy(press: InputMethod['press'], field: Locator, option: string): Promise<void> {
   const wanted = await found(field.page(), option);
   const isOpen = async (): Promise<boolean> =>
     (await wanted.count()) > 0 && (await field.inputValue().catch(() => '')) === option;
@@ -215,7 +215,7 @@ async function pickBy(press: Ways['press'], field: Locator, option: string): Pro
   await expect.poll(isChosen).toBe(true);
 }
 
-function byPointing(press: Ways['press']): Ways {
+function byPointing(press: InputMethod['press']): InputMethod {
   return {
     press,
     async write(field, text) {
@@ -234,7 +234,7 @@ function byPointing(press: Ways['press']): Ways {
   };
 }
 
-function byMouse(page: Page): Ways {
+function byMouse(page: Page): InputMethod {
   const press = async (control: Locator): Promise<void> => {
     await control.waitFor({ state: 'attached' });
     await isReady(control);
@@ -244,7 +244,7 @@ function byMouse(page: Page): Ways {
   return byPointing(press);
 }
 
-function byKeyboard(page: Page): Ways {
+function byKeyboard(page: Page): InputMethod {
   const { keyboard } = page;
   const go = async (control: Locator): Promise<void> => {
     await isReady(control);
@@ -328,7 +328,7 @@ async function reachGroup(control: Locator): Promise<void> {
   throw new Error(`Tab does not lead to the group of ${String(control)}`);
 }
 
-async function byTouch(page: Page, small: Set<string>): Promise<Ways> {
+async function byTouch(page: Page, small: Set<string>): Promise<InputMethod> {
   const finger = await touchScreen(page);
   const press = async (control: Locator): Promise<void> => {
     await control.waitFor({ state: 'attached' });

@@ -37,7 +37,7 @@ export function toBatch(points: readonly PointInput[]): PointBatch {
 }
 
 /** Stores points as the worker does after they were accepted. */
-export async function pointsArrive(
+export async function runStorePoints(
   runtime: Parameters<typeof onStorePoints>[0],
   serviceId: Id<'service'>,
   points: readonly PointInput[],
@@ -48,7 +48,7 @@ export async function pointsArrive(
 }
 
 /** Groups events as the worker does, and opens the incidents of their rules. */
-export async function eventsArrive(
+export async function runGroupExceptions(
   runtime: Omit<GroupingRuntime, 'onNewOrRegressed' | 'eventCipher'> & { readonly incidentLimit: IncidentLimit },
   service: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },
   events: readonly ExceptionEvent[],

@@ -1,5 +1,5 @@
 /** A job over which so many workers have died is set aside. */
-export const DEATHS_MAX = 2;
+export const CRASHES_MAX = 2;
 
 /**
  * How suspicious the death of a worker makes a durable job that ran: one of many may have killed it, one that ran alone has.

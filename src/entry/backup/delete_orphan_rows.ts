@@ -11,7 +11,7 @@ const BATCH = 2_000;
  * Deletes rows of ClickHouse whose service or group PostgreSQL does not know: they were made after its snapshot. An event
  * among them that was accepted before is stored again by its job, in the group that it then finds.
  */
-export async function deleteStrays(client: Client, clickhouse: ClickHouseClient): Promise<void> {
+export async function deleteOrphanRows(client: Client, clickhouse: ClickHouseClient): Promise<void> {
   for (const table of [
     'metric_points',
     'metric_series',

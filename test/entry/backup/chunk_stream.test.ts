@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 
 import { ArchiveWriter, type Manifest, readArchive } from '#entry/backup/archive.ts';
-import { readSealed, SealedWriter } from '#entry/backup/sealed_stream.ts';
+import { readChunks, ChunkWriter } from '#entry/backup/chunk_stream.ts';
 import fc from '#test/kit/properties.ts';
 
 const KEY = 'a key that is long enough';
@@ -13,7 +13,7 @@ const keys = [undefined, KEY] as const;
 async function sealed(parts: readonly Buffer[], key: string | undefined): Promise<Buffer> {
   const sink = new PassThrough();
   const written = buffer(sink);
-  const writer = await SealedWriter.begin(sink, key);
+  const writer = await ChunkWriter.begin(sink, key);
   for (const part of parts) await writer.write(part);
   await writer.end();
   sink.end();
@@ -21,7 +21,7 @@ async function sealed(parts: readonly Buffer[], key: string | undefined): Promis
 }
 
 const opened = async (bytes: Buffer, key: string | undefined): Promise<Buffer> =>
-  await buffer(readSealed(Readable.from([bytes], { objectMode: false }), key));
+  await buffer(readChunks(Readable.from([bytes], { objectMode: false }), key));
 
 describe.each(keys)('an archive with the key %s', (key) => {
   test('is read as it was written, however it was written', { timeout: 120_000 }, async () => {

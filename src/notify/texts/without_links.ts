@@ -20,7 +20,7 @@ const HOST = new RegExp(`[\\p{L}\\p{N}_-]+(?:[${DOTS}][\\p{L}\\p{N}_-]+)+`, 'gu'
  * with dots in them that are no hosts, such as `checkout.latency` or `java.lang.Error`, stay as they are. Done again it
  * changes nothing; it has to be done again when the text was cut, which may have made a host of a longer name.
  */
-export function unlinked(text: string): string {
+export function withoutLinks(text: string): string {
   return text
     .replaceAll(SCHEME, (_, scheme: string, host: string) => `${scheme}:// ${withoutDots(host)}`)
     .replaceAll(BARE_SCHEME, '$1: ')

@@ -30,7 +30,7 @@ export interface Command extends UnitOfWork {
 }
 
 /** Runs a command in one transaction on the configured stores, or on those of the installation that runs here. */
-export async function inStores<Result>(work: (command: Command) => Promise<Result>): Promise<Result> {
+export async function withStores<Result>(work: (command: Command) => Promise<Result>): Promise<Result> {
   return await withDatabase(async (config, db) => {
     const by: AuditedBy = { actor: { kind: 'system' }, via: 'cli', origin: newOrigin() };
     return await inUnitOfWork({ db, clock: systemClock, onOutbox }, (unit) => work({ ...unit, by, config }));

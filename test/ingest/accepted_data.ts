@@ -13,15 +13,15 @@ interface StoredJob {
 }
 
 /** The jobs of ingestion that wait, oldest first. */
-export async function arrivedJobs(w: World): Promise<StoredJob[]> {
+export async function acceptedJobs(w: World): Promise<StoredJob[]> {
   return await w.context.db.sql.rows<StoredJob>(
     'select job_name as name, payload as bytes from kept_jobs order by kept_id, number',
   );
 }
 
 /** Every point that was taken, with the service it belongs to. */
-export async function arrivedPoints(w: World): Promise<(MetricPoint & { serviceId: Id<'service'> })[]> {
-  const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'store_points');
+export async function acceptedPoints(w: World): Promise<(MetricPoint & { serviceId: Id<'service'> })[]> {
+  const jobs = (await acceptedJobs(w)).filter(({ name }) => name === 'store_points');
   return unpackedPoints(jobs.map(({ bytes }) => bytes));
 }
 
@@ -45,8 +45,8 @@ export function unpackedPoints(packed: readonly Buffer[]): (MetricPoint & { serv
 }
 
 /** Every event that was taken. */
-export async function arrivedEvents(w: World): Promise<ArrivedEvent[]> {
-  const jobs = (await arrivedJobs(w)).filter(({ name }) => name === 'group_exceptions');
+export async function acceptedEvents(w: World): Promise<ArrivedEvent[]> {
+  const jobs = (await acceptedJobs(w)).filter(({ name }) => name === 'group_exceptions');
   const cipher = createCipher(w.context.config.appSecret, 'waiting-events');
   return jobs
     .flatMap(({ bytes }) => unpackEvents(bytes, cipher))

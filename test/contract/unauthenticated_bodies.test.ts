@@ -115,9 +115,9 @@ test.each([
   },
 );
 
-test('a port lets strangers have few connections, for a while and for a few bytes', async () => {
+test('a port limits how many connections without a valid key it has, for how long and for how many bytes', async () => {
   const limitLog = new LimitLog(silentLog, testClock());
-  const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, strangerBytesMax: 1_000 };
+  const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3, unauthenticatedBytesMax: 1_000 };
   const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
   const admitted: boolean[] = [];
   const server = createServer((socket) => {
@@ -138,7 +138,7 @@ test('a port lets strangers have few connections, for a while and for a few byte
   const [idle, loud] = [await opened(to), await opened(to)];
   await expect.poll(() => admitted.length).toBe(3);
   const late = await opened(to);
-  // The stranger that was idle longest makes room.
+  // The connection without a key that was idle longest makes room.
   await expect.poll(() => idle.isGone).toBe(true);
   known.write(Buffer.alloc(5_000));
   loud.write(Buffer.alloc(5_000));

@@ -24,7 +24,7 @@ export function lockDataFolder(dataDir: string): { release(): void } {
 }
 
 /** Before anything is started: throws a ConfigError that names everything that is wrong with the settings on this machine. */
-export async function checkPlace(config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
+export async function checkSettings(config: Config, environment: NodeJS.ProcessEnv): Promise<void> {
   const { host, port, databaseUrl, clickhouseUrl, redisUrl } = config;
   const isConfigured = [databaseUrl, clickhouseUrl, redisUrl].some((url) => url !== undefined);
   // The clients of the stores are loaded only when a store is configured.

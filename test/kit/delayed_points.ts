@@ -3,7 +3,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import type { World } from '#test/kit/world.ts';
 
 /** Points of the service are accepted, and no worker comes to store them. */
-export async function holdUp({ context, orgId, clock }: World, serviceId: Id<'service'>): Promise<void> {
+export async function delayPoints({ context, orgId, clock }: World, serviceId: Id<'service'>): Promise<void> {
   const { durableJobs } = storesOf(context.db.session());
   const job = { jobId: newId('job'), orgId, serviceId, items: 1, bytes: Buffer.alloc(0) };
   await durableJobs.insert('store_points', [job], clock.now());

@@ -34,7 +34,7 @@ interface Sealer {
   open(body: Buffer, tag: Buffer, isLast: boolean): Buffer | null;
 }
 
-export class SealedWriter {
+export class ChunkWriter {
   readonly #sink: Writable;
   readonly #sealer: Sealer;
   #waiting: Buffer[] = [];
@@ -47,7 +47,7 @@ export class SealedWriter {
     this.#sealer = sealer;
   }
 
-  static async begin(sink: Writable, key: string | undefined): Promise<SealedWriter> {
+  static async begin(sink: Writable, key: string | undefined): Promise<ChunkWriter> {
     const salt = key === undefined ? null : randomBytes(16);
     const derived = key === undefined || salt === null ? null : deriveKey(key, salt);
     const line: Line = {
@@ -56,7 +56,7 @@ export class SealedWriter {
       check: derived === null ? null : checkOf(derived),
     };
     const text = Buffer.from(`${JSON.stringify(line)}\n`);
-    const writer = new SealedWriter(sink, sealerOf(text, derived));
+    const writer = new ChunkWriter(sink, sealerOf(text, derived));
     await writer.#put(text);
     return writer;
   }
@@ -92,7 +92,7 @@ export class SealedWriter {
 }
 
 /** The bytes inside, chunk by chunk. Throws `invalid_input` for a wrong key and for an archive that is not whole. */
-export async function* readSealed(source: AsyncIterable<Buffer>, key: string | undefined): AsyncGenerator<Buffer> {
+export async function* readChunks(source: AsyncIterable<Buffer>, key: string | undefined): AsyncGenerator<Buffer> {
   const reader = new ByteReader(source);
   const { text, line } = await readLine(reader);
   const sealer = sealerOf(text, keyFor(line, key));

@@ -11,7 +11,7 @@ import { openPath } from '#test/browser/open_path.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
-export type Opening = readonly [path: string, ...pressed: (string | RegExp)[]];
+export type OpenablePage = readonly [path: string, ...pressed: (string | RegExp)[]];
 
 /** Creates one of each kind of thing. `rename` makes the names. */
 export async function createSampleData(h: ConsoleWorld, { userId, email }: Visitor, rename = (name: string) => name) {
@@ -87,7 +87,7 @@ export interface SampleIds {
   readonly groupId: string;
 }
 
-export const openingsOf = ({
+export const dialogsOf = ({
   serviceId,
   incidentId,
   scheduleId,
@@ -95,7 +95,7 @@ export const openingsOf = ({
   policyId,
   dashboardId,
   groupId,
-}: SampleIds): readonly Opening[] => [
+}: SampleIds): readonly OpenablePage[] => [
   ['incidents', 'Declare an incident'],
   [`incidents/${incidentId}`, 'Reassign'],
   ['', /^Search/],
@@ -222,7 +222,7 @@ const CUT_IN_OVERLAY = `(() => {
 export async function problemsOf(
   page: Page,
   h: ConsoleWorld,
-  all: readonly Opening[],
+  all: readonly OpenablePage[],
   look: (page: Page, isOpen: boolean) => Promise<string[]>,
 ): Promise<string[]> {
   const faults: string[] = [];

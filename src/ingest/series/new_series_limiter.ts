@@ -13,14 +13,14 @@ const PAID_MAX = 60_000;
 export const TOO_MANY_AT_ONCE = 'a new series: more come at once than can be taken in, send it again in some seconds';
 
 /** After this time the next ones are taken. What was taken before is known by then, and costs little when it is sent again. */
-export const PACE_RETRY_SECONDS = 3;
+export const NEW_SERIES_RETRY_SECONDS = 3;
 
 /**
  * Limits how fast a service may bring new series: taking in and storing one costs 1 µs, as much as reading 50 bytes and
  * more, and in a body that is made for it a series has 25. So as many are taken as the bytes that came pay for, and some
  * besides.
  */
-export class SeriesPace {
+export class NewSeriesLimiter {
   readonly #clock: Clock;
   #left = AT_ONCE;
   #paid = 0;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { SeriesPace } from '#ingest/series/series_pace.ts';
+import { NewSeriesLimiter } from '#ingest/series/new_series_limiter.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 const STARTED_MS = 1_790_000_000_000;
@@ -14,12 +14,12 @@ const SERIES_MS = 1 / 1_000;
 
 function pacing() {
   let nowMs = STARTED_MS;
-  const pace = new SeriesPace({ now: () => fromEpochMilliseconds(Math.round(nowMs)) });
+  const pace = new NewSeriesLimiter({ now: () => fromEpochMilliseconds(Math.round(nowMs)) });
   return { pace, pass: (ms: number) => (nowMs += ms) };
 }
 
 /** Sends a body with so many new series; how many are taken. */
-function send(pace: SeriesPace, bytes: number, series: number): number {
+function send(pace: NewSeriesLimiter, bytes: number, series: number): number {
   pace.pay(bytes);
   let taken = 0;
   while (taken < series && pace.take()) taken += 1;

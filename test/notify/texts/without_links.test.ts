@@ -8,7 +8,7 @@ import { invitationMail } from '#notify/mail/account_mail_text.ts';
 import { mailText } from '#notify/channels/email/text.ts';
 import { pushText } from '#notify/channels/push/text.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
-import { unlinked } from '#notify/texts/unlinked.ts';
+import { withoutLinks } from '#notify/texts/without_links.ts';
 
 describe('a text of a sender', () => {
   test.each([
@@ -22,8 +22,8 @@ describe('a text of a sender', () => {
     ['call tel:+31612345678 or slack://x', 'call tel: +31612345678 or slack:// x'],
     ['open main.py', 'open main(.)py'],
   ])('%j is sent as %j, of which nobody makes a link', (text, expected) => {
-    expect(unlinked(text)).toBe(expected);
-    expect(unlinked(expected)).toBe(expected);
+    expect(withoutLinks(text)).toBe(expected);
+    expect(withoutLinks(expected)).toBe(expected);
   });
 
   test.each([
@@ -31,7 +31,7 @@ describe('a text of a sender', () => {
     'java.lang.NullPointerException: x',
     'TypeError: Cannot read properties of undefined (reading "a")',
     'version 1.2.3, 99.9 %, at 12:30',
-  ])('%j has no link and stays as it is', (text) => expect(unlinked(text)).toBe(text));
+  ])('%j has no link and stays as it is', (text) => expect(withoutLinks(text)).toBe(text));
 });
 
 const links = createAnswerLinks('a secret that is long enough for tests', 'https://tocsin.example');

@@ -2,7 +2,7 @@ import { DelayedError, type Job } from 'bullmq';
 
 import type { QueueName } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';
-import { DEATHS_MAX, SET_ASIDE_MS } from '#storage/queue/deaths.ts';
+import { CRASHES_MAX, SET_ASIDE_MS } from '#storage/queue/crash_limits.ts';
 
 /**
  * Jobs of the queue during which workers died. Jobs of `ingest` only wake a worker; what is done then is counted by the
@@ -11,25 +11,25 @@ import { DEATHS_MAX, SET_ASIDE_MS } from '#storage/queue/deaths.ts';
  */
 const COUNTED: QueueName = 'upkeep';
 
-export function isDeadly(job: Job, queue: QueueName): boolean {
-  return queue === COUNTED && job.stalledCounter - pardonedOf(job) >= DEATHS_MAX;
+export function crashesWorkers(job: Job, queue: QueueName): boolean {
+  return queue === COUNTED && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
 }
 
 /** Delays the job for hours. Then it is run once more, and set aside again if another worker dies over it. */
 export async function setAside(job: Job, token: string | undefined, log: Log): Promise<never> {
-  const deaths = job.stalledCounter - pardonedOf(job);
-  await job.updateProgress(job.stalledCounter - (DEATHS_MAX - 1));
+  const deaths = job.stalledCounter - forgivenStallsOf(job);
+  await job.updateProgress(job.stalledCounter - (CRASHES_MAX - 1));
   await job.moveToDelayed(Date.now() + SET_ASIDE_MS, token);
   log.error({ job: job.name, jobId: job.id, deaths }, 'job set aside: workers died while they ran it');
   throw new DelayedError();
 }
 
 /** The job stalls because its worker stops in good order before it has ended; that is no death. */
-export async function pardon(job: Job): Promise<void> {
-  await job.updateProgress(pardonedOf(job) + 1).catch(() => {});
+export async function forgiveStall(job: Job): Promise<void> {
+  await job.updateProgress(forgivenStallsOf(job) + 1).catch(() => {});
 }
 
 /** How often the job has stalled without its counting as a death. BullMQ keeps one value for us with each job: its progress. */
-function pardonedOf({ progress }: Job): number {
+function forgivenStallsOf({ progress }: Job): number {
   return typeof progress === 'number' ? progress : 0;
 }

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 
 /** The id of the backup whose restore has begun and not ended; null when there is none. */
-export async function findMark(client: Client): Promise<string | null> {
+export async function findRestoreMarker(client: Client): Promise<string | null> {
   const { rows: found } = await client.query<{ table: string | null }>(
     `select to_regclass('public.restore_under_way')::text as table`,
   );
@@ -11,7 +11,7 @@ export async function findMark(client: Client): Promise<string | null> {
 }
 
 /** From now on no process of the product starts on this database. */
-export async function mark(client: Client, backup: string): Promise<void> {
+export async function setRestoreMarker(client: Client, backup: string): Promise<void> {
   await client.query(`
     begin;
     create table if not exists public.restore_under_way (backup text not null, begun_at timestamptz not null default now());
@@ -20,8 +20,8 @@ export async function mark(client: Client, backup: string): Promise<void> {
   await client.query('insert into public.restore_under_way (backup) values ($1)', [backup]);
 }
 
-export const CLEAR_MARK = 'drop table public.restore_under_way';
+export const CLEAR_RESTORE_MARKER = 'drop table public.restore_under_way';
 
-/** What to say when the mark is there. */
-export const UNDER_WAY_TEXT =
+/** What to say when the marker is there. */
+export const UNFINISHED_RESTORE =
   'a restore into this database has not ended: repeat "tocsin restore", which starts over, before you start anything';

@@ -5,7 +5,7 @@ import type { FirstRun } from '#entry/first_run.ts';
 import { RUNNING_FILE } from '#entry/running_config.ts';
 
 /** What other commands need to find a running installation; see `entry/running_config.ts`. */
-export interface RunningNote {
+export interface RunningInstallation {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
   readonly appSecret: string;
@@ -14,11 +14,11 @@ export interface RunningNote {
   readonly phoneUrl: string | null;
 }
 
-export function writeRunningNote(dataDir: string, note: Partial<RunningNote>): void {
+export function writeRunningFile(dataDir: string, note: Partial<RunningInstallation>): void {
   writeFileSync(path.join(dataDir, RUNNING_FILE), `${JSON.stringify(note, null, 2)}\n`, { mode: 0o600 });
 }
 
-export function removeRunningNote(dataDir: string): void {
+export function removeRunningFile(dataDir: string): void {
   rmSync(path.join(dataDir, RUNNING_FILE), { force: true });
 }
 

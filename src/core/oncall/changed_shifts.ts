@@ -7,7 +7,7 @@ type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
 
 /** Time in which somebody else is on call than before, `[since, until)`; null stands for nobody. */
-export interface ChangeOfHands {
+export interface ChangedShift {
   readonly since: Instant;
   readonly until: Instant;
   readonly before: UserId | null;
@@ -18,19 +18,19 @@ export interface ChangeOfHands {
  * What changes within `[from, to)` when one plan takes the place of another, oldest first. Both are shifts of one
  * schedule, oldest first, and reach to the end of that time.
  */
-export function changesOfHands(
+export function changedShifts(
   before: readonly Shift[],
   after: readonly Shift[],
   from: Instant,
   to: Instant,
-): ChangeOfHands[] {
+): ChangedShift[] {
   const edges = [...before, ...after]
     .flatMap(({ since, until }) => (until === null ? [since] : [since, until]))
     .filter((edge) => !isAtOrBefore(edge, from) && !isAtOrBefore(to, edge))
     .sort(Temporal.Instant.compare);
   const personBefore = personFinder(before);
   const personAfter = personFinder(after);
-  const changes: ChangeOfHands[] = [];
+  const changes: ChangedShift[] = [];
   for (const [index, since] of [from, ...edges].entries()) {
     const until = edges[index] ?? to;
     if (until.equals(since)) continue;

@@ -5,20 +5,20 @@ import { type BenchInstallation, printTable } from '#infra/bench/harness.ts';
 import { type Cookies, logIn, settled, VIEWPORT, watchTraffic } from './browser.ts';
 
 /** A page, and what it shows once its data is there. */
-interface Room {
+interface VisitedPage {
   readonly name: string;
   readonly path: string;
   readonly shows: string;
 }
 
-/** Weight, requests, time and layout shift of a first visit to each room. */
-export async function measureRooms(
+/** Weight, requests, time and layout shift of a first visit to each page. */
+export async function measurePages(
   browser: Browser,
   installation: BenchInstallation,
   serviceId: string,
 ): Promise<void> {
   const cookies = await logIn(browser, installation);
-  const rooms: readonly Room[] = [
+  const pages: readonly VisitedPage[] = [
     { name: 'sign-in', path: 'login', shows: 'text=Log in' },
     { name: 'home', path: '', shows: 'text=Your open incidents' },
     { name: 'incidents', path: 'incidents', shows: '[data-row]' },
@@ -34,15 +34,15 @@ export async function measureRooms(
     { name: 'members', path: 'settings/members', shows: 'main h1' },
   ];
   const rows: Record<string, string | number>[] = [];
-  for (const room of rooms) {
-    const given = room.name === 'sign-in' ? [] : cookies;
-    rows.push(await measureRoom(browser, installation.baseUrl, room, given));
+  for (const visited of pages) {
+    const given = visited.name === 'sign-in' ? [] : cookies;
+    rows.push(await measurePage(browser, installation.baseUrl, visited, given));
   }
   printTable(rows);
 }
 
 /** With an empty cache, as on a first visit. */
-async function measureRoom(browser: Browser, baseUrl: string, { name, path, shows }: Room, cookies: Cookies) {
+async function measurePage(browser: Browser, baseUrl: string, { name, path, shows }: VisitedPage, cookies: Cookies) {
   const context = await browser.newContext({ viewport: VIEWPORT, serviceWorkers: 'block' });
   await context.addCookies(cookies);
   context.setDefaultTimeout(60_000);

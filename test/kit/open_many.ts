@@ -2,7 +2,7 @@ import { openIncident } from '#incidents/open_incident.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import type { Alert, StaffedWorld } from '#test/kit/staff.ts';
+import type { Alert, StaffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Opens this many incidents at once, of copies of the alert's rule, oldest first; their titles are "trouble 1", "trouble 2", … */
 export async function openMany(w: StaffedWorld, alert: Alert, count: number): Promise<Id<'incident'>[]> {

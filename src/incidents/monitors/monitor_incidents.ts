@@ -12,7 +12,7 @@ import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** What went wrong with a run, and when it began or was to begin. */
-export interface BadRun {
+export interface FailedRun {
   readonly outcome: 'error' | 'missed' | 'timeout';
   readonly at: Temporal.Instant;
 }
@@ -25,7 +25,7 @@ function keyStartOf({ id }: Pick<MonitorRow, 'id'>): string {
 }
 
 /** Whether an exception rule opens incidents for runs that go wrong. */
-export function concernsMonitors({ config, settings }: Pick<ActiveRule, 'config' | 'settings'>): boolean {
+export function opensMonitorIncidents({ config, settings }: Pick<ActiveRule, 'config' | 'settings'>): boolean {
   return isAtLeast(SEVERITY, (config as ExceptionRule).minSeverity) && settingsOf(settings).monitors === 'open';
 }
 
@@ -33,11 +33,11 @@ export function concernsMonitors({ config, settings }: Pick<ActiveRule, 'config'
 export async function openMonitorIncidents(
   unit: UnitOfWork,
   monitor: MonitorRow,
-  bad: BadRun,
+  bad: FailedRun,
   limit: IncidentLimit,
 ): Promise<void> {
   const rules = await unit.stores.activeRules.list('exception', { serviceIds: [monitor.serviceId] });
-  const firings = rules.filter(concernsMonitors).map((rule) => ({
+  const firings = rules.filter(opensMonitorIncidents).map((rule) => ({
     rule,
     cause: {
       kind: 'exception' as const,
@@ -72,12 +72,12 @@ function nameOf({ slug, environment }: MonitorRow): string {
   return `${slug} (${environment})`;
 }
 
-function titleOf(monitor: MonitorRow, { outcome }: BadRun): string {
+function titleOf(monitor: MonitorRow, { outcome }: FailedRun): string {
   const what = { error: 'failed', missed: 'missed a run', timeout: 'ran too long' }[outcome];
   return `Cron monitor ${nameOf(monitor)} ${what}`;
 }
 
-function sentenceOf(monitor: MonitorRow, { outcome, at }: BadRun): string {
+function sentenceOf(monitor: MonitorRow, { outcome, at }: FailedRun): string {
   const { marginMinutes, runtimeMinutes } = monitor;
   const run = `the run of ${nameOf(monitor)} at ${toTimestamp(at)}`;
   switch (outcome) {
@@ -90,6 +90,6 @@ function sentenceOf(monitor: MonitorRow, { outcome, at }: BadRun): string {
   }
 }
 
-function detailsOf({ id, slug, environment, failures }: MonitorRow, { outcome, at }: BadRun): object {
+function detailsOf({ id, slug, environment, failures }: MonitorRow, { outcome, at }: FailedRun): object {
   return { monitorId: id, monitor: slug, environment, outcome, runAt: toTimestamp(at), failuresInARow: failures };
 }
