@@ -63,7 +63,7 @@ export function startSharing(runtime: SharingRuntime, role: string, works: reado
     try {
       ofRole = await renewAndRun(runtime, role, states);
     } catch (error) {
-      log.warn({ err: messageOf(error) }, 'failed to find out who shares the work');
+      log.warn({ err: messageOf(error) }, 'failed to list the processes that share the work');
     }
   });
   return {

@@ -17,7 +17,7 @@ export function findAuthorityFaults(config: StoreAddresses): string[] {
     faultOf('DATABASE_CA_FILE', databaseCaFile),
     databaseCaFile === undefined || !/[?&]sslmode=(disable|no-verify)/.test(databaseUrl ?? '')
       ? null
-      : 'DATABASE_URL switches TLS off (sslmode), and DATABASE_CA_FILE is for TLS: take one of them away',
+      : 'DATABASE_URL switches TLS off (sslmode), and DATABASE_CA_FILE is for TLS: remove one of them',
     faultOf('REDIS_CA_FILE', redisCaFile),
     redisCaFile === undefined || (redisUrl ?? 'rediss').startsWith('rediss')
       ? null
@@ -41,7 +41,7 @@ function faultOf(variable: string, file: string | undefined): string | null {
   try {
     return new X509Certificate(text).ca
       ? null
-      : `${variable} holds the certificate of a server; name that of the authority which signed it`;
+      : `${variable} holds the certificate of a server; name the file of the authority that signed it`;
   } catch {
     return `${variable} names a file without a certificate in PEM form; name that of the authority`;
   }

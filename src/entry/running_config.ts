@@ -37,7 +37,7 @@ export async function runningConfig(config: Config): Promise<Config> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) {
     throw new ConfigError([
-      `nothing runs on the data folder ${config.dataDir}: begin with "npm start", or set DATABASE_URL and CLICKHOUSE_URL`,
+      `Tocsin does not run on the data folder ${config.dataDir}: start it with "npm start", or set DATABASE_URL and CLICKHOUSE_URL`,
     ]);
   }
   const running = JSON.parse(text) as Partial<Config>;

@@ -22,7 +22,8 @@ export async function retrySetAside(runtime: GroupingRuntime & { readonly log: L
   const stores = storesOf(runtime.db.session());
   const expiredAt = now.subtract({ hours: KEPT_DAYS * 24 });
   const lostJobs = await stores.setAsideJobs.removeBefore(expiredAt);
-  if (lostJobs.length > 0) log.error({ jobs: lostJobs }, `jobs dropped: workers died over them for ${KEPT_DAYS} days`);
+  if (lostJobs.length > 0)
+    log.error({ jobs: lostJobs }, `jobs dropped: workers kept crashing while they ran them, for ${KEPT_DAYS} days`);
   const lost = await stores.setAside.removeBefore(expiredAt);
   if (lost.length === 0) return;
   log.error({ rows: lost.length }, `events dropped: they could not be read in ${KEPT_DAYS} days`);

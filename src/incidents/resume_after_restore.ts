@@ -22,6 +22,6 @@ export async function resumeAfterRestore(runtime: UnitOfWorkRuntime, log: Log): 
       now,
     );
     await restorations.markResumed(now);
-    log.warn({ ...data, incidents: waiting.length, pages, news }, 'escalations go on after a restore');
+    log.warn({ ...data, incidents: waiting.length, pages, news }, 'escalations continue after a restore');
   });
 }

@@ -146,7 +146,7 @@ export class SideRecorder {
         await sentItems.addSessions([...sessions.values()]);
       });
     } catch (error) {
-      this.#options.log.warn({ err: messageOf(error) }, 'counts of what clients sent wait for the database');
+      this.#options.log.warn({ err: messageOf(error) }, 'failed to store counts of what clients sent; trying again');
       for (const row of items.values()) this.count(row.serviceId, row.kind, row.reason, row.count);
       for (const { serviceId, release, environment, hour: _, ...counts } of sessions.values()) {
         this.#countSessions(serviceId, { release, environment }, counts);

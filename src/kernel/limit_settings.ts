@@ -54,7 +54,7 @@ const OF_PROCESS = {
   }),
   bodyBytesPerSecondMin: limit({
     variable: 'LIMIT_SLOW_BODY_BYTES_PER_SECOND',
-    purpose: 'how fast at least',
+    purpose: 'the speed that a slow body must keep',
     fallback: 1_024,
     unit: 'bytes/s',
     reached: '408',
@@ -70,7 +70,7 @@ const OF_PROCESS = {
   }),
   unreadKilobytes: limit({
     variable: 'LIMIT_UNREAD_BODY_KILOBYTES',
-    purpose: 'what may go on arriving of a body whose request was refused',
+    purpose: 'bytes of a body that are still read after its request was refused',
     fallback: 1_024,
     unit: 'KiB',
     reached: CLOSED,
@@ -100,7 +100,7 @@ const OF_PROCESS = {
   }),
   portKilobytesWithoutKey: limit({
     variable: 'LIMIT_GRPC_KILOBYTES_WITHOUT_KEY',
-    purpose: 'what may come over it until then; HTTP/2 lets 64 KiB come before the server has said anything',
+    purpose: 'bytes that may arrive over it until then; HTTP/2 lets clients send 64 KiB before the server answers',
     fallback: 128,
     unit: 'KiB',
     minimum: 65,
@@ -117,7 +117,7 @@ const OF_PROCESS = {
   }),
   bodiesWithoutKeyMegabytes: limit({
     variable: 'LIMIT_BODIES_WITHOUT_KEY_MEGABYTES',
-    purpose: 'of these, bodies of all who have shown no key, together',
+    purpose: 'of these, all bodies without a valid key together',
     fallback: 16,
     unit: 'MiB',
     maximum: 1_000_000,
@@ -178,7 +178,7 @@ const OF_CALLER = {
   }),
   consoleStreamsMax: limit({
     variable: 'LIMIT_CONSOLE_STREAMS',
-    purpose: 'open tabs of the console of one session that hear of changes',
+    purpose: 'open console tabs of one session that receive live changes',
     fallback: 20,
     maximum: 1_000,
     reached: WAIT,

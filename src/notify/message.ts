@@ -79,7 +79,7 @@ export interface OutgoingMessage {
 /** What follows the name of the incident. */
 export function newsText(event: NewsEvent, by: string | null): string {
   if (event === 'proposed') return 'has a question of an agent.';
-  if (event === 'reopened') return 'is open again: the answer was taken back.';
+  if (event === 'reopened') return 'is open again: the answer was undone.';
   return `is ${event}${by === null ? '' : ` by ${by}`}. No need to act.`;
 }
 

@@ -62,7 +62,11 @@ test('exceptions whose events are all too old are hidden at once, and removed wi
   await w.expectOk('create_alert_rule', rule);
   const at = (days: number) => w.clock.now().subtract({ hours: 24 * days });
   const lone = (message: string, days: number) => exceptionEvent(at(days), { exceptions: [], message });
-  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [lone('old', 5), lone('both', 5), lone('both', 1)]);
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [
+    lone('old', 5),
+    lone('both', 5),
+    lone('both', 1),
+  ]);
   const titles = async () =>
     (await w.expectOk('list_exception_groups', { serviceId })).groups.map(({ title, eventCount }: Group) => [
       title,

@@ -47,7 +47,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
   // These two leave at the same moment, in either order.
   expect(story.splice(2, 2).toSorted()).toEqual([
     '0 s: Calling Anna.',
-    '0 s: SMS to Anna could not be sent yet: the provider had a fault; it is tried again.',
+    '0 s: SMS to Anna could not be sent yet: the provider had an internal error; it is tried again.',
   ]);
   expect(story).toEqual([
     '0 s: Triggered by the rule "Latency": avg of latency over 5 min was 250 (> 100).',

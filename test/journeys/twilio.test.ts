@@ -119,7 +119,7 @@ describe('only a key press, a reply or a click is an answer', () => {
 
   test('a call that ends without an answer has reached nobody: the next step fires at once, and a key is refused later', async () => {
     const ends = [
-      ['busy', 'busy', 'The call to Anna met a busy line.'],
+      ['busy', 'busy', 'The line of Anna was busy.'],
       ['no-answer', 'no_answer', 'Anna did not answer the call.'],
       ['failed', 'call_failed', 'Call to Anna failed: the call could not be put through.'],
     ] as const;

@@ -26,7 +26,7 @@ let engine: Engine | null = null;
 let stopping: Promise<void> | null = null;
 const stopEngine = (): Promise<void> =>
   (stopping ??= (engine?.stop() ?? Promise.resolve()).catch((error: unknown) => {
-    process.stderr.write(`The container engine was not removed wholly: ${messageOf(error)}\n`);
+    process.stderr.write(`The container engine was not removed completely: ${messageOf(error)}\n`);
   }));
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.once(signal, () => void stopEngine().finally(() => process.exit(143)));

@@ -20,7 +20,7 @@ export const addPasskey = defineAction({
   scope: 'signed_in',
   route: 'POST /me/passkeys',
   stepUp: true,
-  summary: 'Keep the passkey that the browser has made. The first second factor brings recovery codes with it.',
+  summary: 'Save the passkey that the browser has created. The first second factor comes with recovery codes.',
   effect: 'write',
   input: Type.Object({ name: PasskeyName, response: PasskeyResponse }, CLOSED),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),

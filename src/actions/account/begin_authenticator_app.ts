@@ -11,7 +11,7 @@ export const beginAuthenticatorApp = defineAction({
   scope: 'signed_in',
   route: 'POST /me/authenticator-app',
   stepUp: true,
-  summary: 'Get a secret for an authenticator app; it counts once a code of it was shown.',
+  summary: 'Get a secret for an authenticator app. It takes effect once you confirm a code of the app.',
   effect: 'write',
   input: Type.Object({}, CLOSED),
   result: Type.Object({ secret: Type.String(), uri: Type.String({ description: 'for a QR code' }) }),

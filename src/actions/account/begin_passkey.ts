@@ -14,7 +14,7 @@ export const beginPasskey = defineAction({
   scope: 'signed_in',
   route: 'POST /me/passkeys/options',
   stepUp: true,
-  summary: 'Get what the browser needs to make a passkey of yours; it has five minutes.',
+  summary: 'Get the options with which the browser creates a passkey of yours. They expire after five minutes.',
   effect: 'write',
   input: Type.Object({}, CLOSED),
   result: PasskeyOptions,

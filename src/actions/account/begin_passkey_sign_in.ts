@@ -11,7 +11,7 @@ export const beginPasskeySignIn = defineAction({
   consoleOnly: true,
   scope: 'anyone',
   route: 'POST /session/passkey-options',
-  summary: 'Get what the browser needs to show a passkey for a sign-in that waits.',
+  summary: 'Get the options with which the browser confirms a pending sign-in by a passkey.',
   effect: 'write',
   input: Type.Object({ token: PendingToken }, CLOSED),
   result: PasskeyOptions,

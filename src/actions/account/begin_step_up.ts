@@ -9,7 +9,7 @@ export const beginStepUp = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/step-up/passkey-options',
-  summary: 'Get what the browser needs to show a passkey of yours again.',
+  summary: 'Get the options with which the browser confirms a passkey of yours again.',
   effect: 'write',
   input: Type.Object({}, CLOSED),
   result: PasskeyOptions,

@@ -10,7 +10,7 @@ export const completeSignIn = defineAction({
   consoleOnly: true,
   scope: 'anyone',
   route: 'POST /session/second-factor',
-  summary: 'Show the second factor that a sign-in waits for; the answer sets the cookie of the session.',
+  summary: 'Complete a pending sign-in with a second factor. The answer sets the cookie of the session.',
   effect: 'write',
   input: Type.Object({ token: PendingToken, ...SHOWN_FIELDS }, CLOSED),
   result: SignInView,

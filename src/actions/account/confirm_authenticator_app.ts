@@ -12,7 +12,7 @@ export const confirmAuthenticatorApp = defineAction({
   scope: 'signed_in',
   route: 'POST /me/authenticator-app/confirmation',
   stepUp: true,
-  summary: 'Show a code of the app. The first second factor brings recovery codes with it.',
+  summary: 'Confirm the authenticator app with a code of it. The first second factor comes with recovery codes.',
   effect: 'write',
   input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, CLOSED),
   result: Type.Object({ recoveryCodes: RecoveryCodes }),

@@ -10,7 +10,7 @@ export const replaceRecoveryCodes = defineAction({
   scope: 'signed_in',
   route: 'POST /me/recovery-codes',
   stepUp: true,
-  summary: 'Get ten new recovery codes, shown once. The ones before stop working.',
+  summary: 'Get ten new recovery codes, shown once. The previous ones stop working.',
   effect: 'delete',
   input: Type.Object({}, CLOSED),
   result: Type.Object({ recoveryCodes: Type.Array(Type.String()) }),

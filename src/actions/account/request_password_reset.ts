@@ -16,7 +16,7 @@ export const requestPasswordReset = defineAction({
   route: 'POST /password-resets',
   status: 202,
   summary:
-    'Ask for a link by mail that sets a new password, once, within an hour. Answered alike whether or not there is such an account.',
+    'Send a link by mail with which a new password can be set, once, within an hour. The answer is the same whether or not there is such an account.',
   effect: 'write',
   input: Type.Object({ email: EmailField }, CLOSED),
   result: Type.Object({ sent: Type.Literal(true) }),

@@ -9,7 +9,7 @@ export const signOut = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'DELETE /session',
-  summary: 'Sign out: the session ends and its cookie is taken away.',
+  summary: 'Sign out: the session ends and its cookie is deleted.',
   effect: 'delete',
   input: Type.Object({}, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true) }),

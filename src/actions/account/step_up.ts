@@ -9,7 +9,7 @@ export const stepUp = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /me/step-up',
-  summary: 'Show your second factor again; for ten minutes you may change keys and roles, and delete.',
+  summary: 'Confirm your second factor again. For ten minutes you may then change keys and roles, and delete things.',
   effect: 'write',
   input: Type.Object(SHOWN_FIELDS, CLOSED),
   result: Type.Object({ shown: Type.Literal(true) }),

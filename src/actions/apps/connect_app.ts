@@ -11,7 +11,7 @@ export const connectApp = defineAction({
   consoleOnly: true,
   scope: 'signed_in',
   route: 'POST /connect/:uid',
-  summary: 'Connect the app that asks to one organization, to look only or to change things, too.',
+  summary: 'Connect the app that asked to one organization, for reading only or for changes as well.',
   effect: 'write',
   stepUp: true,
   input: Type.Object({ uid: RequestUid, orgId: IdText, access: AccessName }, CLOSED),

@@ -18,7 +18,7 @@ const FORMATS = {
 export const exportAuditLog = defineAction({
   name: 'export_audit_log',
   consoleOnly: true,
-  summary: 'Download who changed what, newest first, all that the filter lets through.',
+  summary: 'Download who changed what, newest first: every entry that matches the filter.',
   permission: 'organization:manage',
   effect: 'read',
   input: Type.Object({ format: Type.Enum(['csv', 'jsonl']), ...FILTER_FIELDS }, CLOSED),

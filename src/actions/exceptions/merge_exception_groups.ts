@@ -14,7 +14,7 @@ export const mergeExceptionGroups = defineAction({
   consoleOnly: true,
   summary:
     'Merge exception groups of one service into another: its counts and events are those of all of them, and new events of ' +
-    'any of them come to it; its status stays. undo_exception_merges takes it back.',
+    'any of them come to it; its status stays. undo_exception_merges undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(

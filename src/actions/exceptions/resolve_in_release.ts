@@ -18,7 +18,7 @@ export const resolveInRelease = defineAction({
   consoleOnly: true,
   summary:
     'Resolve exception groups, all or none, as fixed in a release that is named, or in the next one: events of code ' +
-    'without the fix do not reopen them, later ones do. undo_exception_statuses takes it back.',
+    'without the fix do not reopen them, later ones do. undo_exception_statuses undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(
@@ -68,7 +68,10 @@ async function fixOf(
   if (release !== undefined) return { kind: 'release', release, knownReleases };
   const newest = newestRelease(known);
   if (newest === null) {
-    throw new AppError('conflict', `no release of ${service.name} is known, so none is the next: resolve it without`);
+    throw new AppError(
+      'conflict',
+      `no release of ${service.name} is known, so there is no next one: resolve it without a release`,
+    );
   }
   return { kind: 'next_release', release: newest, knownReleases };
 }

@@ -18,7 +18,7 @@ const Matching = Type.Object(
     statuses: Type.Array(GroupStatusName, { minItems: 1, maxItems: GROUP_STATUSES.length }),
     createdUntil: Timestamp,
   },
-  { ...CLOSED, description: 'those that match and were there then: what comes meanwhile is left alone' },
+  { ...CLOSED, description: 'only groups that already existed and matched at this time; later ones are left alone' },
 );
 
 export const setMatchingStatuses = defineAction({

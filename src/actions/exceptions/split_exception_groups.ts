@@ -11,7 +11,7 @@ export const splitExceptionGroups = defineAction({
   consoleOnly: true,
   summary:
     'Split exception groups off the one that they are part of: each is one of its own again, with its events, its status and ' +
-    'what comes from now on. undo_exception_merges takes it back.',
+    'what comes from now on. undo_exception_merges undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(

@@ -15,7 +15,7 @@ export const splitExceptionMessage = defineAction({
   consoleOnly: true,
   summary:
     'Split the message of one event off an exception whose messages fit one template: what says the same from now on is an ' +
-    'exception of its own. Events that are stored stay where they are; merge_exception_groups takes it back.',
+    'exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object({ groupId: IdText, event: EventCursor }, CLOSED),

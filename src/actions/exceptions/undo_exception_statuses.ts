@@ -12,7 +12,7 @@ export const undoExceptionStatuses = defineAction({
   name: 'undo_exception_statuses',
   consoleOnly: true,
   summary:
-    'Undo the last decision about exception groups: each is again what it was, with since when, in which release it was resolved and that it had come back. One that was changed since is left alone.',
+    'Undo the last decision about exception groups: each gets back its previous status, with its time, its release and whether it had come back. A group that was changed since is left alone.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(

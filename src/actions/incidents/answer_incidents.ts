@@ -29,7 +29,7 @@ const Matching = Type.Object(
     statuses: Type.Array(Type.Enum(['triggered', 'acknowledged']), { minItems: 1, maxItems: 2 }),
     triggeredUntil: Timestamp,
   },
-  { ...CLOSED, description: 'those that match and were there then: what opens meanwhile is left alone' },
+  { ...CLOSED, description: 'only incidents that already existed and matched at this time; later ones are left alone' },
 );
 
 export const answerIncidents = defineAction({
@@ -48,7 +48,7 @@ export const answerIncidents = defineAction({
   ),
   result: Type.Object({
     changed: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer() })),
-    unchanged: Type.Integer({ description: 'had that status already, or are gone' }),
+    unchanged: Type.Integer({ description: 'already had that status, or no longer exist' }),
     refused: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer(), reason: Type.String() })),
     left: Type.Integer({ description: 'how many more match' }),
   }),

@@ -11,8 +11,8 @@ export const reopenIncident = defineAction({
   name: 'reopen_incident',
   consoleOnly: true,
   summary:
-    'Take back that an incident was resolved: it is acknowledged again if it was, and else its escalation goes on. News ' +
-    'of it that were not sent yet are cancelled, and everyone who received one is notified that it is open again.',
+    'Undo that an incident was resolved: it is acknowledged again if it was before; otherwise its escalation continues. ' +
+    'Notices of the resolution that were not sent yet are cancelled, and everyone who received one is told that it is open again.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),

@@ -49,7 +49,9 @@ export const searchIncidents = defineAction({
     {
       ...IncidentFilterFields,
       status: Type.Optional(Type.Enum(['open', 'triggered', 'acknowledged', 'resolved', 'all'])),
-      isMine: Type.Optional(Type.Boolean({ description: 'of the acknowledged ones, only those that the caller has' })),
+      isMine: Type.Optional(
+        Type.Boolean({ description: 'of the acknowledged ones, only those that the caller acknowledged' }),
+      ),
       incidentIds: Type.Optional(
         Type.Array(IdText, {
           maxItems: LIMIT_MAX,

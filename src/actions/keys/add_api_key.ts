@@ -32,7 +32,12 @@ export async function makeApiKey(
   { permissions, expiresAt, ...wanted }: WantedKey,
 ): Promise<{ view: Static<typeof NewApiKeyView>; change: Change }> {
   if (permissions?.length === 0) {
-    throw invalidInput([{ path: 'permissions', message: 'must name at least one; a key without any may do nothing' }]);
+    throw invalidInput([
+      {
+        path: 'permissions',
+        message: 'must name at least one permission; a key without permissions cannot do anything',
+      },
+    ]);
   }
   const fields = { ...wanted, permissions: permissions && [...new Set(permissions)] };
   const { keyId, key } = await issueApiKey(stores, { ...fields, ...(expiresAt && { expiresAt }) }, now);

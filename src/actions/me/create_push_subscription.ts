@@ -10,7 +10,7 @@ import { subscriptionFaults } from '#core/oncall/subscription_faults.ts';
 export const createPushSubscription = defineAction({
   name: 'create_push_subscription',
   consoleOnly: true,
-  summary: 'Make a browser of yours show messages.',
+  summary: 'Subscribe one of your browsers to push messages.',
   permission: 'organization:view',
   effect: 'write',
   input: Type.Object(

@@ -10,7 +10,7 @@ import { notFound } from '#kernel/errors.ts';
 export const deletePushSubscription = defineAction({
   name: 'delete_push_subscription',
   consoleOnly: true,
-  summary: 'Let a browser of yours show no more messages.',
+  summary: 'Unsubscribe one of your browsers from push messages.',
   permission: 'organization:view',
   effect: 'delete',
   input: Type.Object({ subscriptionId: IdText }, CLOSED),

@@ -19,11 +19,11 @@ export const getContactCard = defineAction({
   input: Type.Object({}, CLOSED),
   result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
   sends: [MEDIA_TYPE],
-  conflict: 'neither SMS and calls nor mail are set up on this server',
+  conflict: 'neither SMS and calls nor mail is set up on this server',
   example: {},
   async handle(_input, { installation: { senders } }) {
     if (senders.phones.length + senders.emails.length === 0) {
-      throw new AppError('conflict', 'neither SMS and calls nor mail are set up on this server');
+      throw new AppError('conflict', 'neither SMS and calls nor mail is set up on this server');
     }
     return { name: 'tocsin.vcf', mediaType: MEDIA_TYPE, content: inOnePiece(contactCardOf(NAME, senders)) };
   },

@@ -11,7 +11,7 @@ export const renewOwnCalendar = defineAction({
   name: 'renew_own_calendar',
   consoleOnly: true,
   summary:
-    'Make a new secret address under which calendar programs read your shifts in every schedule. The one before stops working, and this one does when you leave.',
+    'Make a new secret address under which calendar programs read your shifts in every schedule. The previous address stops working at once, and the new one when you leave the organization.',
   permission: 'organization:view',
   effect: 'write',
   input: Type.Object({}, CLOSED),

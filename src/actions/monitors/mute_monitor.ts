@@ -7,7 +7,7 @@ import { toMonitorFields } from '#actions/monitors/view.ts';
 export const muteMonitor = defineAction({
   name: 'mute_monitor',
   consoleOnly: true,
-  summary: 'Let a cron monitor open no incidents, or let it open them again. Its runs are recorded all the same.',
+  summary: 'Stop a cron monitor from opening incidents, or let it open them again. Its runs are still recorded.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }, CLOSED),

@@ -12,7 +12,7 @@ const SHOWN_RUNS = 3;
 export const previewMonitor = defineAction({
   name: 'preview_monitor',
   consoleOnly: true,
-  summary: `Show when the next ${SHOWN_RUNS} runs of a schedule would begin, if it counted from now on.`,
+  summary: `Show when the next ${SHOWN_RUNS} runs of a schedule would begin, if it applied from now on.`,
   permission: 'exceptions:view',
   effect: 'read',
   input: Type.Object(SCHEDULE_FIELDS, CLOSED),

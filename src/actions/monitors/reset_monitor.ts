@@ -8,7 +8,8 @@ import { useJobSchedule } from '#core/monitors/monitor.ts';
 export const resetMonitor = defineAction({
   name: 'reset_monitor',
   consoleOnly: true,
-  summary: 'Let the job of a cron monitor say again when its runs are to begin: what it said last counts from now on.',
+  summary:
+    'Go back to the schedule that the job of a cron monitor sends. The schedule that it sent last applies from now on.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object({ monitorId: IdText, basedOn: BasedOn }, CLOSED),

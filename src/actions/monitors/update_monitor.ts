@@ -12,7 +12,7 @@ export const updateMonitor = defineAction({
   name: 'update_monitor',
   consoleOnly: true,
   summary:
-    'Say when the runs of a cron monitor are to begin and how long they may take. It counts from now on, whatever its job says of it, until reset_monitor.',
+    'Set when the runs of a cron monitor begin and how long they may take. This applies from now on, whatever schedule the job sends, until reset_monitor.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object(

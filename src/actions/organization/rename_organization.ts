@@ -7,7 +7,7 @@ import { CLOSED, IdText, Name } from '#actions/fields.ts';
 export const renameOrganization = defineAction({
   name: 'rename_organization',
   consoleOnly: true,
-  summary: 'Give the organization another name.',
+  summary: 'Rename the organization.',
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object(

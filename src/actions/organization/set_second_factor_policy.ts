@@ -8,7 +8,7 @@ import { AppError } from '#kernel/errors.ts';
 export const setSecondFactorPolicy = defineAction({
   name: 'set_second_factor_policy',
   consoleOnly: true,
-  summary: 'Ask owners and admins of the organization for a second factor, from the next request on, or ask no more.',
+  summary: 'Require a second factor of owners and admins from their next request on, or require it no longer.',
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,

@@ -23,7 +23,7 @@ export const acceptInvitation = defineAction({
   scope: 'anyone',
   route: 'POST /invitations/:token',
   summary:
-    'Accept an invitation: with a name and a password for a new account, with the password of the one there is, or with neither when signed in as the invited person. The answer sets the cookie of a session.',
+    'Accept an invitation: with a name and a password for a new account, with the password of the existing account, or with neither when signed in as the invited person. The answer sets the cookie of a session.',
   effect: 'write',
   input: Acceptance,
   result: SignInView,

@@ -6,12 +6,12 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { forManagers, forOwners, lockRoles, managesOrganization, requireAnotherOwner } from '#actions/people/roles.ts';
 
-/** Only an owner makes or unmakes owners, and there is always one. */
+/** Only an owner can make or remove owners. There is always at least one. */
 export const changeRole = defineAction({
   name: 'change_role',
   consoleOnly: true,
   stepUp: true,
-  summary: 'Give a member another role. Only an owner makes or unmakes owners, and there is always one.',
+  summary: 'Give a member another role. Only an owner can make or remove owners. There is always at least one.',
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object({ userId: IdText, role: RoleName }, CLOSED),

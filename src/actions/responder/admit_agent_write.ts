@@ -48,6 +48,6 @@ export function agentIdOf(actor: Caller['actor']): string | null {
 export function agentsStopped(): AppError {
   return new AppError(
     'forbidden',
-    'the organization has stopped all agents; only its people can let them go on, in the settings',
+    'the organization has stopped all agents; only its owners can allow them again, in the settings',
   );
 }

@@ -10,7 +10,7 @@ export const getProposal = defineAction({
   name: 'get_proposal',
   consoleOnly: true,
   isForResponders: true,
-  summary: 'Tell what became of a proposal or a question: who answered, when, and with which words.',
+  summary: 'Return the state of a proposal or a question: who answered, when, and in which words.',
   permission: 'oncall:view',
   effect: 'read',
   input: Type.Object({ proposalId: IdText }, CLOSED),

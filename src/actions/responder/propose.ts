@@ -33,7 +33,7 @@ interface Asked {
 export const AskedView = Type.Object({
   ...ProposalView.properties,
   peopleAsked: Type.Integer(),
-  isRepeated: Type.Boolean({ description: 'the same waits already: nobody was asked again' }),
+  isRepeated: Type.Boolean({ description: 'the same proposal is already waiting: nobody was asked again' }),
   answerUrl: Type.String({ description: 'where a person who signs in answers it; give it to yours' }),
 });
 

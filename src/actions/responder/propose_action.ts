@@ -43,7 +43,7 @@ export const proposeAction = defineAction({
     const incident = await lockIncident(incidentId, context);
     if (Buffer.byteLength(JSON.stringify(input)) > INPUT_BYTES_MAX) {
       throw invalidInput([
-        { path: 'input', message: `is larger than ${INPUT_BYTES_MAX} bytes: no person would read it` },
+        { path: 'input', message: `is larger than ${INPUT_BYTES_MAX} bytes, too long for a person to review` },
       ]);
     }
     const { effect } = checked(context, action, input);

@@ -12,7 +12,7 @@ export const releaseLease = defineAction({
   consoleOnly: true,
   isForResponders: true,
   isBeyondCap: true,
-  summary: 'Stop working on an incident: a first step that waited for you goes on at once.',
+  summary: 'Stop working on an incident. A first step that waited for you fires at once.',
   permission: 'oncall:view',
   effect: 'write',
   input: Type.Object({ incidentId: IdText }, CLOSED),

@@ -14,7 +14,7 @@ export const renewLease = defineAction({
   consoleOnly: true,
   isForResponders: true,
   isBeyondCap: true,
-  summary: 'Keep a lease that you hold, for so many minutes from now.',
+  summary: 'Extend a lease that you hold. It then ends this many minutes from now.',
   permission: 'oncall:view',
   effect: 'write',
   input: Type.Object({ incidentId: IdText, minutes: Type.Optional(LeaseMinutes) }, CLOSED),

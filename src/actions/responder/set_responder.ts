@@ -13,7 +13,7 @@ export const setResponder = defineAction({
   name: 'set_responder',
   consoleOnly: true,
   summary:
-    'Let a connected app or an API key respond to incidents at the endpoint of responders, or no longer: its leases end, and nothing that it proposed is carried out.',
+    'Allow a connected app or an API key to respond to incidents at the endpoint for responders, or end that: its leases then end, and nothing that it proposed is carried out.',
   permission: 'organization:manage',
   effect: 'write',
   stepUp: true,

@@ -11,7 +11,7 @@ export const stopAgents = defineAction({
   name: 'stop_agents',
   consoleOnly: true,
   summary:
-    'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed is not carried out. Only owners let them go on.',
+    'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed is not carried out. Only owners can allow them again.',
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object({ stopped: Type.Boolean() }, CLOSED),

@@ -11,7 +11,7 @@ export const deleteMaintenance = defineAction({
   name: 'delete_maintenance',
   consoleOnly: true,
   summary:
-    'End a maintenance window for good, or call it off. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
+    'End or cancel a maintenance window. Incidents that waited for its end page now. One that has begun stays in the list as over, for 30 days; one that is over, or has not begun, is removed.',
   permission: 'oncall:edit',
   effect: 'delete',
   input: Type.Object({ maintenanceId: IdText }, CLOSED),

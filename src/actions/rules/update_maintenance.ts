@@ -12,7 +12,7 @@ export const updateMaintenance = defineAction({
   name: 'update_maintenance',
   consoleOnly: true,
   summary:
-    'Change what a maintenance window is for and when it is in effect, unless somebody has changed it since it was read. Incidents that waited for it wait as it says now, or page.',
+    'Change what a maintenance window is for and when it is in effect, unless somebody has changed it since it was read. Incidents that waited for it follow its new times, or page now.',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(

@@ -55,7 +55,7 @@ export const swapShifts = defineAction({
     );
     if (firstUser === undefined || secondUser === undefined) throw new Error('a user that was required is missing');
     if (firstUser === secondUser) {
-      throw invalidInput([{ path: 'second.userId', message: 'must be somebody else than the first' }]);
+      throw invalidInput([{ path: 'second.userId', message: 'must be a different person than the first' }]);
     }
     await requireOnCall(schedules.first, { ...windows.first, userId: firstUser }, context);
     await requireOnCall(schedules.second, { ...windows.second, userId: secondUser }, context);

@@ -11,7 +11,7 @@ import { purgeService } from '#jobs/purge_service.ts';
 export const deleteService = defineAction({
   name: 'delete_service',
   summary:
-    'Delete a service and all its data: rules, incidents, exceptions, metrics and dashboards. There is no way back.',
+    'Delete a service and all its data: rules, incidents, exceptions, metrics and dashboards. This cannot be undone.',
   guidance: 'Ask your user first.',
   permission: 'services:delete',
   effect: 'delete',

@@ -8,7 +8,7 @@ export const OVERFLOW: Grouping = {
   parts: [
     {
       strategy: 'fingerprint',
-      because: 'more new groups came within a minute than this service may begin; these are the events of the others',
+      because: 'the service exceeded its limit of new groups per minute; these are the events of the groups beyond it',
       lines: [],
     },
   ],

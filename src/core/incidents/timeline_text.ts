@@ -75,7 +75,7 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'restored':
       return `This server was restored from a backup of ${textOf(data['snapshotAt'])}; escalation goes on from there, ${textOf(data['laterMinutes'])} minutes later.`;
     case 'unacknowledged':
-      return `The acknowledgement was taken back by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
+      return `The acknowledgement was undone by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
     default:
       return agentEventText(event, data, nameOf) ?? event.replaceAll('_', ' ');
   }
@@ -135,7 +135,7 @@ function failedPage(data: Data, message: string, person: string): string {
     case 'no_answer':
       return `${person} did not answer the call.`;
     case 'busy':
-      return `The call to ${person} met a busy line.`;
+      return `The line of ${person} was busy.`;
     default:
       return `${message} failed${because(data)}.`;
   }

@@ -2,7 +2,10 @@
  * At most so many of the points, in their order: of each stretch the one that is furthest from the median of all, so that
  * no peak and no dip gets lost. The last point always stays.
  */
-export function downsamplePoints<Point extends { readonly value: number }>(points: readonly Point[], most: number): Point[] {
+export function downsamplePoints<Point extends { readonly value: number }>(
+  points: readonly Point[],
+  most: number,
+): Point[] {
   if (points.length <= most) return [...points];
   const middle = points.map(({ value }) => value).toSorted((a, b) => a - b)[Math.floor(points.length / 2)] ?? 0;
   const stretches = most - 1;

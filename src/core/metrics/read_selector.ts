@@ -30,7 +30,7 @@ type PatternCheck = (pattern: string, scanner: SelectorScanner, start: number) =
  */
 export function readSelector(text: string, checkPattern: PatternCheck = () => {}): MetricSelector {
   if (text.length > TEXT_LENGTH_MAX) throw fault(`a selector has at most ${TEXT_LENGTH_MAX} characters`);
-  if (!text.isWellFormed()) throw fault('half a surrogate pair is no text');
+  if (!text.isWellFormed()) throw fault('half of a surrogate pair is not valid text');
   if (text.trim() === '') throw fault('a metric name is required');
   const brace = text.indexOf('{');
   if (brace === -1) return { name: text, matchers: [] };

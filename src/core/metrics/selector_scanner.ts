@@ -104,7 +104,7 @@ export class SelectorScanner {
     const isByte = digits < 4;
     if (isByte && code > 0x7f) throw this.fault('a byte beyond ASCII is written as \\u and its code point', start);
     if (!(code <= 0x10ffff) || (code >= 0xd800 && code <= 0xdfff))
-      throw this.fault('an escape that is no character', start);
+      throw this.fault('an escape that is not a character', start);
     this.#at = from + digits;
     return String.fromCodePoint(code);
   }

@@ -19,8 +19,8 @@ export const READINESS_REASONS = {
     you: 'You have not confirmed that the phone number is yours.',
   },
   never_proved: {
-    them: 'No test or page has arrived at their present number or devices.',
-    you: 'No test or page has arrived at your present number or devices: send yourself a test.',
+    them: 'No test or page has arrived at their current number or devices.',
+    you: 'No test or page has arrived at your current number or devices: send yourself a test.',
   },
   proof_too_old: {
     them: 'The last test or page that arrived is older than 90 days.',

@@ -48,7 +48,8 @@ export function readSourceMap(text: string): Omit<StoredMap, 'functions'> {
   const { mappings, version } = flat;
   if (version !== 3 && version !== '3') throw new BadSourceMap('it is not a source map of version 3');
   if (typeof mappings !== 'string') throw new BadSourceMap('it has no mappings');
-  if (!/^[A-Za-z0-9+/,;]*$/.test(mappings)) throw new BadSourceMap('its mappings hold characters that none may have');
+  if (!/^[A-Za-z0-9+/,;]*$/.test(mappings))
+    throw new BadSourceMap('its mappings contain characters that are not allowed');
   if (segmentsOf(mappings) > SOURCE_MAP_LIMITS.segmentsMax) {
     throw new BadSourceMap(
       `it has more than ${SOURCE_MAP_LIMITS.segmentsMax} mappings; split the code into more files`,
@@ -129,7 +130,7 @@ function checkSize(sections: readonly Section[]): void {
     throw new BadSourceMap(`its sections have more than ${segmentsMax} mappings`);
   }
   if (sections.some(({ offset, map }) => offset.line + linesOf(map.mappings) > linesMax)) {
-    throw new BadSourceMap(`its sections are of code with more than ${linesMax} lines`);
+    throw new BadSourceMap(`its sections describe code with more than ${linesMax} lines`);
   }
   if (sum(({ map }) => lengthOf(map['sources'])) > sourcesMax || sum(({ map }) => lengthOf(map['names'])) > namesMax) {
     throw new BadSourceMap('its sections have too many names or sources');

@@ -11,7 +11,7 @@ export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('the audit log');
   audit
     .command('verify')
-    .description('check that no row of the audit log was changed, removed or slipped in; ends with 1 if one was')
+    .description('check that no row of the audit log was changed, removed or inserted; exits with 1 if one was')
     .option('--org <id>', 'only of this organization')
     .option(
       '--json',

@@ -36,7 +36,7 @@ export function addBackupCommands(program: Command, onEmbeddedStores: () => void
     });
   program
     .command('restore')
-    .description('restore a backup into an empty installation, of which no process may run')
+    .description('restore a backup into an empty installation; no process of it may be running')
     .argument('<file>', 'what "tocsin backup" wrote')
     .option('--replace', 'delete what the installation has')
     .option('--json', 'print JSON: id, snapshotAt, seconds')

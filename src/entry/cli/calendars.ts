@@ -22,7 +22,7 @@ export function addCalendarCommands(program: Command): void {
     });
   calendar
     .command('revoke')
-    .description('revoke the secret address of a schedule; it is worthless from the next request on')
+    .description('revoke the secret address of a schedule; it stops working with the next request')
     .requiredOption('--schedule <id>', 'the schedule')
     .option('--json', 'print JSON: scheduleId, revoked')
     .action(async ({ schedule, json }: { schedule: string; json?: true }) => {

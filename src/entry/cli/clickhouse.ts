@@ -21,11 +21,11 @@ export function addClickHouseCommands(program: Command): void {
     .description('points and events')
     .command('copy')
     .description(
-      'copy all points and events to another ClickHouse, while everything runs; again, only what has changed',
+      'copy all points and events to another ClickHouse while everything runs; run it again to copy what has changed since',
     )
-    .requiredOption('--to <url>', 'the other one, as CLICKHOUSE_URL says it')
-    .option('--cluster <name>', 'its cluster, as CLICKHOUSE_CLUSTER says it')
-    .option('--ca-file <path>', 'the authority of its certificate, as CLICKHOUSE_CA_FILE says it')
+    .requiredOption('--to <url>', 'the other ClickHouse, in the form of CLICKHOUSE_URL')
+    .option('--cluster <name>', 'its cluster, in the form of CLICKHOUSE_CLUSTER')
+    .option('--ca-file <path>', 'the authority of its certificate, in the form of CLICKHOUSE_CA_FILE')
     .action(copy);
 }
 
@@ -50,7 +50,7 @@ async function copy({ to, cluster, caFile }: CopyOptions): Promise<void> {
 
 async function requireTarget(source: ClickHouseAddress, target: ClickHouseAddress): Promise<void> {
   if (target.clickhouseUrl === source.clickhouseUrl) {
-    throw new ConfigError(['--to names the ClickHouse that is in use now: name the other one']);
+    throw new ConfigError(['--to is the ClickHouse that is in use now: give the address of the other one']);
   }
   const fault = await findClickHouseFault(target, { migrates: true });
   if (fault !== null) throw new ConfigError([fault.sentence]);

@@ -10,7 +10,7 @@ const LISTED_MAX = 1_000;
 export function addSetAsideCommands(program: Command): void {
   const setAside = program
     .command('set-aside')
-    .description('events that took too long to read, and jobs over which workers died: tried again hours later');
+    .description('events that took too long to read, and jobs that made workers crash: tried again hours later');
   setAside
     .command('list')
     .description('list what is set aside, the oldest first')
@@ -60,5 +60,5 @@ export function addSetAsideCommands(program: Command): void {
 }
 
 function notSetAside(id: string): AppError {
-  return new AppError('not_found', `nothing is set aside as ${id}; "tocsin set-aside list" shows what is`);
+  return new AppError('not_found', `nothing with the id ${id} is set aside; "tocsin set-aside list" shows what is`);
 }

@@ -31,7 +31,7 @@ export function addTransferCommands(program: Command): void {
     .command('import')
     .description('read an exported organization into this installation: all of it, or nothing')
     .argument('<folder>', 'what "tocsin export" wrote')
-    .option('--as-copy', 'also when the organization is here already; it is then here twice')
+    .option('--as-copy', 'import even if the organization already exists here; it then exists twice')
     .option('--json', 'print JSON: organizationId, organizationName, movedIds, services')
     .action(async (folder: string, { asCopy, json }: { asCopy?: true; json?: true }) => {
       const { importOrganization } = await import('#entry/transfer/import_organization.ts');

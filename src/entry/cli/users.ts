@@ -18,7 +18,7 @@ export function addUserCommands(program: Command): void {
   const user = program.command('user').description('people');
   user
     .command('create')
-    .description('create a user and make it a member of an organization; somebody with an account joins with that')
+    .description('create a user as a member of an organization; a person who already has an account joins with it')
     .requiredOption('--email <email>', 'mail address, the name to sign in with', mailAddress)
     .requiredOption('--name <name>', 'name as others see it', notBlank)
     .requiredOption('--password <password>', 'at least 12 characters, and none of the commonest')
@@ -70,7 +70,7 @@ export function addUserCommands(program: Command): void {
     });
   user
     .command('reset-second-factor')
-    .description('take every second factor away from somebody who has lost them; the password alone signs in again')
+    .description('remove every second factor of somebody who has lost them; the password alone then signs in')
     .requiredOption('--email <email>', 'mail address of the user', mailAddress)
     .option('--json', 'print JSON: userId, reset')
     .action(async ({ email, json }: { email: string; json?: true }) => {

@@ -96,7 +96,8 @@ export class BodyBudget {
     const own = (this.#held.get(who) ?? 0) + bytes;
     if (own > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
     if (this.#total + bytes > totalBytesMax) throw refusal('bodiesMegabytes');
-    if (isUnauthenticated && this.#unauthenticated + bytes > unauthenticatedBytesMax) throw refusal('bodiesWithoutKeyMegabytes');
+    if (isUnauthenticated && this.#unauthenticated + bytes > unauthenticatedBytesMax)
+      throw refusal('bodiesWithoutKeyMegabytes');
     this.#held.set(who, own);
     this.#total += bytes;
     if (isUnauthenticated) this.#unauthenticated += bytes;

@@ -23,7 +23,7 @@ interface CronRoute {
 const BODY_BYTES_MAX = 64 * 1024;
 
 const NO_CHECK_IN =
-  'say how the run goes: ?status=in_progress, ?status=ok or ?status=error, or the same as "status" in a JSON body';
+  'report the status of the run: ?status=in_progress, ?status=ok or ?status=error, or the same as "status" in a JSON body';
 
 /** Mounts the addresses at which scheduled jobs check in that have no SDK: with `curl`, or with a GET. */
 export function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {

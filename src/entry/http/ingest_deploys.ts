@@ -63,7 +63,7 @@ export function mountDeployIngest(scope: FastifyInstance, context: IngestContext
 
 async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
   void reply.header('allow', 'POST');
-  throw new AppError('method_not_allowed', 'a deploy is told with POST');
+  throw new AppError('method_not_allowed', 'deploys are recorded with POST');
 }
 
 async function record(

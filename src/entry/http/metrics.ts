@@ -184,7 +184,7 @@ function waitingJobsGauge({ db }: AppContext): Gauge {
 function setAsideJobsGauge({ db }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_set_aside_jobs',
-    help: 'Bundles of points and of events over which workers died and that wait to be tried again; "tocsin set-aside list" shows them.',
+    help: 'Bundles of points and of events that made workers crash and wait to be tried again; "tocsin set-aside list" shows them.',
     registers: [],
     async collect() {
       const summary = await storesOf(db.session())

@@ -22,7 +22,7 @@ export async function findOverdue(runtime: MonitorRuntime): Promise<void> {
       faults.push(error);
     }
   }
-  if (faults.length > 0) throw new AggregateError(faults, 'overdue runs could not be looked at');
+  if (faults.length > 0) throw new AggregateError(faults, 'failed to check for overdue runs');
 }
 
 async function decide(

@@ -45,7 +45,7 @@ async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCh
       for (const one of waiting) await takeTogether(runtime, [one]);
       return;
     }
-    runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'a check-in could not be understood');
+    runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'failed to process a check-in');
     await inUnitOfWork(runtime, async (unit) => {
       await unit.stores.checkIns.remove([only.number]);
       await countNotKept(unit, only, 'malformed');

@@ -146,6 +146,9 @@ async function makeRoom({ db, clock, log, sourceMapBytesMax }: AssemblyRuntime, 
     await artifacts.removeBundle(oldest.id);
     while ((await sourceMaps.removeUnplaced(orgId, clock.now(), ROWS_A_STATEMENT)) > 0);
     const { release } = oldest;
-    log.info({ orgId, bundleId: oldest.id, release }, 'an old upload of source maps made room for a new one');
+    log.info(
+      { orgId, bundleId: oldest.id, release },
+      'deleted an old upload of source maps to make room for a new one',
+    );
   }
 }

@@ -79,7 +79,10 @@ export class SourceMaps {
       );
     } catch (error) {
       if (!(error instanceof TimeLimitExceeded)) throw error;
-      this.#options.log.warn({ events: events.length }, 'events were not mapped to their source, which took too long');
+      this.#options.log.warn(
+        { events: events.length },
+        'mapping events to their source took too long; they are stored without',
+      );
       return [...events];
     }
   }

@@ -82,7 +82,10 @@ export function databaseClock(ask: () => Promise<number>, log: Log, own: OwnTime
       zeroMs = corrected;
       if (Math.abs(byMs) >= TOLD_FROM_MS) {
         const bySeconds = Math.round(byMs / 1000);
-        log.warn({ bySeconds }, 'the clock of this process differs from that of the database, which counts');
+        log.warn(
+          { bySeconds },
+          'the clock of this process differs from that of the database; the time of the database is used',
+        );
       }
       return true;
     },

@@ -48,7 +48,8 @@ export class InvitationStore {
     try {
       await db.insertInto('invitations').values(toColumns(InvitationEntity, row)).execute();
     } catch (error) {
-      if (isUniqueViolation(error)) throw new AppError('conflict', 'somebody else invites the same person right now');
+      if (isUniqueViolation(error))
+        throw new AppError('conflict', 'somebody else is inviting the same person at this moment; try again');
       throw error;
     }
     return row.id;

@@ -20,7 +20,7 @@ export async function setAside(job: Job, token: string | undefined, log: Log): P
   const deaths = job.stalledCounter - forgivenStallsOf(job);
   await job.updateProgress(job.stalledCounter - (CRASHES_MAX - 1));
   await job.moveToDelayed(Date.now() + SET_ASIDE_MS, token);
-  log.error({ job: job.name, jobId: job.id, deaths }, 'job set aside: workers died while they ran it');
+  log.error({ job: job.name, jobId: job.id, deaths }, 'job set aside: workers crashed while they ran it');
   throw new DelayedError();
 }
 

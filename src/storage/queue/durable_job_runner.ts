@@ -229,7 +229,7 @@ class DurableJobRunner {
   async #setAside(session: Session, deadly: readonly ReadyJob[], log: Log): Promise<void> {
     await new SetAsideJobStore(session).add(deadly, SET_ASIDE_MS, SUSPICION.whenBack);
     for (const { jobId, serviceId, items } of deadly) {
-      log.error({ jobId, serviceId, items }, 'job set aside: workers died while they ran it');
+      log.error({ jobId, serviceId, items }, 'job set aside: workers crashed while they ran it');
     }
   }
 

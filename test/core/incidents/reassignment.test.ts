@@ -1,7 +1,12 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { followedBy, INCIDENT_STEPS_MAX, planReassignment, type EscalationAtReassignment } from '#core/incidents/reassignment.ts';
+import {
+  followedBy,
+  INCIDENT_STEPS_MAX,
+  planReassignment,
+  type EscalationAtReassignment,
+} from '#core/incidents/reassignment.ts';
 import { toStepRecords } from '#core/incidents/step_records.ts';
 import { type EscalationStep, planSteps, stepAfter, stepAt, stepCountOf } from '#core/oncall/escalation.ts';
 import { ANNA, at, BRAM } from '#test/core/oncall/given_rotation.ts';
@@ -16,7 +21,11 @@ const stepOf = (afterMinutes: number): EscalationStep => ({
 });
 
 /** Some minutes after the trigger: what was due has fired, the rest waits, or was cancelled by an acknowledgement. */
-function standingAfter(minutes: readonly number[], elapsed: number, acknowledged: number | null): EscalationAtReassignment {
+function standingAfter(
+  minutes: readonly number[],
+  elapsed: number,
+  acknowledged: number | null,
+): EscalationAtReassignment {
   const now = TRIGGERED.add({ minutes: acknowledged ?? elapsed });
   const steps = minutes.map(stepOf);
   const timers = planSteps(steps, TRIGGERED).map(({ stepIndex, dueAt }) => {

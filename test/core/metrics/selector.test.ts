@@ -71,11 +71,11 @@ describe('a selector', () => {
     ['m{""="x"}', 'a label name is expected, at character 3'],
     ['m{__name__="x"}', 'the metric name stands before the {, not as __name__, at character 3'],
     ['m{a="\\q"}', 'an escape that PromQL does not know, at character 6'],
-    ['m{a="\\ud800"}', 'an escape that is no character, at character 6'],
-    ['m{a="\\U00110000"}', 'an escape that is no character, at character 6'],
+    ['m{a="\\ud800"}', 'an escape that is not a character, at character 6'],
+    ['m{a="\\U00110000"}', 'an escape that is not a character, at character 6'],
     ['m{a="\\xff"}', 'a byte beyond ASCII is written as \\u and its code point, at character 6'],
     ['m{a="\n"}', 'a line break in a quoted text is written \\n, at character 5'],
-    ['m{a="\ud800"}', 'half a surrogate pair is no text'],
+    ['m{a="\ud800"}', 'half of a surrogate pair is not valid text'],
   ])('%j is refused: %s', (text, message) => {
     expect(() => parseSelector(text, 'config.metricName')).toThrow(
       expect.objectContaining({ code: 'invalid_input', faults: [{ path: 'config.metricName', message }] }),
@@ -97,7 +97,7 @@ describe('a selector', () => {
     '(a{100}){100}',
   ])('the pattern %s is refused, as RE2 refuses it', (pattern) => {
     expect(() => parseSelector(`m{a=~${JSON.stringify(pattern)}}`)).toThrow(
-      /RE2 does not take the pattern .* at character 6/,
+      /RE2 does not accept the pattern .* at character 6/,
     );
     expect(() => parseSelector(`m{a=${JSON.stringify(pattern)}}`)).not.toThrow();
   });

@@ -89,7 +89,7 @@ const OTHERS: readonly Described[] = [
         shownForMs: {
           type: 'integer',
           minimum: 0,
-          description: 'How long ago the reading of what is shown began: what has changed since is told first.',
+          description: 'How long ago the data of the page was read. The stream begins with what has changed since.',
         },
       },
     },

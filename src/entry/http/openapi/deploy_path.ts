@@ -8,7 +8,7 @@ const TEXT: JsonSchema = { type: 'string' };
 export const DEPLOY_OPERATION: JsonSchema = {
   operationId: 'ingest_deploy',
   tags: ['Ingestion'],
-  summary: 'Tell of a deploy',
+  summary: 'Record a deploy',
   description:
     'By the ingestion key of the service that was deployed. Charts and incidents show it, and its release becomes known. Without `environment` it is of production, without `finishedAt` of now. The same deploy sent again with the same `finishedAt` is recorded once. A service takes 1,000 a day.',
   security: [{ ingestionKey: [] }, { ingestionKeyHeader: [] }, { ingestionBasic: [] }],

@@ -37,7 +37,10 @@ export function openApiDocument(baseUrl: string): JsonSchema {
 }
 
 const OTHER_TAGS = [
-  { name: 'Ingestion', description: 'How data comes in. These are no actions: they take a key that only sends.' },
+  {
+    name: 'Ingestion',
+    description: 'How data is sent. These are not actions: they take a key that can only send data.',
+  },
   { name: 'Operation', description: 'For those who run the product.' },
 ];
 

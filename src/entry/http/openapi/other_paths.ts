@@ -125,7 +125,7 @@ function toCronOperation(method: string): JsonSchema {
   return {
     operationId: `ingest_check_in_${method}`,
     tags: ['Ingestion'],
-    summary: 'Say how a run of a scheduled job goes',
+    summary: 'Report the status of a run of a scheduled job',
     description:
       'For jobs without an SDK. With POST, a JSON body may hold the same fields and a `monitor_config` with the schedule, as Sentry has it.',
     security: [],

@@ -14,7 +14,7 @@ interface Refusal {
 
 const HEADERS: Readonly<Record<string, JsonSchema>> = {
   'x-request-id': {
-    description: 'The id of this request; the log of the server bears it too.',
+    description: 'The id of this request, as in the log of the server.',
     schema: { type: 'string' },
     example: 'req_01kdwm4c3d4e5f6g7h8j9k0mnp',
   },
@@ -69,11 +69,11 @@ const REFUSALS = {
     headers: ['retry-after'],
   },
   internal: {
-    when: 'A fault of ours. Nothing half-done is left behind.',
+    when: 'An internal error. Nothing was changed.',
     detail: 'something went wrong on our side; the request id is in our log',
   },
   unavailable: {
-    when: 'A store is away. Nothing half-done is left behind.',
+    when: 'A store does not answer. Nothing was changed.',
     detail: 'the database does not answer; nothing was changed, try again shortly',
     headers: ['retry-after'],
   },
@@ -86,7 +86,7 @@ export const PROBLEM_SCHEMA: JsonSchema = {
   description: 'The body of every error (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'code', 'requestId'],
   properties: {
-    type: { type: 'string', description: '`about:blank`: the status and the code tell all' },
+    type: { type: 'string', description: 'always `about:blank`; see the status and the code' },
     title: { type: 'string', description: 'the name of the status' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'a sentence for people' },

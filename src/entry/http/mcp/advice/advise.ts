@@ -42,7 +42,7 @@ export async function adviseOn(
     return await withTimeout(suggestCorrection(exchange, action, input), ADVICE_TIMEOUT_MS, () => NONE);
   } catch (failure) {
     if (!(failure instanceof AppError))
-      exchange.log.warn({ err: failure, requestId: exchange.origin.requestId }, 'failed to advise on a call');
+      exchange.log.warn({ err: failure, requestId: exchange.origin.requestId }, 'failed to suggest a corrected call');
     return NONE;
   }
 }
