@@ -51,7 +51,7 @@ inBrowser('agents that respond', () => {
     await page.goto(`${h.baseUrl}/settings/agents`);
     await page.getByRole('button', { name: 'Stop all agents' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Stop all agents' }).click();
-    await page.getByRole('button', { name: 'Let agents go on' }).waitFor();
+    await page.getByRole('button', { name: 'Allow agents again' }).waitFor();
     await expect(runOperation(h, takeLease, agent, { incidentId })).rejects.toThrow('stopped all agents');
   });
 });

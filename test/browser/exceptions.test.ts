@@ -149,7 +149,7 @@ inBrowser('exceptions', () => {
       .getByRole('img', { name: /^1 events in 14 days, [01] today, 1 deploy$/ })
       .waitFor();
     await choose('Quiet', 'Middle');
-    await dialog.getByText('Which one do they become?').waitFor();
+    await dialog.getByText('Which exception should they become part of?').waitFor();
     await dialog.getByLabel(/^Middle/).check();
     await dialog.getByText('the status is unresolved for all').waitFor();
     await dialog.getByRole('button', { name: 'Merge' }).click();

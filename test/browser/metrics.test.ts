@@ -53,7 +53,7 @@ inBrowser('metrics and dashboards', () => {
     await page.getByRole('heading', { name: 'Metrics', exact: true }).waitFor();
     await page.getByText('2 metrics').waitFor();
     await page.getByLabel('Search metrics').fill('htpp_requests_total');
-    await page.getByText('No metric has these words.').waitFor();
+    await page.getByText('No metric matches these words.').waitFor();
     await page.getByRole('button', { name: 'http_requests_total' }).waitFor();
     await page.getByLabel('Search metrics').fill('duration');
     await page.getByText('2 series, gauge').waitFor();
@@ -160,7 +160,7 @@ inBrowser('metrics and dashboards', () => {
     const before = await read();
     const others = [...before.layout, { type: 'text', title: 'From Bram', options: { text: 'Restart the queue' } }];
     await h.expectOk('update_dashboard', { dashboardId, layout: others });
-    await page.getByText('Somebody else has saved this dashboard meanwhile').waitFor();
+    await page.getByText('Somebody else has saved this dashboard in the meantime').waitFor();
     await choose(page.getByRole('button', { name: 'Save', exact: true }));
     await page.getByText('Renamed to Checkout at a glance').waitFor();
     await page.getByText('Added From Bram').waitFor();

@@ -164,10 +164,10 @@ inBrowser('on-call', () => {
     });
     await page.getByRole('link', { name: 'Edit' }).click();
     await page.getByRole('heading', { name: 'Edit Primary' }).waitFor();
-    await page.getByText('Nothing changes hands.').waitFor();
+    await page.getByText('Nobody else is on call at any time.').waitFor();
     const rows = page.getByLabel('Order of turns').getByRole('listitem');
     await rows.nth(2).press('Alt+ArrowUp');
-    const changes = page.getByLabel('Times that change hands').getByRole('listitem');
+    const changes = page.getByLabel('Times with somebody else on call').getByRole('listitem');
     await changes.first().waitFor();
     expect(await changes.first().innerText()).toMatch(/^Bram\s*→\s*Cleo\s/);
 
@@ -229,7 +229,7 @@ inBrowser('on-call', () => {
       .getByRole('button')
       .first()
       .tap();
-    await page.getByText('Your role may see who is on call, and not change it.').waitFor();
+    await page.getByText('Your role cannot change who is on call.').waitFor();
     expect(await page.getByRole('dialog').getByRole('button').count()).toBe(1);
   });
 });

@@ -132,7 +132,7 @@ export const dialogsOf = ({
   [`oncall/teams/${teamId}`, 'Delete the team'],
   [`oncall/policies/${policyId}`, 'Delete the policy'],
   [`explore?service=${serviceId}&metric=latency`, 'Last hour'],
-  [`explore?service=${serviceId}&metric=latency`, 'Last hour', 'From a time to a time…'],
+  [`explore?service=${serviceId}&metric=latency`, 'Last hour', 'Custom time range…'],
   [`explore?service=${serviceId}&metric=latency`, 'Add to a dashboard'],
   [`explore?service=${serviceId}&metric=latency`, 'Copy as a call'],
   ['dashboards', 'Create a dashboard'],

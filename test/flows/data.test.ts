@@ -23,7 +23,10 @@ inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
   });
 });
 
-async function makeService(h: ConsoleWorld, { page, dialog, own, open, button, press, write, sees, isClosed }: ConsoleUse) {
+async function makeService(
+  h: ConsoleWorld,
+  { page, dialog, own, open, button, press, write, sees, isClosed }: ConsoleUse,
+) {
   await open('services', 'Services');
   await press(button('Create a service'));
   await press(button('Create', dialog));

@@ -77,9 +77,9 @@ async function makeSchedule({ page, own, open, button, press, write, pick, sees 
 
   await press(page.getByRole('link', { name: 'Edit' }));
   await page.getByRole('heading', { name: `Edit ${own('Primary')}` }).waitFor();
-  await sees('Nothing changes hands.');
+  await sees('Nobody else is on call at any time.');
   await pick(page.getByRole('combobox', { name: 'Add a person' }), 'Bram');
-  await page.getByLabel('Times that change hands').getByRole('listitem').first().waitFor();
+  await page.getByLabel('Times with somebody else on call').getByRole('listitem').first().waitFor();
   await press(page.getByRole('button', { name: 'Move Bram up' }).last());
   await press(button('Save'));
   await page.getByRole('heading', { name: own('Primary'), exact: true, level: 1 }).waitFor();

@@ -25,7 +25,7 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
         ? 'At most 400 days can be shown.'
         : null;
   return (
-    <Dialog title="From a time to a time" onClose={onClose}>
+    <Dialog title="Custom time range" onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

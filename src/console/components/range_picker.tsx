@@ -45,7 +45,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
             mark: range.kind === 'last' && range.minutes === minutes ? <IconCheck size={16} /> : undefined,
             onClick: () => onChange({ kind: 'last', minutes }),
           })),
-          { text: 'From a time to a time…', isApart: true, onClick: () => setIsExact(true) },
+          { text: 'Custom time range…', isApart: true, onClick: () => setIsExact(true) },
         ]}
       />
       <Step label="One period later" onClick={() => shift(1)} isOff={range.kind === 'last'}>

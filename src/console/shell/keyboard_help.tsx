@@ -28,7 +28,7 @@ const ON_PAGES: readonly Shortcut[] = [
   [['v'], 'Show the stack pretty or raw'],
   [['y'], 'Copy the stack'],
   [['u'], 'Undo, while the button is shown'],
-  [['Ctrl', 'Z'], 'Take back a change of the dashboard'],
+  [['Ctrl', 'Z'], 'Undo a change of the dashboard'],
   [['t'], 'Today, in the on-call timeline'],
   [['←', '→', '↑', '↓'], 'Move between shifts'],
   [['?'], 'Show this help'],

@@ -33,7 +33,7 @@ export function ConflictDialog(props: ConflictDialogProps) {
           <Changes title="Their changes" changes={changesBetween(base, theirs)} />
         </div>
         <Text size="sm" c="dimmed">
-          To keep both joins the two. Where both changed the same widget, the dashboard has both versions of it.
+          “Keep both” merges the two. Where both changed the same widget, the dashboard then has both versions of it.
         </Text>
         <Group justify="flex-end">
           <Button variant="default" onClick={onTakeTheirs}>
@@ -65,7 +65,7 @@ function Changes({ title, changes }: { readonly title: string; readonly changes:
     <section>
       <h3>{title}</h3>
       {lines.length === 0 ? (
-        <p className={classes.empty}>Nothing that can be seen.</p>
+        <p className={classes.empty}>No visible changes.</p>
       ) : (
         <ul>
           {lines.map((line) => (

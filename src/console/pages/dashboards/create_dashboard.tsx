@@ -63,7 +63,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
         <Stack>
           <DraftNotice
             draft={draft}
-            labels={{ name: 'Name', serviceId: 'Service', isFilled: 'Begin with what it sends' }}
+            labels={{ name: 'Name', serviceId: 'Service', isFilled: 'Start with charts of what it sends' }}
           />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
           <div>
@@ -81,7 +81,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
           </div>
           {serviceId !== null && (
             <Checkbox
-              label="Begin with what this service sends"
+              label="Start with charts of what this service sends"
               description="Charts of its most telling metrics, its incidents, and who is on call."
               {...form.getInputProps('isFilled', { type: 'checkbox' })}
             />

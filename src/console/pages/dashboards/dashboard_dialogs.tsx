@@ -64,7 +64,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {renaming.isError && <ErrorAlert title="It was not renamed" error={renaming.error} />}
+          {renaming.isError && <ErrorAlert title="The dashboard was not renamed" error={renaming.error} />}
           <SubmitButtons
             label="Rename"
             isPending={renaming.isPending}
@@ -109,7 +109,7 @@ export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogP
       onConfirm={() => deleting.mutate()}
       onClose={onClose}
     >
-      Nobody will find the dashboard any more, and this cannot be undone. The metrics that it shows stay.
+      The dashboard is deleted for everybody. This cannot be undone. The metrics that it shows are kept.
     </Confirm>
   );
 }

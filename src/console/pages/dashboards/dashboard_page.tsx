@@ -22,7 +22,7 @@ export function DashboardPage() {
       <Page title="Dashboard">
         <EmptyState
           icon={<IconLayoutDashboard size={24} />}
-          title="This dashboard is not there"
+          title="This dashboard does not exist"
           actions={
             <Button component={Link} to="/dashboards" variant="default">
               All dashboards

@@ -146,7 +146,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     const kept = editing;
     drafts.end();
     if (drafts.isChanged) {
-      showUndoable('Your changes are dropped', () =>
+      showUndoable('Your changes were discarded', () =>
         drafts.rebase({ ...dashboard, updatedAt: kept.readAt }, kept.draft),
       );
     }
@@ -286,7 +286,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
             leftSection={<IconArrowBackUp size={16} />}
             disabled={undo === null}
             onClick={() => undo?.()}
-            title="Take back the last change (Ctrl+Z)"
+            title="Undo the last change (Ctrl+Z)"
           >
             Undo
           </Button>
@@ -299,7 +299,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
         </div>
       )}
       {isOutdated && (
-        <Alert mb="md" color="orange" variant="light" title="Somebody else has saved this dashboard meanwhile">
+        <Alert mb="md" color="orange" variant="light" title="Somebody else has saved this dashboard in the meantime">
           When you save, you see both versions and can keep both.
         </Alert>
       )}

@@ -38,7 +38,9 @@ export function MetricField({ serviceId, value, error, onChange }: MetricFieldPr
   });
   const metrics = data?.metrics ?? [];
   const hint =
-    data !== undefined && data.total === 0 && data.nearest.length > 0 ? `Is ${data.nearest.join(' or ')} meant?` : null;
+    data !== undefined && data.total === 0 && data.nearest.length > 0
+      ? `Did you mean ${data.nearest.join(' or ')}?`
+      : null;
   return (
     <Suggestions
       listLabel="Metrics"

@@ -34,8 +34,8 @@ export function WidgetContent(props: WidgetContentProps) {
         return (
           <p className={classes.empty}>
             {widget.queries.length === 0
-              ? 'This widget names no metric yet. Edit it to choose one.'
-              : 'This widget names no service. Edit it to choose one.'}
+              ? 'No metric is chosen yet. Edit the widget to choose one.'
+              : 'No service is chosen yet. Edit the widget to choose one.'}
           </p>
         );
       }

@@ -90,7 +90,7 @@ function ShownDay({ days, shown, onDay }: Pick<DaysChartProps, 'days' | 'onDay'>
         size={36}
         disabled={before === undefined}
         onClick={() => onDay(before?.date)}
-        aria-label="The day before with events"
+        aria-label="Previous day with events"
       >
         <IconChevronLeft size={18} />
       </ActionIcon>

@@ -27,7 +27,7 @@ export function GroupingCard({ overview, mayMerge }: GroupingCardProps) {
   return (
     <Card
       title="Why these events are one group"
-      about="What follows is equal in all of them; its hash is the key of the group."
+      about="All of them have these parts in common. The hash of the parts is the key of the group."
       action={
         canMerge && (
           <Button size="xs" variant="default" onClick={() => setIsMerging(true)}>

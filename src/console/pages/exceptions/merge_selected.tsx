@@ -53,7 +53,7 @@ export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
           )}
           {refusal === null && (
             <Radio.Group
-              label="Which one do they become?"
+              label="Which exception should they become part of?"
               description="Its title, status and history stay. The others are listed on its page."
               value={intoGroupId}
               onChange={setIntoGroupId}

@@ -70,7 +70,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
             listLabel="Releases"
             label="First release with the fix"
             description="Events of older releases leave it resolved. One of this release, or of a newer one, brings it back as a regression."
-            placeholder="One that is known, or one to come"
+            placeholder="A known release, or a future one"
             suggestions={fitting}
             isSearched
             maxLength={200}

@@ -94,7 +94,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
         if (saved.isSaved) return wanted;
         dashboard = saved.dashboard;
       }
-      throw new Error('others are saving this dashboard again and again');
+      throw new Error('this dashboard keeps changing; try again in a moment');
     },
     async onSuccess(added) {
       draft.done();

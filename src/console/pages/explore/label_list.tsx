@@ -133,7 +133,7 @@ function Label({ serviceId, search, label, seriesCount, onSplit, onFilter }: Lab
           </li>
         ))}
       </ul>
-      {isOpen && data !== undefined && all === null && <p className={classes.none}>No value has this text.</p>}
+      {isOpen && data !== undefined && all === null && <p className={classes.none}>No value contains this text.</p>}
       {!isOpen && label.valueCount > SHOWN && (
         <Button size="compact-sm" variant="subtle" onClick={() => setIsOpen(true)}>
           Show all<span className="hidden-text"> values of {label.label}</span>

@@ -93,7 +93,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
       {data === undefined && error === null && <Skeletons />}
       {data !== undefined && total === 0 && (
         <p className={classes.none}>
-          {text === '' ? 'This service has sent no metrics yet.' : 'No metric has these words.'}
+          {text === '' ? 'This service has sent no metrics yet.' : 'No metric matches these words.'}
           {nearest.length > 0 && (
             <>
               {' '}

@@ -92,7 +92,7 @@ function UndoAcknowledgement({ incidentId }: { readonly incidentId: string }) {
       onClick={() => undoing.mutate({ answer: 'acknowledge', incidentIds: [incidentId] })}
       loading={undoing.isPending}
     >
-      Take back
+      Unacknowledge
     </Button>
   );
 }

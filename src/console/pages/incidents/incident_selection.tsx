@@ -69,8 +69,8 @@ export function IncidentSelection(props: IncidentSelectionProps) {
             answerAll('resolve');
           }}
         >
-          All of them that match the filter are resolved, shown or not, and nobody else is paged about them. This can be
-          undone one by one only, by reopening them.
+          All incidents that match the filter are resolved, also those not shown, and nobody else is paged about them.
+          You can undo this only for one incident at a time, by reopening it.
         </Confirm>
       )}
     </SelectionBar>

@@ -26,7 +26,7 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
   const text =
     waitsFor === 'maintenance' && links.quietUntil !== null
       ? `this incident pages at ${dateTimeText(links.quietUntil)} if it is still open then, and nobody before.`
-      : 'it does not hold back this incident, which has begun to page already.';
+      : 'it does not affect this incident, which has already started to page.';
   return <ActiveMaintenance windows={links.maintenance.map((window) => ({ ...window, text }))} />;
 }
 

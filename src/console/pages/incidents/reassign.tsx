@@ -125,7 +125,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             value={picked?.value ?? null}
             onChange={choose}
             onSearch={setTyped}
-            emptyText={data === undefined ? 'Loading …' : 'Nothing has this name'}
+            emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
             error={isMissing ? 'Choose who is paged' : null}
             data-autofocus
           />

@@ -46,7 +46,7 @@ export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
         onConfirm={() => renewing.mutate()}
         onClose={() => setAsked(null)}
       >
-        The present address stops working immediately. Calendars that read it show nothing new until you give them the
+        The current address stops working immediately. Calendars that read it show nothing new until you give them the
         new one.
       </Confirm>
     );

@@ -32,7 +32,7 @@ export function EditSchedule() {
         may('oncall:edit') ? (
           <Form key={scheduleId} schedule={schedule} nameOf={timeline.nameOf} />
         ) : (
-          <p>Your role may see this schedule, and not change it.</p>
+          <p>Your role cannot change this schedule.</p>
         )
       }
     </ScheduleFrame>

@@ -131,13 +131,13 @@ function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
 function Changes({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   const { changes, changeCount } = preview;
   const name = (userId: string | null) => (userId === null ? 'Nobody' : nameOf(userId));
-  if (changeCount === 0) return <Text size="sm">Nothing changes hands.</Text>;
+  if (changeCount === 0) return <Text size="sm">Nobody else is on call at any time.</Text>;
   return (
     <>
       <Text size="sm" fw={560}>
-        {changeCount === 1 ? '1 time changes hands:' : `${changeCount} times change hands:`}
+        {changeCount === 1 ? '1 time has somebody else on call:' : `${changeCount} times have somebody else on call:`}
       </Text>
-      <ul className={classes.changes} aria-label="Times that change hands">
+      <ul className={classes.changes} aria-label="Times with somebody else on call">
         {changes.slice(0, CHANGES_SHOWN_MAX).map(({ since, until, before, after }, index) => (
           <li key={since}>
             <span>

@@ -69,7 +69,7 @@ export function ShiftDialog({ selection, schedule, nameOf, onClose }: ShiftDialo
         )}
         {!mayChange && (
           <Text size="sm" c="dimmed">
-            {isOver ? 'This time is over.' : 'Your role may see who is on call, and not change it.'}
+            {isOver ? 'This time is over.' : 'Your role cannot change who is on call.'}
           </Text>
         )}
       </Stack>

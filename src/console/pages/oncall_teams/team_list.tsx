@@ -92,7 +92,7 @@ export function TeamList() {
             A team has members, schedules that say whose turn it is, and escalation policies.
           </EmptyState>
         ) : (
-          <EmptyState icon={<IconSearch size={24} />} title="No team has this name, or a member with it" />
+          <EmptyState icon={<IconSearch size={24} />} title="No team or member has this name" />
         ))}
       {teams !== undefined && teams.length > 0 && (
         <DataTable label="Teams" columns={COLUMNS} items={teams} keyOf={({ teamId }) => teamId} />

@@ -170,7 +170,7 @@ function Schedules({ team: { teamId, schedules } }: { readonly team: TeamDetails
             ))
       }
     >
-      {schedules.length === 0 && <p className={classes.none}>None yet: nobody is ever on call by turns.</p>}
+      {schedules.length === 0 && <p className={classes.none}>None yet: no schedule says who is on call.</p>}
     </Card>
   );
 }

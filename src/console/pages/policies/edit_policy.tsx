@@ -35,7 +35,7 @@ export function EditPolicy() {
     >
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={420} radius="lg" />}
-      {data !== undefined && !may('oncall:edit') && <p>Your role does not change policies.</p>}
+      {data !== undefined && !may('oncall:edit') && <p>Your role cannot change policies.</p>}
       {data !== undefined && may('oncall:edit') && <Form key={policyId} policy={data} />}
     </Page>
   );

@@ -36,7 +36,7 @@ export function NewPolicy() {
     <Page title="Create a policy" above={<BackToPolicies />} lead="Minutes count from the trigger of an incident.">
       {error !== null && data === undefined && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {isLoading && <Skeleton height={320} radius="lg" />}
-      {data !== undefined && !may('oncall:edit') && <p>Your role does not change policies.</p>}
+      {data !== undefined && !may('oncall:edit') && <p>Your role cannot change policies.</p>}
       {data?.total === 0 && (
         <EmptyState
           icon={<IconUsersPlus size={24} />}

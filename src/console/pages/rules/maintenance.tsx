@@ -91,7 +91,7 @@ function Windows({ windows, error, onRetry, onEdit }: WindowsProps) {
   const over = windows?.filter(({ next }) => next === null) ?? [];
   return (
     <Stack>
-      <p>Incidents open all the same. One that is still open when the maintenance ends pages then.</p>
+      <p>Incidents are still opened. One that is open when the maintenance ends pages then.</p>
       {error !== null && <ErrorAlert error={error} onRetry={onRetry} />}
       {ending.error !== null && <ErrorAlert error={ending.error} title="It was not ended" />}
       {windows !== undefined && present.length === 0 && <p className="dimmed">Nothing is in maintenance or planned.</p>}

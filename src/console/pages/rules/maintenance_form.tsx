@@ -130,7 +130,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
             error={saving.error}
             title={
               isApiError(saving.error, 409) && edited !== null
-                ? 'Somebody has changed it meanwhile'
+                ? 'Somebody else has changed it in the meantime'
                 : 'It was not saved'
             }
           />

@@ -29,7 +29,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   });
   if (!hasIncidents) return null;
   if (input.escalationPolicyId === null) return <p>It pages nobody: no escalation policy is chosen.</p>;
-  if (error !== null && data === undefined) return <p>What they cost people could not be computed.</p>;
+  if (error !== null && data === undefined) return <p>It could not be computed whom they would have paged.</p>;
   if (data?.cost == null) return <p className="dimmed">Counting pages …</p>;
   const { pages, nights, people, peopleCount } = data.cost;
   const kept = <HeldBackPages replay={data} />;
@@ -94,7 +94,7 @@ function HeldBackPages({ replay }: { readonly replay: ResultOf<'replay_rule'> })
 function whyNobody({ incidents }: ResultOf<'replay_rule'>): string {
   return incidents.every(({ pagedAt }) => pagedAt === null)
     ? 'They would have paged nobody.'
-    : 'They would have reached nobody: none of the policy was on call then with a channel that works.';
+    : 'They would have reached nobody: nobody in the policy was on call with a working channel.';
 }
 
 const PEOPLE_SHOWN = 5;

@@ -50,7 +50,7 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
             <span>
               fired <Timestamp at={lastFiredAt} />
             </span>
-            <span>{firedCount === 0 ? 'not in 7 days' : `${firedCount}× in 7 days`}</span>
+            <span>{firedCount === 0 ? 'did not fire in 7 days' : `${firedCount}× in 7 days`}</span>
           </>
         )}
       </div>

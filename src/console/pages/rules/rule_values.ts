@@ -78,8 +78,8 @@ export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<
     const { type, minimum = -Infinity, maximum = Infinity } = schema;
     if (String(value).trim() === '') faults[`config.${field}`] = `${label} is missing`;
     else if (type !== 'number' && type !== 'integer') continue;
-    else if (typeof value !== 'number' || !Number.isFinite(value)) faults[`config.${field}`] = 'It has to be a number';
-    else if (type === 'integer' && !Number.isInteger(value)) faults[`config.${field}`] = 'It has to be a whole number';
+    else if (typeof value !== 'number' || !Number.isFinite(value)) faults[`config.${field}`] = 'Enter a number';
+    else if (type === 'integer' && !Number.isInteger(value)) faults[`config.${field}`] = 'Enter a whole number';
     else if (value < minimum || value > maximum)
       faults[`config.${field}`] = `It has to be from ${minimum} to ${maximum}`;
   }

@@ -44,7 +44,7 @@ export function SettingFields({ kind, values, onChange, errorOf }: SettingFields
   );
   return (
     <details className={classes.settings}>
-      <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How often it takes, and fewer pages'}</summary>
+      <summary>{hasSetting(kind, 'forMinutes') ? 'Fewer pages' : 'How many it takes, and fewer pages'}</summary>
       <Stack gap="sm">
         {hasSetting(kind, 'forMinutes') ? metricFields() : exceptionFields()}
         <div className={classes.pair}>

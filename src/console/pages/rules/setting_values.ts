@@ -102,7 +102,7 @@ function metricSentences(settings: RuleSettings): string[] {
   );
   if (flapIncidents !== null) {
     sentences.push(
-      `From ${flapIncidents} incidents within ${flapMinutes} min on, the last one stays open until all is well for ${flapMinutes} min.`,
+      `From ${flapIncidents} incidents within ${flapMinutes} min on, the last one stays open until the condition has been false for ${flapMinutes} min.`,
     );
   }
   return sentences;

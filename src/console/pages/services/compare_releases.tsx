@@ -49,7 +49,7 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
           />
         </SimpleGrid>
         {error !== null && <ErrorAlert error={error} />}
-        {data !== undefined && groupsTotal === 0 && <Text size="sm">Neither release has events that are kept.</Text>}
+        {data !== undefined && groupsTotal === 0 && <Text size="sm">No events of either release are stored.</Text>}
         {data !== undefined && before !== null && after !== null && (
           <SimpleGrid cols={2} spacing="sm">
             <ReleaseCounts release={before} counts={data.before} />

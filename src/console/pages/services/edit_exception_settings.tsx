@@ -87,7 +87,7 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
           <Textarea
             {...form.getInputProps('patterns')}
             label={LABELS.patterns}
-            description="One a line. An exception whose message, or Type: value, is like it is left out; * stands for anything."
+            description="One per line. Exceptions whose message, or “Type: value”, matches are left out; * stands for anything."
             placeholder="*ResizeObserver loop*"
             autosize
             minRows={2}
@@ -113,7 +113,7 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
           <Textarea
             {...form.getInputProps('secretNames')}
             label={LABELS.secretNames}
-            description="One name a line. Their values are left out wherever they stand, besides passwords, tokens and the like."
+            description="One name per line. The values of these fields are removed everywhere, in addition to passwords, tokens and the like."
             placeholder="iban"
             autosize
             minRows={2}

@@ -49,7 +49,7 @@ const LABELS: Readonly<Record<keyof Values, string>> = {
   marginMinutes: 'May begin late by',
   runtimeMinutes: 'May take at most',
   failureThreshold: 'Fails after',
-  recoveryThreshold: 'Is fine again after',
+  recoveryThreshold: 'Recovers after',
 };
 
 const SETTLED_MS = 300;
@@ -75,11 +75,11 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
     onClose();
   };
   const saving = useServiceChange('update_monitor', () => {
-    showSuccess(named`${slug} is expected as you said.`);
+    showSuccess(named`The schedule of ${slug} is saved.`);
     close();
   });
   const resetting = useServiceChange('reset_monitor', () => {
-    showSuccess(named`The job of ${slug} decides again.`);
+    showSuccess(named`${slug} uses the schedule of its job again.`);
     close();
   });
   const isConflict = isApiError(saving.error, 409);
@@ -105,14 +105,14 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
           <DraftNotice draft={draft} labels={LABELS} />
           <p className={classes.about}>
             {editedAt === null
-              ? 'What you say here counts from now on, whatever the job sends with its check-ins.'
-              : 'A person has said this: what the job sends does not count.'}
-            {sentSchedule !== null && ` The job says: ${sentSchedule}.`}
+              ? 'This applies from now on, whatever schedule the job sends with its check-ins.'
+              : 'Set by a person. The schedule that the job sends is ignored.'}
+            {sentSchedule !== null && ` The job sends: ${sentSchedule}.`}
           </p>
           {sentSchedule !== null && (
             <div>
               <TextButton onClick={() => resetting.mutate({ monitorId, basedOn: editedAt })}>
-                Let the job decide again
+                Use the schedule of the job again
               </TextButton>
             </div>
           )}
@@ -160,7 +160,7 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
           {saving.isError && (
             <ErrorAlert
               error={saving.error}
-              title={isConflict ? 'Somebody has changed it meanwhile' : 'The monitor was not saved'}
+              title={isConflict ? 'Somebody else has changed it in the meantime' : 'The monitor was not saved'}
             />
           )}
           {resetting.isError && <ErrorAlert error={resetting.error} title="Nothing was changed" />}

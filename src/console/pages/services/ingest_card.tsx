@@ -68,7 +68,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {setAside.events > 0 && <SetAside title={tooLongText(setAside.events)} setAside={setAside} />}
           {setAsideJobs.items > 0 && (
             <SetAside
-              title={`Workers died over ${COUNT.format(setAsideJobs.items)} points or events`}
+              title={`Workers crashed while storing ${COUNT.format(setAsideJobs.items)} points or events`}
               setAside={setAsideJobs}
             />
           )}

@@ -81,7 +81,7 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
     mutationFn: (stopped: boolean) => invoke(org.orgId, 'stop_agents', { stopped }),
     async onSuccess({ areStopped: stopped }) {
       setIsAsking(false);
-      showSuccess(stopped ? 'All agents are stopped.' : 'Agents may go on.');
+      showSuccess(stopped ? 'All agents are stopped.' : 'Agents are allowed again.');
       await refresh();
     },
   });
@@ -91,7 +91,7 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
       title={areStopped ? <Status tone="red">All agents are stopped</Status> : 'All agents'}
       about={
         areStopped
-          ? 'Every request of an agent is refused. Only an owner lets them go on.'
+          ? 'Every request of an agent is refused. Only an owner can allow them again.'
           : 'Stopping them takes effect with their next request. Their leases end, and nothing they proposed is carried out.'
       }
       action={
@@ -101,7 +101,7 @@ function StopSwitch({ settings: { areStopped } }: { readonly settings: Settings 
             onClick={() => (areStopped ? stopping.mutate(false) : setIsAsking(true))}
             loading={stopping.isPending}
           >
-            {areStopped ? 'Let agents go on' : 'Stop all agents'}
+            {areStopped ? 'Allow agents again' : 'Stop all agents'}
           </Button>
         )
       }
@@ -154,7 +154,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
   const isOwner = org.role === 'owner';
   const faults = faultsAtFields(saving.error, wanted);
   return (
-    <Card title="Limits" about={isOwner ? undefined : 'Only owners change them.'}>
+    <Card title="Limits" about={isOwner ? undefined : 'Only owners can change them.'}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -194,7 +194,9 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
           {saving.isError && (
             <ErrorAlert
               title={
-                isApiError(saving.error, 409) ? 'Somebody has changed them meanwhile' : 'The limits were not saved'
+                isApiError(saving.error, 409)
+                  ? 'Somebody else has changed them in the meantime'
+                  : 'The limits were not saved'
               }
               error={saving.error}
             />
@@ -254,7 +256,7 @@ function Responders({ query, text }: RespondersProps) {
             onSearch={(wanted) => void navigate({ search: wanted === undefined ? {} : { q: wanted }, replace: true })}
             empty={
               <EmptyState icon={<IconRobot size={24} />} title="No agent yet">
-                Connect an app, or create an API key that may look: it appears here.
+                Connect an app, or create an API key with permission to view on-call: it appears here.
               </EmptyState>
             }
             skeleton={null}

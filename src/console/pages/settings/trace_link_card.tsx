@@ -34,7 +34,7 @@ export function TraceLinkCard() {
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
     async onSuccess({ traceLink }) {
-      showSuccess(traceLink === null ? 'Trace ids are no links any more.' : 'Trace ids are links now.');
+      showSuccess(traceLink === null ? 'Trace ids are no longer links.' : 'Trace ids are links now.');
       draft.done();
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
@@ -69,7 +69,7 @@ export function TraceLinkCard() {
               </Button>
             )}
           </Group>
-          {!isAdmin && <p className="dimmed">Only owners and admins change it.</p>}
+          {!isAdmin && <p className="dimmed">Only owners and admins can change it.</p>}
           {setting.isError && <ErrorAlert title="The address was not saved" error={setting.error} />}
         </Stack>
       </form>

@@ -133,7 +133,7 @@ const CHANGES: Readonly<Partial<Record<Organization['permissions'][number], stri
 
 const READ_ONLY = [
   'It can see services, dashboards, metrics, exceptions with what users sent, incidents, and teams with names and email addresses.',
-  'Ingestion keys and DSNs are masked, and so are phone numbers but your own.',
+  'Ingestion keys and DSNs are masked, and so are phone numbers except your own.',
   'It cannot change anything.',
   'Only if an owner turns it on under Settings, Agents, it also writes notes on incidents and proposes changes, which happen when a person approves them.',
 ];
