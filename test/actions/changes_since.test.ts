@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
+import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
 import { updateOwnContact } from '#actions/me/update_own_contact.ts';
 import { renameOrganization } from '#actions/organization/rename_organization.ts';
 import { setTraceLink } from '#actions/organization/set_trace_link.ts';
@@ -23,12 +24,14 @@ test('of two changes of the same the second is refused, and of two different one
   const contact = { phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true };
   const facts = { name: 'checkout', environment: null, scmOwner: null, scmRepo: null };
   const link = (host: string) => `https://${host}.example.com/{traceId}`;
+  const noise = { filters: [], patterns: [], secretNames: [], eventsPerHour: null, learnsSpikes: false };
   const retention = { serviceId, capability: 'metrics', basedOn: 30 };
 
   /** What was read, one change of it, another of the same, and how to read what is stored. */
   const cases: [AnyOperation, object, object, object][] = [
     [editService, { serviceId, ...facts, basedOn: facts }, { name: 'till' }, { name: 'shop' }],
     [editRetention, retention, { retentionDays: 7 }, { retentionDays: 8 }],
+    [setExceptionSettings, { serviceId, ...noise, basedOn: noise }, { patterns: ['a *'] }, { patterns: ['b *'] }],
     [renameTeam, { teamId, basedOn: 'Payments' }, { name: 'Refunds' }, { name: 'Money' }],
     [editTeamMember, { memberId, ...contact, basedOn: contact }, { phone: '+31612345671' }, { phone: '+31612345672' }],
     [renameOrganization, { basedOn: 'Acme' }, { name: 'Northwind' }, { name: 'Contoso' }],
@@ -58,6 +61,14 @@ test('of two changes of the same the second is refused, and of two different one
   const service = await w.expectOk('get_service', { serviceId });
   const other = { serviceId, ...facts, environment: 'staging', basedOn: facts };
   expect(await run(editService, other)).toMatchObject({ name: service.name, environment: 'staging' });
+  const quiet = { serviceId, ...noise, secretNames: ['iban'], basedOn: noise };
+  expect(await run(setExceptionSettings, quiet)).toMatchObject({
+    secretNames: ['iban'],
+    patterns: [expect.stringMatching(/^[ab] \*$/)],
+  });
+  const limit = { serviceId, ...noise, basedOn: noise };
+  await run(setExceptionSettings, { ...limit, learnsSpikes: true });
+  await expect(run(setExceptionSettings, { ...limit, eventsPerHour: 10 })).rejects.toThrow('somebody has changed');
   const member = await run(editTeamMember, { memberId, ...contact, smsEnabled: false, basedOn: contact });
   expect(member).toMatchObject({ phone: expect.stringMatching(/^\+3161234567[12]$/), smsEnabled: false });
 });

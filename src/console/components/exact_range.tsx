@@ -2,6 +2,7 @@ import { Button, Group, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
+import { Form } from '#console/components/form.tsx';
 import type { TimeRange } from '#console/components/time_range.ts';
 
 interface ExactRangeProps {
@@ -26,7 +27,8 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
         : null;
   return (
     <Dialog title="Custom time range" onClose={onClose}>
-      <form
+      <Form
+        error={null}
         onSubmit={(event) => {
           event.preventDefault();
           if (startFault === null && endFault === null) onChoose({ kind: 'between', ...times });
@@ -56,7 +58,7 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
             <Button type="submit">Show</Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

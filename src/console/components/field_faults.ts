@@ -23,8 +23,10 @@ function fieldOf({ path }: Fault): string {
   return path.split(/[.[]/)[0] ?? '';
 }
 
+/** `values` may name a field within another, such as `target.serviceId`. */
 function isOf(values: object, fault: Fault): boolean {
-  return Object.hasOwn(values, fieldOf(fault));
+  const [whole = ''] = fault.path.split('[');
+  return Object.hasOwn(values, whole) || Object.hasOwn(values, fieldOf(fault));
 }
 
 function sentence(text: string): string {

@@ -8,6 +8,8 @@ import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -50,6 +52,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
       const layout = metrics === null ? [] : toLayout(templateOf(metrics, newWidgetId));
       return await invoke(orgId, 'create_dashboard', { name: wanted, serviceId, layout });
     },
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ dashboardId }) {
       draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
@@ -59,7 +62,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
   const { serviceId } = form.values;
   return (
     <Dialog title="Create a dashboard" onClose={onClose}>
-      <form onSubmit={form.onSubmit((values) => creating.mutate(values))} noValidate>
+      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <DraftNotice
             draft={draft}
@@ -73,6 +76,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
             <ServicePicker
               value={serviceId ?? undefined}
               onChange={(chosen) => form.setFieldValue('serviceId', chosen ?? null)}
+              error={form.errors['serviceId']}
             />
             <Text size="xs" c="dimmed" mt={4}>
               Widgets then need not name it, and the dashboard is deleted with it. Without one, the dashboard is for the
@@ -86,7 +90,9 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
               {...form.getInputProps('isFilled', { type: 'checkbox' })}
             />
           )}
-          {creating.isError && <ErrorAlert title="The dashboard was not created" error={creating.error} />}
+          {creating.isError && (
+            <ErrorAlert title="The dashboard was not created" error={creating.error} atFields={form.values} />
+          )}
           <SubmitButtons
             label="Create"
             isPending={creating.isPending}
@@ -96,7 +102,7 @@ export function CreateDashboard({ start, onClose }: CreateDashboardProps) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -9,6 +9,8 @@ import { Confirm } from '#console/components/confirm.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { named } from '#console/components/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -51,6 +53,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
       }
       throw new Error('Somebody else is changing this dashboard. Try again in a moment.');
     },
+    onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
     async onSuccess(isSaved) {
       if (!isSaved) return;
       draft.done();
@@ -60,11 +63,13 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
   });
   return (
     <Dialog title="Rename the dashboard" onClose={onClose}>
-      <form onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))} noValidate>
+      <Form error={renaming.error} onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {renaming.isError && <ErrorAlert title="The dashboard was not renamed" error={renaming.error} />}
+          {renaming.isError && (
+            <ErrorAlert title="The dashboard was not renamed" error={renaming.error} atFields={form.values} />
+          )}
           <SubmitButtons
             label="Rename"
             isPending={renaming.isPending}
@@ -75,7 +80,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -18,6 +18,7 @@ import {
   type WidgetQuery,
 } from '#core/dashboards/widget.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { Form } from '#console/components/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
   series: 'Chart',
@@ -97,7 +98,8 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
   };
   return (
     <Dialog title={widget === null ? 'Add a widget' : 'Edit the widget'} onClose={onClose} isWide>
-      <form
+      <Form
+        error={null}
         onSubmit={(event) => {
           event.preventDefault();
           save();
@@ -130,12 +132,8 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
                   <ServicePicker
                     value={query.serviceId ?? undefined}
                     onChange={(next) => setQuery(index, { serviceId: next ?? null })}
+                    error={faultsOf(query).service}
                   />
-                )}
-                {faultsOf(query).service !== null && (
-                  <p role="alert" style={{ color: 'var(--mantine-color-error)', margin: 0 }}>
-                    {faultsOf(query).service}
-                  </p>
                 )}
                 <MetricField
                   serviceId={query.serviceId ?? dashboardServiceId}
@@ -221,7 +219,7 @@ export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, 
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -10,6 +10,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { Name } from '#console/components/name.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -64,7 +65,8 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
   const taker = fault === undefined ? null : (current?.mergedInto ?? null);
   return (
     <Dialog onClose={onClose} title="Merge into another exception">
-      <form
+      <Form
+        error={merging.error}
         onSubmit={(event) => {
           event.preventDefault();
           setIsMissing(chosen === null);
@@ -104,10 +106,12 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
             </Text>
           )}
           {chosen !== null && <MergeConsequences status={chosen.status} />}
-          {merging.isError && fault === undefined && <ErrorAlert title="Nothing was merged" error={merging.error} />}
+          {merging.isError && (
+            <ErrorAlert title="Nothing was merged" error={merging.error} atFields={{ intoGroupId: chosen }} />
+          )}
           <SubmitButtons label="Merge" isPending={merging.isPending} onCancel={onClose} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import type { ExceptionGroup } from '#console/api/exceptions.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
@@ -38,7 +39,8 @@ export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
   const into = groups.find(({ groupId }) => groupId === intoGroupId);
   return (
     <Dialog onClose={() => onClose(false)} title={`Merge ${groups.length} exceptions`} isWide>
-      <form
+      <Form
+        error={merging.error}
         onSubmit={(event) => {
           event.preventDefault();
           const groupIds = groups.map(({ groupId }) => groupId).filter((groupId) => groupId !== intoGroupId);
@@ -81,7 +83,7 @@ export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
             onCancel={() => onClose(false)}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -7,6 +7,7 @@ import { Suggestions } from '#console/components/suggestions.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -42,7 +43,6 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
   const typed = form.values.release.trim().toLowerCase();
   const offered = data?.releases.map(({ release }) => release) ?? [];
   const fitting = offered.filter((release) => release.toLowerCase().includes(typed));
-  const faults = faultsAtFields(resolving.error, form.values);
   return (
     <Dialog
       onClose={() => onClose(false)}
@@ -50,7 +50,8 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
         groupIds.length === 1 ? 'Fixed in a release' : `${countText(groupIds.length, 'exception')} fixed in a release`
       }
     >
-      <form
+      <Form
+        error={resolving.error}
         onSubmit={form.onSubmit(({ release }) =>
           resolving.mutate(
             { groupIds, release: release.trim() },
@@ -80,8 +81,8 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
             {...form.getInputProps('release')}
             value={form.values.release}
           />
-          {resolving.isError && Object.keys(faults).length === 0 && (
-            <ErrorAlert title="Nothing was resolved" error={resolving.error} />
+          {resolving.isError && (
+            <ErrorAlert title="Nothing was resolved" error={resolving.error} atFields={form.values} />
           )}
           <SubmitButtons
             label="Resolve"
@@ -92,7 +93,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -12,6 +12,8 @@ import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
@@ -102,12 +104,16 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
       await navigate({ to: '/dashboards/$dashboardId', params: { dashboardId: added } });
     },
   });
+  const refused = faultsAtFields(adding.error, { name: newName, dashboardId });
   const titleFault = isSent && title.trim() === '' ? 'Give the widget a title.' : null;
-  const choiceFault = isSent && dashboardId === null ? 'Choose a dashboard, or a new one.' : null;
-  const nameFault = isSent && isNew && newName.trim() === '' ? 'Give the dashboard a name.' : null;
+  const choiceFault =
+    isSent && dashboardId === null ? 'Choose a dashboard, or a new one.' : isNew ? null : refused['dashboardId'];
+
+  const nameFault = isSent && isNew && newName.trim() === '' ? 'Give the dashboard a name.' : refused['name'];
   return (
     <Dialog title="Add to a dashboard" onClose={onClose}>
-      <form
+      <Form
+        error={adding.error}
         onSubmit={(event) => {
           event.preventDefault();
           setIsSent(true);
@@ -156,7 +162,13 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
               <Radio value="number" label="Number" />
             </Group>
           </Radio.Group>
-          {adding.isError && <ErrorAlert title="The widget was not added" error={adding.error} />}
+          {adding.isError && (
+            <ErrorAlert
+              title="The widget was not added"
+              error={adding.error}
+              atFields={isNew ? { name: newName } : { dashboardId }}
+            />
+          )}
           <SubmitButtons
             label="Add"
             isPending={adding.isPending}
@@ -166,7 +178,7 @@ export function AddToDashboard({ search, aggregation, name, onClose }: AddToDash
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

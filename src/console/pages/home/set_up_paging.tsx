@@ -7,6 +7,7 @@ import { euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
@@ -59,7 +60,7 @@ export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
   };
   return (
     <Dialog onClose={onClose} title="Set up paging">
-      <form onSubmit={form.onSubmit((values) => settingUp.mutate(values))} noValidate>
+      <Form error={settingUp.error} onSubmit={form.onSubmit((values) => settingUp.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
           {isNew && (
@@ -89,10 +90,12 @@ export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
             nobody has answered. You can change all of it.
             {isNew && ` The service costs ${euroText(CAPABILITIES.length * PRICE_EUR)} a month.`}
           </Text>
-          {settingUp.isError && <ErrorAlert title="Nothing was set up" error={settingUp.error} />}
+          {settingUp.isError && (
+            <ErrorAlert title="Nothing was set up" error={settingUp.error} atFields={form.values} />
+          )}
           <SubmitButtons label="Set up" isPending={settingUp.isPending} onCancel={cancel} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

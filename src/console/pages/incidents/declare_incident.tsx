@@ -9,6 +9,8 @@ import { refreshIncidents } from '#console/api/incidents.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { PolicyPicker } from '#console/components/policy_picker.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { ServicePicker } from '#console/components/service_picker.tsx';
@@ -17,7 +19,7 @@ import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#core/exceptions/level.ts';
 
-const EMPTY: Declared = { serviceId: '', title: '', severity: 'error', policyId: '' };
+const EMPTY: Declared = { serviceId: '', title: '', severity: 'error', escalationPolicyId: '' };
 const NOBODY = 'nobody';
 
 interface Declared {
@@ -25,14 +27,14 @@ interface Declared {
   readonly title: string;
   readonly severity: Level;
   /** Empty until it is chosen. */
-  readonly policyId: string;
+  readonly escalationPolicyId: string;
 }
 
 const LABELS = {
   serviceId: 'Service',
   title: 'What is wrong',
   severity: 'Severity',
-  policyId: 'Who is paged',
+  escalationPolicyId: 'Who is paged',
 } as const;
 
 /** Opens an incident by hand, which pages like any other. */
@@ -52,28 +54,29 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
           : value.length > DECLARED_TITLE_LENGTH_MAX
             ? `At most ${DECLARED_TITLE_LENGTH_MAX} characters; this has ${value.length}`
             : null,
-      policyId: (value) => (value === '' ? 'Choose who is paged, or nobody' : null),
+      escalationPolicyId: (value) => (value === '' ? 'Choose who is paged, or nobody' : null),
     },
   });
   const declaring = useMutation({
-    mutationFn: ({ serviceId, title, severity, policyId }: Declared) =>
+    mutationFn: ({ serviceId, title, severity, escalationPolicyId }: Declared) =>
       invoke(orgId, 'declare_incident', {
         serviceId,
         title: title.trim(),
         severity,
-        escalationPolicyId: policyId === NOBODY ? null : policyId,
+        escalationPolicyId: escalationPolicyId === NOBODY ? null : escalationPolicyId,
         requestKey,
       }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ incidentId }) {
       draft.done();
       await refreshIncidents(queryClient, orgId, [incidentId]);
       await navigate({ to: '/incidents/$incidentId', params: { incidentId } });
     },
   });
-  const { serviceId, policyId } = form.values;
+  const { serviceId, escalationPolicyId } = form.values;
   return (
     <Dialog onClose={onClose} title="Declare an incident">
-      <form onSubmit={form.onSubmit((values) => declaring.mutate(values))} noValidate>
+      <Form error={declaring.error} onSubmit={form.onSubmit((values) => declaring.mutate(values))}>
         <Stack>
           <DraftNotice
             draft={draft}
@@ -95,24 +98,26 @@ export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
           />
           <NativeSelect label={LABELS.severity} data={[...SEVERITIES]} {...form.getInputProps('severity')} />
           <PolicyPicker
-            label={LABELS.policyId}
+            label={LABELS.escalationPolicyId}
             placeholder="Choose an escalation policy"
             before={[{ value: NOBODY, label: 'Nobody: only record it' }]}
-            value={policyId === '' ? null : policyId}
-            onChange={(chosen) => form.setFieldValue('policyId', chosen ?? '')}
-            error={form.errors['policyId']}
+            value={escalationPolicyId === '' ? null : escalationPolicyId}
+            onChange={(chosen) => form.setFieldValue('escalationPolicyId', chosen ?? '')}
+            error={form.errors['escalationPolicyId']}
           />
-          {declaring.isError && <ErrorAlert title="The incident was not declared" error={declaring.error} />}
+          {declaring.isError && (
+            <ErrorAlert title="The incident was not declared" error={declaring.error} atFields={form.values} />
+          )}
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               Cancel
             </Button>
             <Button type="submit" color="red" loading={declaring.isPending}>
-              {policyId === '' || policyId === NOBODY ? 'Declare' : 'Declare and page'}
+              {escalationPolicyId === '' || escalationPolicyId === NOBODY ? 'Declare' : 'Declare and page'}
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -3,11 +3,12 @@ import { useRef, useState } from 'react';
 
 import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { isApiError } from '#console/api/http.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Confirm } from '#console/components/confirm.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { Name } from '#console/components/name.tsx';
 import { newRequestKey } from '#console/components/request_key.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -34,11 +35,6 @@ const checkText = (text: string): string | null => {
 const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 };
-
-/** What the server finds wrong with the text. */
-function faultFrom(error: unknown): string | undefined {
-  return isApiError(error) ? error.faults.find(({ path }) => path === 'text')?.message : undefined;
-}
 
 /** One field, so that incidents are shown without the package of forms. */
 function useNoteForm(name: string, base: string) {
@@ -90,7 +86,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
     );
   });
   return (
-    <form onSubmit={submit} className={classes.form}>
+    <Form error={adding.error} onSubmit={submit} className={classes.form}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         ref={field}
@@ -100,10 +96,10 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
         minRows={1}
         maxRows={10}
         onKeyDown={sendByKey}
-        error={fault ?? faultFrom(adding.error)}
+        error={fault ?? faultsAtFields(adding.error, { text })['text']}
         {...input}
       />
-      {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} />}
+      {adding.isError && <ErrorAlert title="The note was not added" error={adding.error} atFields={{ text }} />}
       {(text !== '' || adding.isPending) && (
         <Group justify="flex-end">
           <Button type="submit" size="sm" loading={adding.isPending}>
@@ -111,7 +107,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
           </Button>
         </Group>
       )}
-    </form>
+    </Form>
   );
 }
 
@@ -184,7 +180,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
     );
   });
   return (
-    <form onSubmit={submit} className={classes.form}>
+    <Form error={editing.error} onSubmit={submit} className={classes.form}>
       <DraftNotice draft={draft} labels={LABELS} />
       <Textarea
         aria-label="Note"
@@ -193,10 +189,10 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
         maxRows={10}
         autoFocus
         onKeyDown={sendByKey}
-        error={fault ?? faultFrom(editing.error)}
+        error={fault ?? faultsAtFields(editing.error, { text })['text']}
         {...input}
       />
-      {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} />}
+      {editing.isError && <ErrorAlert title="The note was not changed" error={editing.error} atFields={{ text }} />}
       <Group justify="flex-end">
         <Button
           size="sm"
@@ -212,7 +208,7 @@ function EditNote({ incidentId, note, onClose }: EditNoteProps) {
           Save
         </Button>
       </Group>
-    </form>
+    </Form>
   );
 }
 

@@ -11,6 +11,8 @@ import { Choice } from '#console/components/choice.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
@@ -89,7 +91,8 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   };
   return (
     <Dialog onClose={onClose} title={`Reassign #${incident.number}`}>
-      <form
+      <Form
+        error={reassigning.error}
         onSubmit={(event) => {
           event.preventDefault();
           submit();
@@ -126,13 +129,15 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             onChange={choose}
             onSearch={setTyped}
             emptyText={data === undefined ? 'Loading …' : 'No person or policy has this name'}
-            error={isMissing ? 'Choose who is paged' : null}
+            error={isMissing ? 'Choose who is paged' : faultsAtFields(reassigning.error, { to: picked })['to']}
             data-autofocus
           />
           <Text size="sm" c="dimmed">
             {kind === 'policy' ? aboutPolicy(status) : aboutPerson(incident, picked)}
           </Text>
-          {reassigning.isError && <ErrorAlert title="Nobody was paged" error={reassigning.error} />}
+          {reassigning.isError && (
+            <ErrorAlert title="Nobody was paged" error={reassigning.error} atFields={{ to: picked }} />
+          )}
           <SubmitButtons
             label="Reassign and page"
             isPending={reassigning.isPending}
@@ -142,7 +147,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +9,9 @@ import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { PasswordField } from '#console/components/password_field.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -26,6 +29,7 @@ export function AccountCard() {
   });
   const naming = useMutation({
     mutationFn: (name: string) => changeName(name.trim()),
+    onError: (error, name) => form.setErrors(faultsAtFields(error, { name })),
     async onSuccess() {
       showSuccess('Your name was changed.');
       draft.done();
@@ -34,7 +38,7 @@ export function AccountCard() {
   });
   return (
     <Card title="Account">
-      <form onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
+      <Form error={naming.error} onSubmit={form.onSubmit(({ name }) => naming.mutate(name))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <Group align="end">
@@ -48,14 +52,16 @@ export function AccountCard() {
               Save
             </Button>
           </Group>
-          {naming.isError && <ErrorAlert title="Your name was not changed" error={naming.error} />}
+          {naming.isError && (
+            <ErrorAlert title="Your name was not changed" error={naming.error} atFields={form.values} />
+          )}
           <Group>
             <Button variant="default" onClick={() => setIsChanging(true)}>
               Change your password
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
       {isChanging && <ChangePassword onClose={() => setIsChanging(false)} />}
     </Card>
   );
@@ -65,11 +71,16 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
     mode: 'uncontrolled',
-    initialValues: { before: '', after: '', disconnectApps: true, revokeApiKeys: true },
-    validate: { before: (text) => (text === '' ? 'Enter your current password' : null), after: passwordError },
+    initialValues: { currentPassword: '', newPassword: '', disconnectApps: true, revokeApiKeys: true },
+    validate: {
+      currentPassword: (text) => (text === '' ? 'Enter your current password' : null),
+      newPassword: passwordError,
+    },
   });
   const changing = useMutation({
-    mutationFn: ({ before, after, ...ends }: typeof form.values) => changePassword(before, after, ends),
+    mutationFn: ({ currentPassword, newPassword, ...ends }: typeof form.values) =>
+      changePassword(currentPassword, newPassword, ends),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess() {
       showSuccess('Your password was changed. You are logged out everywhere else.');
       onClose();
@@ -78,18 +89,18 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title="Change your password">
-      <form onSubmit={form.onSubmit((values) => changing.mutate(values))}>
+      <Form error={changing.error} onSubmit={form.onSubmit((values) => changing.mutate(values))}>
         <Stack>
-          <PasswordInput
-            {...form.getInputProps('before')}
-            key={form.key('before')}
+          <PasswordField
+            {...form.getInputProps('currentPassword')}
+            key={form.key('currentPassword')}
             label="Current password"
             autoComplete="current-password"
             data-autofocus
           />
-          <PasswordInput
-            {...form.getInputProps('after')}
-            key={form.key('after')}
+          <PasswordField
+            {...form.getInputProps('newPassword')}
+            key={form.key('newPassword')}
             label="New password"
             description={PASSWORD_HINT}
             autoComplete="new-password"
@@ -105,10 +116,12 @@ function ChangePassword({ onClose }: { readonly onClose: () => void }) {
             label="Revoke my API keys"
             description="Programs that use them stop working. Keep them only if you are sure that nobody else has them."
           />
-          {changing.isError && <ErrorAlert title="Your password was not changed" error={changing.error} />}
+          {changing.isError && (
+            <ErrorAlert title="Your password was not changed" error={changing.error} atFields={form.getValues()} />
+          )}
           <SubmitButtons label="Change" isPending={changing.isPending} onCancel={onClose} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import { Card } from '#console/components/card.tsx';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { Name, named } from '#console/components/name.tsx';
@@ -74,7 +75,8 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
           : 'How the escalation policies of this team may reach you.'
       }
     >
-      <form
+      <Form
+        error={saving.error}
         onSubmit={form.onSubmit((values) =>
           saving.mutate({ ...values, phone: withoutSeparators(values.phone) || null }),
         )}
@@ -97,14 +99,16 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
               return <Switch key={channel} {...form.getInputProps(preference, { type: 'checkbox' })} label={title} />;
             })}
           </Group>
-          {saving.isError && <ErrorAlert title="Your contact details were not saved" error={saving.error} />}
+          {saving.isError && (
+            <ErrorAlert title="Your contact details were not saved" error={saving.error} atFields={form.values} />
+          )}
           <Group>
             <Button type="submit" loading={saving.isPending} disabled={!form.isDirty() || draft.conflicts.length > 0}>
               Save
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
@@ -7,6 +7,9 @@ import type { Me } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { PasswordField } from '#console/components/password_field.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phonesOf } from '#console/pages/me/phones_of.ts';
@@ -60,6 +63,7 @@ function CodeForm({ phone }: { readonly phone: string }) {
   });
   const confirm = useMutation({
     mutationFn: (code: string) => invoke(orgId, 'confirm_phone', { phone, code }),
+    onError: (error, code) => form.setErrors(faultsAtFields(error, { code })),
     async onSuccess({ confirmed, triesLeft }) {
       if (!confirmed) {
         form.setFieldError('code', `Wrong code. You can try ${triesLeft} more times.`);
@@ -70,7 +74,10 @@ function CodeForm({ phone }: { readonly phone: string }) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit(({ code }) => confirm.mutate(code.trim()))}>
+    <Form
+      error={confirm.error ?? (confirm.data?.confirmed === false ? confirm.data : null)}
+      onSubmit={form.onSubmit(({ code }) => confirm.mutate(code.trim()))}
+    >
       <Group align="flex-end" mt="xs">
         <TextInput
           {...form.getInputProps('code')}
@@ -84,8 +91,10 @@ function CodeForm({ phone }: { readonly phone: string }) {
           Confirm
         </Button>
       </Group>
-      {confirm.isError && <ErrorAlert title="The number was not confirmed" error={confirm.error} />}
-    </form>
+      {confirm.isError && (
+        <ErrorAlert title="The number was not confirmed" error={confirm.error} atFields={form.values} />
+      )}
+    </Form>
   );
 }
 
@@ -98,6 +107,7 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
   });
   const save = useMutation({
     mutationFn: (pin: string | null) => invoke(orgId, 'set_reply_pin', { pin }),
+    onError: (error, pin) => form.setErrors(faultsAtFields(error, { pin })),
     async onSuccess({ hasReplyPin }) {
       form.reset();
       showSuccess(hasReplyPin ? 'Replies now need your PIN.' : 'Replies no longer need a PIN.');
@@ -105,7 +115,7 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
     },
   });
   return (
-    <form onSubmit={form.onSubmit(({ pin }) => save.mutate(pin))}>
+    <Form error={save.error} onSubmit={form.onSubmit(({ pin }) => save.mutate(pin))}>
       <Stack gap="xs">
         <Text size="sm">
           {hasPin
@@ -113,7 +123,7 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
             : 'Optional: a PIN that replies by SMS and call must include.'}
         </Text>
         <Group align="flex-end">
-          <PasswordInput
+          <PasswordField
             {...form.getInputProps('pin')}
             label={hasPin ? 'New PIN' : 'PIN'}
             inputMode="numeric"
@@ -130,8 +140,8 @@ function Pin({ hasPin }: { readonly hasPin: boolean }) {
             </Button>
           )}
         </Group>
-        {save.isError && <ErrorAlert title="The PIN was not saved" error={save.error} />}
+        {save.isError && <ErrorAlert title="The PIN was not saved" error={save.error} atFields={form.values} />}
       </Stack>
-    </form>
+    </Form>
   );
 }

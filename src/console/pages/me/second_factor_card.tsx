@@ -20,6 +20,8 @@ import { Confirm } from '#console/components/confirm.tsx';
 import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 
@@ -157,11 +159,12 @@ function AddPasskey({ onClose, onAdded }: AddingProps) {
   });
   const adding = useMutation({
     mutationFn: (name: string) => addPasskey(name.trim()),
+    onError: (error, name) => form.setErrors(faultsAtFields(error, { name })),
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
   });
   return (
     <Dialog onClose={onClose} title="Add a passkey">
-      <form onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}>
+      <Form error={adding.error} onSubmit={form.onSubmit(({ name }) => adding.mutate(name))}>
         <Stack>
           <TextInput
             {...form.getInputProps('name')}
@@ -170,10 +173,10 @@ function AddPasskey({ onClose, onAdded }: AddingProps) {
             maxLength={100}
             data-autofocus
           />
-          {adding.isError && <ErrorAlert title="No passkey was added" error={adding.error} />}
+          {adding.isError && <ErrorAlert title="No passkey was added" error={adding.error} atFields={form.values} />}
           <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -194,13 +197,14 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
   });
   const confirming = useMutation({
     mutationFn: (code: string) => confirmApp(code.replaceAll(/\s/g, '')),
+    onError: (error, code) => form.setErrors(faultsAtFields(error, { code })),
     onSuccess: ({ recoveryCodes }) => onAdded(recoveryCodes),
   });
   return (
     <Dialog onClose={onClose} title="Set up an authenticator app">
       {error !== null && <ErrorAlert title="The app could not be set up" error={error} />}
       {data !== undefined && (
-        <form onSubmit={form.onSubmit(({ code }) => confirming.mutate(code))}>
+        <Form error={confirming.error} onSubmit={form.onSubmit(({ code }) => confirming.mutate(code))}>
           <Stack>
             <Text size="sm">
               Scan this with the app, or enter the secret there. Then enter the code that the app shows.
@@ -219,10 +223,12 @@ function SetUpApp({ onClose, onAdded }: AddingProps) {
               autoComplete="one-time-code"
               w={160}
             />
-            {confirming.isError && <ErrorAlert title="The app was not set up" error={confirming.error} />}
+            {confirming.isError && (
+              <ErrorAlert title="The app was not set up" error={confirming.error} atFields={form.values} />
+            )}
             <SubmitButtons label="Set up" isPending={confirming.isPending} onCancel={onClose} />
           </Stack>
-        </form>
+        </Form>
       )}
     </Dialog>
   );

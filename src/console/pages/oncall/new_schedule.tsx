@@ -74,7 +74,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
       onSubmit={() => creating.mutate()}
       onCancel={() => void navigate({ to: '/oncall' })}
       notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} />}
-      team={
+      team={(fault) =>
         firstTeamId === null ? (
           <TextInput
             label="Team"
@@ -83,6 +83,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
             value={draft.teamName}
             onChange={({ currentTarget }) => setDraft({ ...draft, teamName: currentTarget.value })}
             maxLength={500}
+            error={fault}
           />
         ) : (
           <TeamPicker
@@ -91,6 +92,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
             isRequired
             value={teamId}
             onChange={(chosen) => setDraft({ ...draft, teamId: chosen ?? firstTeamId })}
+            error={fault}
           />
         )
       }

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { serverNow } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { PersonPicker } from '#console/components/person_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -83,8 +84,8 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
     putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
   };
   return (
-    <form
-      noValidate
+    <Form
+      error={putting.error}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
@@ -104,6 +105,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
                 key={id}
                 value={id}
                 data-autofocus={index === 0 ? true : undefined}
+                aria-invalid={faults.userId === undefined ? undefined : true}
                 label={<Name>{id === session.user.userId ? 'You' : memberName(id)}</Name>}
                 className={classes.person}
               />
@@ -134,7 +136,9 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
             error={faults.to}
           />
         </SimpleGrid>
-        {putting.isError && <ErrorAlert title="Nothing was changed" error={putting.error} />}
+        {putting.isError && (
+          <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
+        )}
         <SubmitButtons
           label="Put on call"
           isPending={putting.isPending}
@@ -144,7 +148,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           }}
         />
       </Stack>
-    </form>
+    </Form>
   );
 }
 

@@ -5,6 +5,7 @@ import { isApiError } from '#console/api/http.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { useNamesOf } from '#console/components/use_names_of.ts';
 import { ZoneSelect } from '#console/components/zone_select.tsx';
 import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
@@ -20,7 +21,8 @@ interface ScheduleFormProps {
   readonly schedule: ShownSchedule | null;
   /** What became of an earlier draft. */
   readonly notice?: ReactNode;
-  readonly team?: ReactNode;
+  /** The field of the team, with what is wrong with it. */
+  readonly team?: (fault: string | undefined) => ReactNode;
   readonly button: string;
   readonly isPending: boolean;
   readonly isBlocked?: boolean;
@@ -58,9 +60,9 @@ export function ScheduleForm(props: ScheduleFormProps) {
     if (isValid && !isBlocked && !isPending) onSubmit();
   };
   return (
-    <form
+    <Form
+      error={error}
       className={classes.form}
-      noValidate
       onSubmit={(event) => {
         event.preventDefault();
         submit();
@@ -68,7 +70,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
       onKeyDown={(event) => {
         if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
         event.preventDefault();
-        submit();
+        event.currentTarget.requestSubmit();
       }}
     >
       <Card>
@@ -81,7 +83,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
             error={shown['name']}
             maxLength={500}
           />
-          {team}
+          {team?.(shown['teamId'] ?? shown['teamName'])}
           <PeopleOrder draft={draft} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
           <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
           <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
@@ -104,7 +106,9 @@ export function ScheduleForm(props: ScheduleFormProps) {
             onChange={(timezone) => set({ timezone })}
             error={shown['timezone']}
           />
-          {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
+          {error !== null && error !== undefined && (
+            <ErrorAlert title="The schedule was not saved" error={error} atFields={AT_FIELDS} />
+          )}
           <Group justify="flex-end">
             <span className={classes.hint}>
               <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
@@ -119,7 +123,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
         </Stack>
       </Card>
       <RotationPreview draft={draft} schedule={schedule} isValid={isRotationValid(faults)} nameOf={nameOf} />
-    </form>
+    </Form>
   );
 }
 
@@ -177,6 +181,19 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 function isRotationValid({ name: _name, ...others }: Readonly<Record<string, string>>): boolean {
   return Object.keys(others).length === 0;
 }
+
+/** What the server calls the fields. */
+const AT_FIELDS = {
+  name: '',
+  teamId: '',
+  teamName: '',
+  timezone: '',
+  'rotationConfig.shiftHours': '',
+  'rotationConfig.userIds': '',
+  'handOver.at': '',
+  'handOver.position': '',
+  startAt: '',
+};
 
 const FIELD_OF_PATH: Readonly<Record<string, string>> = {
   'rotationConfig.shiftHours': 'hours',

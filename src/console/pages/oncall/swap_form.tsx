@@ -8,6 +8,8 @@ import { topicKey } from '#console/api/queries.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { Name, named } from '#console/components/name.tsx';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -55,8 +57,10 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
   if (query.isPending) return <Skeleton height={160} />;
   if (query.error !== null) return <ErrorAlert error={query.error} onRetry={() => void query.refetch()} />;
   const nameIn = timeline?.nameOf ?? nameOf;
+  const refused = faultsAtFields(swapping.error, { first: own, second: other });
   return (
-    <form
+    <Form
+      error={swapping.error}
       onSubmit={(event) => {
         event.preventDefault();
         if (other !== undefined)
@@ -73,7 +77,11 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
               label="Swap with"
               data-autofocus
               value={String(other.since)}
-              onChange={({ currentTarget }) => setValues({ chosen: currentTarget.value })}
+              onChange={({ currentTarget }) => {
+                setValues({ chosen: currentTarget.value });
+                swapping.reset();
+              }}
+              error={refused['second'] ?? refused['first']}
               data={others.map(({ userId, since, until }) => ({
                 value: String(since),
                 label: `${isolateBidi(nameIn(userId))}, ${spanText(since, until)}`,
@@ -89,7 +97,13 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
             </Text>
           </>
         )}
-        {swapping.isError && <ErrorAlert title="The shifts were not swapped" error={swapping.error} />}
+        {swapping.isError && (
+          <ErrorAlert
+            title="The shifts were not swapped"
+            error={swapping.error}
+            atFields={{ first: own, second: other }}
+          />
+        )}
         <SubmitButtons
           label="Swap"
           isPending={swapping.isPending}
@@ -101,7 +115,7 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
           }}
         />
       </Stack>
-    </form>
+    </Form>
   );
 }
 

@@ -8,6 +8,8 @@ import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -22,6 +24,7 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
   const { form, draft } = useDraftForm({ form: 'create_team', base: { name: '' }, validate: TEAM_NAME_VALIDATION });
   const creating = useMutation({
     mutationFn: ({ name }: { name: string }) => invoke(org.orgId, 'create_team', { name: name.trim() }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     async onSuccess({ teamId }) {
       draft.done();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
@@ -30,7 +33,7 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title="Create a team">
-      <form onSubmit={form.onSubmit((values) => creating.mutate(values))} noValidate>
+      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput
@@ -40,10 +43,12 @@ export function CreateTeam({ onClose }: { readonly onClose: () => void }) {
             maxLength={500}
             data-autofocus
           />
-          {creating.isError && <ErrorAlert title="The team was not created" error={creating.error} />}
+          {creating.isError && (
+            <ErrorAlert title="The team was not created" error={creating.error} atFields={form.values} />
+          )}
           <SubmitButtons label="Create" isPending={creating.isPending} onCancel={onClose} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

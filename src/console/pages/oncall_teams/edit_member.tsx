@@ -10,6 +10,7 @@ import type { TeamMember } from '#console/api/team_pages.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -63,7 +64,7 @@ export function EditMember({ member, onClose }: EditMemberProps) {
   });
   return (
     <Dialog onClose={onClose} title={isMe ? 'How this team reaches you' : named`How this team reaches ${name}`}>
-      <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
+      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={CONTACT_LABELS} />
           <ContactFields
@@ -75,7 +76,7 @@ export function EditMember({ member, onClose }: EditMemberProps) {
               They are told when their number changes.
             </Text>
           )}
-          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} />}
+          {saving.isError && <ErrorAlert title="Nothing was saved" error={saving.error} atFields={form.values} />}
           <SubmitButtons
             label="Save"
             isPending={saving.isPending}
@@ -83,7 +84,7 @@ export function EditMember({ member, onClose }: EditMemberProps) {
             onCancel={onClose}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -9,6 +9,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -59,17 +60,19 @@ export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onCl
     },
     onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
   });
+  const { teamId: _, userId: __, ...contact } = form.values;
+  const shown = { ...contact, [asked.name]: '' };
   return (
     <Dialog onClose={onClose} title={title}>
-      <form onSubmit={form.onSubmit((values) => adding.mutate(values))} noValidate>
+      <Form error={adding.error} onSubmit={form.onSubmit((values) => adding.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ teamId: 'Team', userId: 'Person', ...CONTACT_LABELS }} />
           {field(form)}
           <ContactFields form={form} />
-          {adding.isError && <ErrorAlert title="Nobody was added" error={adding.error} />}
+          {adding.isError && <ErrorAlert title="Nobody was added" error={adding.error} atFields={shown} />}
           <SubmitButtons label="Add" isPending={adding.isPending} onCancel={onClose} />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -10,6 +10,8 @@ import type { TeamDetails } from '#console/api/team_pages.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { named } from '#console/components/name.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { TEAM_NAME_VALIDATION } from '#console/pages/oncall_teams/create_team.tsx';
@@ -33,17 +35,19 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
-    // What the other person has saved is shown beside what was entered here.
-    onError: (error) =>
-      isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') }) : undefined,
+    onError: async (error, values) => {
+      form.setErrors(faultsAtFields(error, values));
+      // What the other person has saved is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
+    },
   });
   return (
     <Dialog onClose={onClose} title={named`Rename ${name}`}>
-      <form onSubmit={form.onSubmit((values) => saving.mutate(values))} noValidate>
+      <Form error={saving.error} onSubmit={form.onSubmit((values) => saving.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {saving.isError && <ErrorAlert title="The name was not saved" error={saving.error} />}
+          {saving.isError && <ErrorAlert title="The name was not saved" error={saving.error} atFields={form.values} />}
           <SubmitButtons
             label="Save"
             isPending={saving.isPending}
@@ -51,7 +55,7 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
             onCancel={onClose}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,11 +1,13 @@
 import { Button, Kbd, TextInput } from '@mantine/core';
 import { IconPlus, IconRepeat } from '@tabler/icons-react';
-import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import type { Draft } from '#console/components/use_draft_state.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
 import { Steps } from '#console/components/steps.tsx';
@@ -52,7 +54,10 @@ export function PolicyForm(props: PolicyFormProps) {
   const faults = faultsOf(values, isNew);
   const shown = isTried ? faults : { ofSteps: new Map<number, StepFaults>() };
   const refused = refusalsOf(error);
+  const atTop = faultsAtFields(error, { name: '', teamId: '' });
   const { steps } = values;
+  const listFault = listFaultOf(error);
+  const stepsFaultId = useId();
   const names = useNamesOf(steps.flatMap(({ targetUserIds }) => targetUserIds));
 
   const setSteps = (changed: readonly DraftStep[]) => setValues({ ...values, steps: changed });
@@ -69,20 +74,20 @@ export function PolicyForm(props: PolicyFormProps) {
   const save = (): void => {
     setIsTried(true);
     if (!hasFaults(faults) && draft.conflicts.length === 0 && !isPending) onSave();
-    else list.current?.closest('form')?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert] button')?.focus();
+    else if (draft.conflicts.length > 0) conflictButton(list.current)?.focus();
   };
   const onKey = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter') return;
     if (event.altKey) add();
-    else if (event.ctrlKey || event.metaKey) save();
+    else if (event.ctrlKey || event.metaKey) list.current?.closest('form')?.requestSubmit();
     else return;
     event.preventDefault();
     event.stopPropagation();
   };
   return (
     <div className={classes.editor}>
-      <form
-        noValidate
+      <Form
+        error={error}
         onKeyDownCapture={onKey}
         onSubmit={(event) => {
           event.preventDefault();
@@ -95,7 +100,7 @@ export function PolicyForm(props: PolicyFormProps) {
           show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], names) : String(value))}
         />
         {error !== null && draft.conflicts.length === 0 && (
-          <ErrorAlert title="The policy was not saved" error={error} />
+          <ErrorAlert title="The policy was not saved" error={error} atFields={AT_FIELDS} />
         )}
         {children}
         <div className={classes.top}>
@@ -105,7 +110,7 @@ export function PolicyForm(props: PolicyFormProps) {
             maxLength={500}
             value={values.name}
             onChange={(event) => setValues({ ...values, name: event.currentTarget.value })}
-            error={shown.name}
+            error={shown.name ?? atTop['name']}
             data-autofocus
           />
           {isNew && (
@@ -115,7 +120,7 @@ export function PolicyForm(props: PolicyFormProps) {
               isRequired
               value={values.teamId === '' ? null : values.teamId}
               onChange={(teamId) => setValues({ ...values, teamId: teamId ?? values.teamId })}
-              error={shown.teamId}
+              error={shown.teamId ?? atTop['teamId']}
             />
           )}
         </div>
@@ -135,9 +140,9 @@ export function PolicyForm(props: PolicyFormProps) {
             />
           ))}
         </Steps>
-        {shown.steps !== undefined && (
-          <p className={classes.hint} role="alert">
-            {shown.steps}
+        {(shown.steps ?? listFault) !== undefined && (
+          <p className={classes.hint} role="alert" id={stepsFaultId}>
+            {shown.steps ?? listFault}
           </p>
         )}
         {steps.length === 0 && !isNew && <p className={classes.hint}>Without steps it pages nobody.</p>}
@@ -147,6 +152,7 @@ export function PolicyForm(props: PolicyFormProps) {
             leftSection={<IconPlus size={18} />}
             onClick={add}
             disabled={steps.length >= POLICY_STEPS_MAX}
+            {...((shown.steps ?? listFault) !== undefined && { 'aria-describedby': stepsFaultId })}
           >
             Add a step
           </Button>
@@ -177,7 +183,7 @@ export function PolicyForm(props: PolicyFormProps) {
             {button}
           </Button>
         </div>
-      </form>
+      </Form>
       <PolicyPreview values={values} />
     </div>
   );
@@ -214,12 +220,30 @@ function findControl(step: Element | null | undefined, field: string): HTMLEleme
   return control instanceof HTMLElement && !control.matches(':disabled') ? control : null;
 }
 
+function conflictButton(list: HTMLElement | null): HTMLElement | null | undefined {
+  return list?.closest('form')?.querySelector('[role=alert] button');
+}
+
+/** What the server calls what stands at a field or above the list of steps. */
+const AT_FIELDS = { name: '', teamId: '', steps: '' };
+
+/** What the server says of the steps as a whole, or of what no field of a step shows. */
+function listFaultOf(error: unknown): string | undefined {
+  if (!isApiError(error)) return undefined;
+  const { path, message } =
+    error.faults.find((fault) => fault.path.startsWith('steps') && !OF_STEP.test(fault.path)) ?? {};
+  if (path === undefined || message === undefined) return undefined;
+  return path === 'steps' ? `The list ${message}.` : `${path}: ${message}.`;
+}
+
+const OF_STEP = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds)/;
+
 /** What the server refused, by the index of the step. */
 function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
   if (!isApiError(error)) return new Map();
   const found = new Map<number, StepFaults>();
   for (const { path, message } of error.faults) {
-    const [, index, field] = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds)/.exec(path) ?? [];
+    const [, index, field] = OF_STEP.exec(path) ?? [];
     if (index !== undefined && field !== undefined) {
       found.set(Number(index), { ...found.get(Number(index)), [field]: message });
     }

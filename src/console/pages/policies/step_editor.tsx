@@ -103,6 +103,7 @@ export function StepEditor(props: StepEditorProps) {
                 key={channel}
                 value={channel}
                 data-focus={channel}
+                aria-invalid={faults.channels === undefined ? undefined : true}
                 label={CHANNEL_DECLARATIONS[channel].title}
               />
             ))}

@@ -1,12 +1,14 @@
 import { Button, Checkbox, Group, NativeSelect, NumberInput, SegmentedControl, Stack, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { isApiError, serverNow } from '#console/api/http.ts';
 import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
@@ -17,6 +19,7 @@ import {
   DAYS,
   inputOfMaintenance,
   MAINTENANCE_LABELS,
+  missingIn,
   type MaintenanceValues,
   type MaintenanceWindow,
   shownValue,
@@ -77,13 +80,18 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
     onError: (error) =>
       isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }) : undefined,
   });
-  const faults = { ...(settled !== null && serverFaults(preview.error)), ...serverFaults(saving.error) };
-  const isShownAtField = Object.keys(serverFaults(saving.error)).length > 0;
+  const [isSent, setIsSent] = useState(false);
+  const faults = {
+    ...(settled !== null && serverFaults(preview.error)),
+    ...serverFaults(saving.error),
+    ...(isSent && missingIn(values)),
+  };
   return (
-    <form
-      noValidate
+    <Form
+      error={saving.error}
       onSubmit={(event) => {
         event.preventDefault();
+        setIsSent(true);
         if (input !== null && draft.conflicts.length === 0 && !saving.isPending) saving.mutate(input);
       }}
     >
@@ -125,9 +133,10 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
         {settled !== null && preview.data !== undefined && preview.error === null && (
           <MaintenancePreview preview={preview.data} timezone={values.timezone} />
         )}
-        {saving.error !== null && !isShownAtField && (
+        {saving.error !== null && (
           <ErrorAlert
             error={saving.error}
+            atFields={AT_FIELDS}
             title={
               isApiError(saving.error, 409) && edited !== null
                 ? 'Somebody else has changed it in the meantime'
@@ -138,16 +147,31 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
         <SubmitButtons
           label={edited === null ? 'Create' : 'Save'}
           isPending={saving.isPending}
-          isDisabled={input === null || draft.conflicts.length > 0}
+          isDisabled={draft.conflicts.length > 0}
           onCancel={() => {
             draft.startOver();
             onDone();
           }}
         />
       </Stack>
-    </form>
+    </Form>
   );
 }
+
+/** What the server calls the fields. */
+const AT_FIELDS = {
+  name: '',
+  timezone: '',
+  startsAt: '',
+  endsAt: '',
+  'target.serviceId': '',
+  'target.ruleId': '',
+  'target.label.name': '',
+  'target.label.value': '',
+  'recurrence.weekdays': '',
+  'recurrence.startTime': '',
+  'recurrence.minutes': '',
+};
 
 /** Never asked for: only a complete form is. */
 const NOTHING: InputOf<'create_maintenance'> = { name: '', target: {}, timezone: 'UTC' };
@@ -268,7 +292,12 @@ function Weekly({ values, set, faults }: PartProps) {
       >
         <Group gap="md" mt={6}>
           {DAYS.map((day, index) => (
-            <Checkbox key={day} value={String(index + 1)} label={day} />
+            <Checkbox
+              key={day}
+              value={String(index + 1)}
+              label={day}
+              aria-invalid={faults['recurrence.weekdays'] === undefined ? undefined : true}
+            />
           ))}
         </Group>
       </Checkbox.Group>

@@ -123,6 +123,22 @@ export function inputOfMaintenance(
   };
 }
 
+/** What is still missing, by the paths that the server has for the fields. */
+export function missingIn(values: MaintenanceValues): Record<string, string> {
+  const { name, target, serviceId, ruleId, labelName, labelValue, repeats, endsAt, weekdays, startTime } = values;
+  return {
+    ...(name.trim() === '' && { name: 'Say what it is for' }),
+    ...(target === 'service' && serviceId === undefined && { 'target.serviceId': 'Choose a service' }),
+    ...(target === 'rule' && ruleId === undefined && { 'target.ruleId': 'Choose a rule' }),
+    ...(target === 'label' && labelName.trim() === '' && { 'target.label.name': 'Name the label' }),
+    ...(target === 'label' && labelValue.trim() === '' && { 'target.label.value': 'Say which value' }),
+    ...(!repeats && endsAt === '' && { endsAt: 'Say when it ends' }),
+    ...(repeats && weekdays.length === 0 && { 'recurrence.weekdays': 'Choose at least one day' }),
+    ...(repeats && startTime === '' && { 'recurrence.startTime': 'Say when it begins' }),
+    ...(repeats && !(Number(values.minutes) > 0) && { 'recurrence.minutes': 'Say how long it lasts' }),
+  };
+}
+
 function targetOf(values: MaintenanceValues): InputOf<'create_maintenance'>['target'] | null {
   const { target, serviceId, ruleId } = values;
   if (target === 'service') return serviceId === undefined ? null : { serviceId };

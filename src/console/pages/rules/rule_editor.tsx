@@ -5,6 +5,7 @@ import type { ReactNode } from 'react';
 import { isApiError } from '#console/api/http.ts';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
@@ -50,16 +51,13 @@ export function RuleEditor(props: RuleEditorProps) {
   };
   return (
     <Page title={title} above={above}>
-      <form
-        noValidate
+      <Form
+        error={error}
         className={classes.layout}
-        onSubmit={form.onSubmit(
-          (entered) => {
-            // The keys that send it do not ask whether its button can be pressed.
-            if (!isPending && draft.conflicts.length === 0) onSave(entered);
-          },
-          () => focusFirstFault(),
-        )}
+        onSubmit={form.onSubmit((entered) => {
+          // The keys that send it do not ask whether its button can be pressed.
+          if (!isPending && draft.conflicts.length === 0) onSave(entered);
+        })}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit();
         }}
@@ -87,6 +85,7 @@ export function RuleEditor(props: RuleEditorProps) {
             <Radio.Group
               label={RULE_LABELS.kind}
               value={values.kind}
+              error={errorOf('kind')}
               onChange={(kind) => {
                 if (isRuleKind(kind) && kind !== values.kind) form.setValues({ kind, config: emptyConfig(kind) });
               }}
@@ -134,7 +133,7 @@ export function RuleEditor(props: RuleEditorProps) {
             onChange={(event) => form.setFieldValue('enabled', event.currentTarget.checked)}
           />
           {error !== null && error !== undefined && !isApiError(error, 409) && (
-            <ErrorAlert title="The rule was not saved" error={error} />
+            <ErrorAlert title="The rule was not saved" error={error} atFields={fieldsOf(values)} />
           )}
           <Group justify="flex-end">
             <Button
@@ -169,7 +168,7 @@ export function RuleEditor(props: RuleEditorProps) {
             />
           )}
         </div>
-      </form>
+      </Form>
     </Page>
   );
 
@@ -198,9 +197,12 @@ function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): s
   return typeof value === 'string' && value !== '' ? value : 'none';
 }
 
-/** After the fields have shown what is wrong with them. */
-function focusFirstFault(): void {
-  requestAnimationFrame(() => {
-    document.querySelector<HTMLElement>('main [aria-invalid=true]')?.focus();
-  });
+/** What the server calls the fields. */
+function fieldsOf({ config, settings }: RuleValues): object {
+  const within = (part: string, values: object) => Object.keys(values).map((field) => [`${part}.${field}`, '']);
+  return Object.fromEntries([
+    ...['name', 'serviceId', 'kind', 'escalationPolicyId'].map((field) => [field, '']),
+    ...within('config', config),
+    ...within('settings', settings),
+  ]);
 }

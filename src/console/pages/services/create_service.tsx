@@ -8,6 +8,7 @@ import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { showError } from '#console/components/notice.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -68,7 +69,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
   });
   return (
     <Dialog onClose={onClose} title="Create a service">
-      <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
+      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ ...SERVICE_LABELS, capabilities: 'Enable' }} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
@@ -88,7 +89,9 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
               ))}
             </Stack>
           </Checkbox.Group>
-          {creating.isError && <ErrorAlert title="The service was not created" error={creating.error} />}
+          {creating.isError && (
+            <ErrorAlert title="The service was not created" error={creating.error} atFields={form.values} />
+          )}
           <Group justify="space-between">
             <Text size="sm" c="dimmed" className="numbers">
               {euroText(wanted.length * PRICE_EUR)} a month
@@ -103,7 +106,7 @@ export function CreateService({ onClose }: { readonly onClose: () => void }) {
             />
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

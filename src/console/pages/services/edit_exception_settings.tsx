@@ -4,6 +4,7 @@ import type { ResultOf } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -45,6 +46,7 @@ const LABELS: Readonly<Record<keyof SettingValues, string>> = {
 
 /** Changes what is left out of the service's exceptions. */
 export function EditExceptionSettings({ serviceId, settings, onClose }: EditExceptionSettingsProps) {
+  const { filters, patterns, secretNames, eventsPerHour, learnsSpikes } = settings;
   const { form, draft } = useDraftForm<SettingValues>({
     form: `set_exception_settings ${serviceId}`,
     base: {
@@ -68,19 +70,25 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
         secretNames: linesOf(values.secretNames),
         eventsPerHour: values.spikes === 'fixed' && values.eventsPerHour !== '' ? Number(values.eventsPerHour) : null,
         learnsSpikes: values.spikes === 'learnt',
+        basedOn: { filters, patterns, secretNames, eventsPerHour, learnsSpikes },
       },
       { onError: (error) => form.setErrors(faultsAtFields(error, values)) },
     ),
   );
   return (
     <Dialog title="Noise and secrets" onClose={onClose}>
-      <form onSubmit={save} noValidate>
+      <Form error={saving.error} onSubmit={save}>
         <Stack>
-          <DraftNotice draft={draft} labels={LABELS} />
+          <DraftNotice draft={draft} labels={LABELS} show={shown} />
           <Checkbox.Group {...form.getInputProps('filters')} label={LABELS.filters}>
             <Stack gap="xs" mt="xs">
               {INBOUND_FILTERS.map((name) => (
-                <Checkbox key={name} value={name} label={FILTER_NAMES[name]} />
+                <Checkbox
+                  key={name}
+                  value={name}
+                  label={FILTER_NAMES[name]}
+                  aria-invalid={form.errors['filters'] === undefined ? undefined : true}
+                />
               ))}
             </Stack>
           </Checkbox.Group>
@@ -119,7 +127,7 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
             minRows={2}
             maxRows={8}
           />
-          {saving.error !== null && <ErrorAlert error={saving.error} />}
+          {saving.error !== null && <ErrorAlert error={saving.error} atFields={form.values} />}
           <SubmitButtons
             label="Save"
             isPending={saving.isPending}
@@ -130,7 +138,7 @@ export function EditExceptionSettings({ serviceId, settings, onClose }: EditExce
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -140,4 +148,14 @@ function linesOf(text: string): string[] {
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '');
+}
+
+/** A value of the form as people read it, where two versions of it stand side by side. */
+function shown(field: keyof SettingValues, value: unknown): string {
+  const text = Array.isArray(value)
+    ? INBOUND_FILTERS.flatMap((name) => (value.includes(name) ? [FILTER_NAMES[name]] : [])).join(', ')
+    : field === 'spikes'
+      ? (Object.entries(SPIKE_NAMES).find(([choice]) => choice === value)?.[1] ?? '')
+      : String(value).split('\n').join(', ');
+  return text === '' ? 'none' : text;
 }

@@ -8,6 +8,7 @@ import { actionQuery, topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -85,8 +86,8 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
   const isConflict = isApiError(saving.error, 409);
   return (
     <Dialog onClose={onClose} title="Edit the cron monitor">
-      <form
-        noValidate
+      <Form
+        error={saving.error}
         onSubmit={form.onSubmit((wanted) =>
           saving.mutate(
             { monitorId, basedOn: editedAt, ...inputOf(wanted) },
@@ -160,6 +161,7 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
           {saving.isError && (
             <ErrorAlert
               error={saving.error}
+              atFields={form.values}
               title={isConflict ? 'Somebody else has changed it in the meantime' : 'The monitor was not saved'}
             />
           )}
@@ -174,7 +176,7 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

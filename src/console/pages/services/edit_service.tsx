@@ -4,6 +4,7 @@ import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -34,7 +35,8 @@ export function EditService({ service, onClose }: EditServiceProps) {
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return (
     <Dialog onClose={onClose} title="Edit the service">
-      <form
+      <Form
+        error={changing.error}
         onSubmit={form.onSubmit((values) =>
           changing.mutate(
             {
@@ -52,7 +54,9 @@ export function EditService({ service, onClose }: EditServiceProps) {
         <Stack>
           <DraftNotice draft={draft} labels={SERVICE_LABELS} />
           <ServiceFields propsOf={(field) => form.getInputProps(field)} />
-          {changing.isError && <ErrorAlert title="The service was not saved" error={changing.error} />}
+          {changing.isError && (
+            <ErrorAlert title="The service was not saved" error={changing.error} atFields={form.values} />
+          )}
           <SubmitButtons
             label="Save"
             isPending={changing.isPending}
@@ -63,7 +67,7 @@ export function EditService({ service, onClose }: EditServiceProps) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -3,6 +3,7 @@ import { Stack, TextInput } from '@mantine/core';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -31,8 +32,8 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
   });
   return (
     <Dialog onClose={onClose} title="Record a deploy">
-      <form
-        noValidate
+      <Form
+        error={recording.error}
         onSubmit={form.onSubmit((values) =>
           recording.mutate(
             { serviceId, release: values.release.trim(), environment: values.environment.trim() },
@@ -50,7 +51,9 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
             required
             {...form.getInputProps('environment')}
           />
-          {recording.isError && <ErrorAlert title="The deploy was not recorded" error={recording.error} />}
+          {recording.isError && (
+            <ErrorAlert title="The deploy was not recorded" error={recording.error} atFields={form.values} />
+          )}
           <SubmitButtons
             label="Record"
             isPending={recording.isPending}
@@ -61,7 +64,7 @@ export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) 
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -5,6 +5,7 @@ import { CAPABILITY_NAMES } from '#console/components/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
@@ -32,7 +33,8 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
   const isValid = days !== null && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
   return (
     <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
-      <form
+      <Form
+        error={changing.error}
         onSubmit={(event) => {
           event.preventDefault();
           if (isValid && draft.conflicts.length === 0)
@@ -55,18 +57,20 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
           {isValid && days < before && (
             <Text size="sm">Data older than {days} days is hidden immediately and deleted within the hour.</Text>
           )}
-          {changing.isError && <ErrorAlert title="Nothing was changed" error={changing.error} />}
+          {changing.isError && (
+            <ErrorAlert title="Nothing was changed" error={changing.error} atFields={{ retentionDays: days }} />
+          )}
           <SubmitButtons
             label="Save"
             isPending={changing.isPending}
-            isDisabled={!isValid || draft.conflicts.length > 0}
+            isDisabled={draft.conflicts.length > 0}
             onCancel={() => {
               draft.startOver();
               onClose();
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

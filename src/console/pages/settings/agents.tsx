@@ -22,6 +22,7 @@ import type { Column } from '#console/components/data_table.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
@@ -155,7 +156,8 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
   const faults = faultsAtFields(saving.error, wanted);
   return (
     <Card title="Limits" about={isOwner ? undefined : 'Only owners can change them.'}>
-      <form
+      <Form
+        error={saving.error}
         onSubmit={(event) => {
           event.preventDefault();
           if (isDirty && draft.conflicts.length === 0) saving.mutate();
@@ -199,6 +201,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
                   : 'The limits were not saved'
               }
               error={saving.error}
+              atFields={wanted}
             />
           )}
           {isOwner && (
@@ -214,7 +217,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
             </Group>
           )}
         </Stack>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -8,6 +8,7 @@ import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -21,7 +22,7 @@ interface KeyFields {
   kind: ApiKey['kind'];
   isNarrowed: boolean;
   permissions: Permission[];
-  expiresOn: string;
+  expiresAt: string;
 }
 
 const LABELS: Readonly<Record<keyof KeyFields, string>> = {
@@ -29,7 +30,7 @@ const LABELS: Readonly<Record<keyof KeyFields, string>> = {
   kind: 'Acts as',
   isNarrowed: 'Only some permissions',
   permissions: 'Permissions',
-  expiresOn: 'Last day',
+  expiresAt: 'Last day',
 };
 
 export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
@@ -37,21 +38,21 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const { form, draft } = useDraftForm<KeyFields>({
     form: 'create_api_key',
-    base: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresOn: '' },
+    base: { name: '', kind: 'user', isNarrowed: false, permissions: [], expiresAt: '' },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter a name' : null),
       permissions: (permissions, { isNarrowed }) =>
         isNarrowed && permissions.length === 0 ? 'Choose at least one permission' : null,
-      expiresOn: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
+      expiresAt: (day) => (day !== '' && endOfDay(day) <= new Date() ? 'Choose a day in the future' : null),
     },
   });
   const creating = useMutation({
-    mutationFn: ({ name, kind, isNarrowed, permissions, expiresOn }: KeyFields) =>
+    mutationFn: ({ name, kind, isNarrowed, permissions, expiresAt }: KeyFields) =>
       invoke(org.orgId, 'create_api_key', {
         name: name.trim(),
         kind,
         permissions: isNarrowed ? permissions : null,
-        expiresAt: expiresOn === '' ? null : endOfDay(expiresOn).toISOString(),
+        expiresAt: expiresAt === '' ? null : endOfDay(expiresAt).toISOString(),
       }),
     onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess() {
@@ -63,7 +64,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   const { isNarrowed } = form.values;
   return (
     <Dialog onClose={onClose} title="Create an API key" isWide>
-      <form onSubmit={form.onSubmit((values) => creating.mutate(values))}>
+      <Form error={creating.error} onSubmit={form.onSubmit((values) => creating.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={LABELS} />
           <TextInput {...form.getInputProps('name')} label="Name" placeholder="What it is for" data-autofocus />
@@ -96,19 +97,24 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
             <Checkbox.Group {...form.getInputProps('permissions')} label="Permissions">
               <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" mt={6}>
                 {org.permissions.map((permission) => (
-                  <Checkbox key={permission} value={permission} label={permission} />
+                  <Checkbox
+                    key={permission}
+                    value={permission}
+                    label={permission}
+                    aria-invalid={form.errors['permissions'] === undefined ? undefined : true}
+                  />
                 ))}
               </SimpleGrid>
             </Checkbox.Group>
           )}
           <TextInput
-            {...form.getInputProps('expiresOn')}
+            {...form.getInputProps('expiresAt')}
             type="date"
             label="Last day"
             description="Leave empty for a key that works until it is revoked."
             maw={220}
           />
-          {creating.isError && <ErrorAlert title="No key was created" error={creating.error} />}
+          {creating.isError && <ErrorAlert title="No key was created" error={creating.error} atFields={form.values} />}
           <SubmitButtons
             label="Create"
             isPending={creating.isPending}
@@ -118,7 +124,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -8,6 +8,7 @@ import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { named } from '#console/components/name.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
@@ -54,7 +55,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog onClose={onClose} title={named`Invite somebody to ${org.name}`}>
-      <form onSubmit={form.onSubmit((values) => inviting.mutate(values))} noValidate>
+      <Form error={inviting.error} onSubmit={form.onSubmit((values) => inviting.mutate(values))}>
         <Stack>
           <DraftNotice draft={draft} labels={{ email: 'Mail address', role: 'Role' }} />
           <TextInput {...form.getInputProps('email')} label="Mail address" type="email" data-autofocus />
@@ -67,7 +68,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
           <Text size="sm" c="dimmed">
             {EVERY_ROLE_SEES_KEYS}
           </Text>
-          {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} />}
+          {inviting.isError && <ErrorAlert title="Nobody was invited" error={inviting.error} atFields={form.values} />}
           <SubmitButtons
             label="Invite"
             isPending={inviting.isPending}
@@ -77,7 +78,7 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
             }}
           />
         </Stack>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -8,6 +8,7 @@ import { Card } from '#console/components/card.tsx';
 import { CopyId } from '#console/components/copy_field.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -38,7 +39,7 @@ export function OrganizationCard() {
   });
   return (
     <Card title="Organization">
-      <form onSubmit={form.onSubmit((values) => renaming.mutate(values))} noValidate>
+      <Form error={renaming.error} onSubmit={form.onSubmit((values) => renaming.mutate(values))}>
         <Stack gap="sm">
           <DraftNotice draft={draft} labels={{ name: 'Name' }} />
           <Group align="start">
@@ -54,9 +55,11 @@ export function OrganizationCard() {
             </Button>
           </Group>
           <CopyId of="the organization" value={org.orgId} />
-          {renaming.isError && <ErrorAlert title="The organization was not renamed" error={renaming.error} />}
+          {renaming.isError && (
+            <ErrorAlert title="The organization was not renamed" error={renaming.error} atFields={form.values} />
+          )}
         </Stack>
-      </form>
+      </Form>
     </Card>
   );
 }

@@ -7,6 +7,7 @@ import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { DraftNotice } from '#console/components/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/form.tsx';
 import { faultsAtFields } from '#console/components/field_faults.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
@@ -41,7 +42,7 @@ export function TraceLinkCard() {
   });
   return (
     <Card title="Traces" about="Dots in charts are single observations. Their trace ids can lead to your tracing tool.">
-      <form onSubmit={form.onSubmit((values) => setting.mutate(values))} noValidate>
+      <Form error={setting.error} onSubmit={form.onSubmit((values) => setting.mutate(values))}>
         <Stack gap="sm">
           <DraftNotice draft={draft} labels={{ traceLink: 'Address of a trace' }} />
           <Group align="start">
@@ -70,9 +71,11 @@ export function TraceLinkCard() {
             )}
           </Group>
           {!isAdmin && <p className="dimmed">Only owners and admins can change it.</p>}
-          {setting.isError && <ErrorAlert title="The address was not saved" error={setting.error} />}
+          {setting.isError && (
+            <ErrorAlert title="The address was not saved" error={setting.error} atFields={form.values} />
+          )}
         </Stack>
-      </form>
+      </Form>
     </Card>
   );
 }

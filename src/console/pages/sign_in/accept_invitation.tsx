@@ -1,4 +1,4 @@
-import { Alert, Anchor, Button, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
+import { Alert, Anchor, Button, Skeleton, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -6,6 +6,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { isApiError } from '#console/api/http.ts';
 import { acceptInvitation, type Invitation, invitationQuery, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { PasswordField } from '#console/components/password_field.tsx';
 import { named } from '#console/components/name.tsx';
 import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
 import { ROLE_DESCRIPTIONS } from '#console/components/role.ts';
@@ -93,13 +96,16 @@ function AcceptForm({ token, invitation: { email, hasAccount }, isSignedIn }: Ac
   const accepting = useMutation({
     mutationFn: ({ name, password }: typeof form.values) =>
       acceptInvitation(token, isNew ? { name: name.trim(), password } : isSignedIn ? {} : { password }),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess: proceed,
   });
   if (step) return step;
   return (
-    <form onSubmit={form.onSubmit((values) => accepting.mutate(values))} noValidate>
+    <Form error={accepting.error} onSubmit={form.onSubmit((values) => accepting.mutate(values))}>
       <Stack>
-        {accepting.isError && <ErrorAlert title="You have not joined yet" error={accepting.error} />}
+        {accepting.isError && (
+          <ErrorAlert title="You have not joined yet" error={accepting.error} atFields={form.getValues()} />
+        )}
         <TextInput size="md" label="Mail address" value={email} readOnly autoComplete="username" />
         {isNew && (
           <TextInput
@@ -112,7 +118,7 @@ function AcceptForm({ token, invitation: { email, hasAccount }, isSignedIn }: Ac
           />
         )}
         {!isSignedIn && (
-          <PasswordInput
+          <PasswordField
             {...form.getInputProps('password')}
             key={form.key('password')}
             size="md"
@@ -125,6 +131,6 @@ function AcceptForm({ token, invitation: { email, hasAccount }, isSignedIn }: Ac
           Join
         </Button>
       </Stack>
-    </form>
+    </Form>
   );
 }

@@ -7,6 +7,8 @@ import { type Access, approve, type ConnectRequest, connectQuery, deny } from '#
 import { isApiError } from '#console/api/http.ts';
 import { type Organization, sessionQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Name, named } from '#console/components/name.tsx';
 import classes from '#console/pages/sign_in/connect.module.css';
@@ -67,7 +69,8 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
   const isLeaving = approving.isPending || denying.isPending || approving.isSuccess || denying.isSuccess;
   const failed = approving.error ?? denying.error;
   return (
-    <form
+    <Form
+      error={failed}
       onSubmit={(event) => {
         event.preventDefault();
         approving.mutate();
@@ -93,12 +96,13 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
           : 'The application describes itself at its own address. Continue only if you just started this.'}
       </Text>
       <Stack>
-        {failed !== null && <ErrorAlert title="Nothing was connected" error={failed} />}
+        {failed !== null && <ErrorAlert title="Nothing was connected" error={failed} atFields={{ orgId }} />}
         <NativeSelect
           size="md"
           label="Organization"
           value={orgId}
           onChange={(event) => setOrgId(event.currentTarget.value)}
+          error={faultsAtFields(failed, { orgId })['orgId']}
           data={organizations.map(({ orgId: value, name, role }) => ({
             value,
             label: `${isolateBidi(name)} (you are ${role})`,
@@ -119,7 +123,7 @@ function Consent({ uid, request }: { readonly uid: string; readonly request: Con
           </Button>
         </Group>
       </Stack>
-    </form>
+    </Form>
   );
 }
 

@@ -1,4 +1,4 @@
-import { Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -6,6 +6,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { isApiError, ApiError } from '#console/api/http.ts';
 import { signIn } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { PasswordField } from '#console/components/password_field.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
 
@@ -24,6 +27,7 @@ export function Login() {
   });
   const attempt = useMutation({
     mutationFn: ({ email, password }: typeof form.values) => signIn(email.trim(), password),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess: proceed,
   });
   if (step) {
@@ -39,9 +43,11 @@ export function Login() {
       lead={next === undefined ? 'to see what is going on.' : 'to continue where you were.'}
       foot="New here? An owner or admin of your organization can invite you."
     >
-      <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
+      <Form error={attempt.error} onSubmit={form.onSubmit((values) => attempt.mutate(values))}>
         <Stack>
-          {attempt.isError && <ErrorAlert title="You are not logged in" error={inPlainWords(attempt.error)} />}
+          {attempt.isError && (
+            <ErrorAlert title="You are not logged in" error={inPlainWords(attempt.error)} atFields={form.getValues()} />
+          )}
           <TextInput
             {...form.getInputProps('email')}
             key={form.key('email')}
@@ -52,7 +58,7 @@ export function Login() {
             autoComplete="username"
             autoFocus
           />
-          <PasswordInput
+          <PasswordField
             {...form.getInputProps('password')}
             key={form.key('password')}
             size="md"
@@ -67,7 +73,7 @@ export function Login() {
             Forgot your password?
           </Anchor>
         </Stack>
-      </form>
+      </Form>
     </SignInLayout>
   );
 }

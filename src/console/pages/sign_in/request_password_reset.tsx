@@ -5,6 +5,8 @@ import { Link } from '@tanstack/react-router';
 
 import { requestPasswordReset } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
 import { named } from '#console/components/name.tsx';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 
@@ -14,7 +16,10 @@ export function RequestPasswordReset() {
     initialValues: { email: '' },
     validate: { email: (email) => (/\S+@\S+/.test(email) ? null : 'Enter your mail address') },
   });
-  const requesting = useMutation({ mutationFn: (email: string) => requestPasswordReset(email.trim()) });
+  const requesting = useMutation({
+    mutationFn: (email: string) => requestPasswordReset(email.trim()),
+    onError: (error, email) => form.setErrors(faultsAtFields(error, { email })),
+  });
   const back = (
     <Anchor component={Link} to="/login" size="sm">
       Back to log in
@@ -31,9 +36,11 @@ export function RequestPasswordReset() {
   }
   return (
     <SignInLayout title="Reset your password" lead="We will send you a link to choose a new one." foot={back}>
-      <form onSubmit={form.onSubmit(({ email }) => requesting.mutate(email))} noValidate>
+      <Form error={requesting.error} onSubmit={form.onSubmit(({ email }) => requesting.mutate(email))}>
         <Stack>
-          {requesting.isError && <ErrorAlert title="The mail was not sent" error={requesting.error} />}
+          {requesting.isError && (
+            <ErrorAlert title="The mail was not sent" error={requesting.error} atFields={{ email: '' }} />
+          )}
           <TextInput
             {...form.getInputProps('email')}
             key={form.key('email')}
@@ -47,7 +54,7 @@ export function RequestPasswordReset() {
             Send the link
           </Button>
         </Stack>
-      </form>
+      </Form>
     </SignInLayout>
   );
 }

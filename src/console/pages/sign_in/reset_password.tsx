@@ -1,4 +1,4 @@
-import { Anchor, Button, Checkbox, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core';
+import { Anchor, Button, Checkbox, Skeleton, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
@@ -6,6 +6,9 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { isApiError } from '#console/api/http.ts';
 import { resetPassword, resetQuery } from '#console/api/session.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { PasswordField } from '#console/components/password_field.tsx';
 import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.ts';
 import { SignInLayout } from '#console/pages/sign_in/sign_in_layout.tsx';
 import { useCompleteSignIn } from '#console/pages/sign_in/use_complete_sign_in.tsx';
@@ -23,6 +26,7 @@ export function ResetPassword() {
   });
   const attempt = useMutation({
     mutationFn: (values: typeof form.values) => resetPassword(token, values),
+    onError: (error, values) => form.setErrors(faultsAtFields(error, values)),
     onSuccess: proceed,
   });
   if (step) {
@@ -50,11 +54,13 @@ export function ResetPassword() {
       {error !== null && <ErrorAlert error={error} />}
       {data === undefined && error === null && <Skeleton height={160} />}
       {data !== undefined && (
-        <form onSubmit={form.onSubmit((values) => attempt.mutate(values))} noValidate>
+        <Form error={attempt.error} onSubmit={form.onSubmit((values) => attempt.mutate(values))}>
           <Stack>
-            {attempt.isError && <ErrorAlert title="Your password was not changed" error={attempt.error} />}
+            {attempt.isError && (
+              <ErrorAlert title="Your password was not changed" error={attempt.error} atFields={form.getValues()} />
+            )}
             <TextInput size="md" label="Account" value={data.email} readOnly autoComplete="username" />
-            <PasswordInput
+            <PasswordField
               {...form.getInputProps('password')}
               key={form.key('password')}
               size="md"
@@ -75,7 +81,7 @@ export function ResetPassword() {
               Save and log in
             </Button>
           </Stack>
-        </form>
+        </Form>
       )}
     </SignInLayout>
   );

@@ -1,0 +1,189 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import { codeAt } from '#auth/second_factor/totp.ts';
+import { findFreePort } from '#infra/embedded/free_port.ts';
+import { inBrowser } from '#test/browser/chromium.ts';
+import { type ConsoleWorld, logIn, openConsole } from '#test/browser/console_world.ts';
+import { createSampleData, press } from '#test/browser/sample_pages.ts';
+import {
+  accountForms,
+  dataForms,
+  type FormOfConsole,
+  outsideForms,
+  responseForms,
+  settingForms,
+} from '#test/flows/form_list.ts';
+import { signedIn } from '#test/kit/browser.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+
+const REFUSAL = 'is refused by the server';
+const AT_FIELD = 'Is refused by the server';
+const ELSEWHERE = 'is said by no field';
+/** Long, so that the test reports every form that fails and not only the first. */
+const LONG_WAIT_MS = 30_000;
+const QUICK = { serviceWorkers: 'block', reducedMotion: 'reduce' } as const;
+
+inBrowser('a form', () => {
+  test('says at its fields what it lacks and what the server refuses, and the first of them has the focus', async () => {
+    const port = await findFreePort(0);
+    const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
+    const owner = await h.visitor({ name: 'Anna', path: '/me', ...QUICK });
+    const ids = await createSampleData(h, owner);
+    await givenMetrics(h, ids.serviceId, { name: 'latency', minutes: 30, everySeconds: 60, value: () => 20 });
+    const signedOut = await h.signedOutPage(QUICK);
+    await signedOut.goto(`${h.baseUrl}/login`);
+    await makePasskeys(owner.page);
+    await owner.page.reload();
+    const inside = [responseForms(ids), dataForms(ids), settingForms];
+    const pages = await Promise.all(inside.map(async () => await owner.page.context().newPage()));
+    await Promise.all(pages.map(async (page) => await page.goto(`${h.baseUrl}/me`)));
+    const faults = await Promise.all([
+      checkAll(h, signedOut, outsideForms(ids.invitationPath)),
+      checkAll(h, owner.page, accountForms),
+      ...pages.map(async (page, index) => await checkAll(h, page, inside[index]!)),
+    ]);
+    expect(faults.flat()).toEqual([]);
+  }, 600_000);
+
+  test('of a second factor says at its field that the code is wrong', async () => {
+    const h = await openConsole();
+    const { page, email } = await h.visitor({ name: 'Olga', path: '/settings/members', ...QUICK });
+    const browser = await signedIn(h, email);
+    const { secret } = (await browser.post('/me/authenticator-app', {})).body.result;
+    const code = codeAt(secret, h.clock.now());
+    expect((await browser.post('/me/authenticator-app/confirmation', { code })).status).toBe(200);
+    const label = 'Code from your authenticator app';
+    const form = { name: 'second factor', opening: [''], missing: [label], fill: { [label]: code } } as const;
+    const send = { send: 'Continue', refused: { code: label } } as const;
+
+    await page.reload();
+    await page.getByRole('switch', { name: 'Owners and admins must have a second factor' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Confirm with your second factor' });
+    await checkForm(page, dialog, { ...form, ...send, to: '/me/step-up' });
+
+    const signedOut = await h.signedOutPage(QUICK);
+    await signedOut.goto(`${h.baseUrl}/login`);
+    await logIn(signedOut, email);
+    await signedOut.getByLabel(label).waitFor();
+    await checkForm(signedOut, signedOut.locator('main'), { ...form, ...send, to: '/session/second-factor' });
+  });
+});
+
+/** The browser makes passkeys without asking anybody. */
+async function makePasskeys(page: Page): Promise<void> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const options = {
+    protocol: 'ctap2',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+  } as const;
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: { ...options, isUserVerified: true, automaticPresenceSimulation: true },
+  });
+}
+
+async function checkAll(h: ConsoleWorld, page: Page, forms: readonly FormOfConsole[]): Promise<string[]> {
+  const faults: string[] = [];
+  page.setDefaultTimeout(LONG_WAIT_MS);
+  for (const form of forms) {
+    try {
+      const [path, ...pressed] = form.opening;
+      await page.goto(`${h.baseUrl}/${path}`);
+      await page.locator('h1').first().waitFor();
+      await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+      for (const name of pressed) await press(page, name);
+      const isDialog = pressed.length > 0;
+      const card = form.region === undefined ? page.locator('body') : page.getByRole('region', { name: form.region });
+      await checkForm(page, isDialog ? page.getByRole('dialog').last() : card, form);
+    } catch (error) {
+      faults.push(`${form.name}: ${error instanceof Error ? error.message.slice(0, 600) : String(error)}`);
+    }
+    await page.unrouteAll();
+  }
+  return faults;
+}
+
+async function checkForm(page: Page, scope: Locator, form: FormOfConsole): Promise<void> {
+  const { clear = [], missing = [], fill = {}, pick = {}, send, to, refused } = form;
+  const button = scope.getByRole('button', { name: send, exact: true });
+  await button.waitFor();
+  /** A list that opened with its field may lie over the button. */
+  const submit = async (): Promise<void> => await button.press('Enter');
+  for (const label of clear) await fieldIn(scope, label).fill('');
+  if (missing.length > 0) {
+    await submit();
+    await areFaulty(scope, missing, /./);
+  }
+  for (const [label, option] of Object.entries(pick)) {
+    await fieldIn(scope, label).click();
+    if (option !== '') await fieldIn(scope, label).fill(option);
+    await page.getByRole('option').filter({ hasText: option }).locator('visible=true').first().click();
+  }
+  for (const [label, text] of Object.entries(fill)) await fieldIn(scope, label).fill(text);
+  const answers = [
+    Object.keys(refused).map((path) => ({ path, message: REFUSAL })),
+    [{ path: 'x', message: ELSEWHERE }],
+  ];
+  const asked: string[] = [];
+  await page.route(
+    (url) => url.pathname.endsWith(to),
+    async (route) => {
+      if (route.request().method() === 'GET') return await route.fallback();
+      asked.push(to);
+      const errors = asked.length === 1 && answers[0]!.length > 0 ? answers[0]! : answers[1]!;
+      const detail = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
+      const problem = { type: 'about:blank', title: 'Bad Request', status: 400, code: 'invalid_input', detail, errors };
+      await route.fulfill({ status: 400, contentType: 'application/problem+json', body: JSON.stringify(problem) });
+    },
+  );
+  if (answers[0]!.length > 0) {
+    await submit();
+    await areFaulty(scope, Object.values(refused), new RegExp(`${AT_FIELD}|${REFUSAL}`));
+  }
+  // What no field says stands in an alert.
+  await submit();
+  await scope.getByRole('alert').filter({ hasText: ELSEWHERE }).first().waitFor();
+}
+
+const fieldIn = (scope: Locator, label: string): Locator =>
+  scope
+    .getByLabel(label, { exact: true })
+    .or(scope.getByRole('group', { name: label, exact: true }))
+    .locator('visible=true')
+    .first();
+
+interface BrowserField {
+  readonly ownerDocument: { getElementById(id: string): { readonly textContent: string } | null };
+  getAttribute(name: string): string | null;
+  closest(selector: string): BrowserField | null;
+  querySelector(selector: string): BrowserField | null;
+  matches(selector: string): boolean;
+}
+
+/** What a field, or the group that it is in, is described by where it is invalid. */
+function faultOf(field: BrowserField): string {
+  const control = field.matches('[aria-invalid=true]') ? field : field.querySelector('[aria-invalid=true]');
+  if (control === null) return '';
+  const group = control.closest('[role=group], [role=radiogroup]');
+  const ids = [control, group].flatMap((one) => one?.getAttribute('aria-describedby')?.split(' ') ?? []);
+  return ids
+    .map((id) => (id.endsWith('-error') ? (field.ownerDocument.getElementById(id)?.textContent ?? '') : ''))
+    .join(' ')
+    .trim();
+}
+
+/** Each of them says what is wrong, the first has the focus, and no alert repeats it. */
+async function areFaulty(scope: Locator, labels: readonly string[], fault: RegExp): Promise<void> {
+  for (const label of labels) {
+    await expect
+      .poll(() => fieldIn(scope, label).evaluate(faultOf), { message: label, timeout: LONG_WAIT_MS })
+      .toMatch(fault);
+  }
+  const first = fieldIn(scope, labels[0]!);
+  const hasFocus = () => first.evaluate((one) => one.matches(':focus') || one.querySelector(':focus') !== null);
+  await expect.poll(hasFocus, { message: `the focus is in ${labels[0]}`, timeout: LONG_WAIT_MS }).toBe(true);
+  await expect.poll(() => scope.getByRole('alert').allInnerTexts(), { timeout: LONG_WAIT_MS }).toEqual([]);
+}
