@@ -81,7 +81,7 @@ inBrowser('mistakes', () => {
       hasTouch: true,
     });
     const touch = await touchScreen(page);
-    const acknowledge = page.getByRole('button', { name: 'Acknowledge' });
+    const acknowledge = page.getByRole('button', { name: 'Acknowledge', exact: true });
     const place = await centerOf(acknowledge);
     await touch.tap(place, 0);
     await acknowledge.waitFor({ state: 'detached' });

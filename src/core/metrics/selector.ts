@@ -49,7 +49,7 @@ function patternCheck() {
       throw scanner.fault(`a pattern has at most ${PATTERN_LENGTH_MAX} characters`, start);
     }
     const size = compiledSize(pattern);
-    if (typeof size === 'string') throw scanner.fault(`RE2 does not take the pattern (${size})`, start);
+    if (typeof size === 'string') throw scanner.fault(`RE2 does not accept the pattern (${size})`, start);
     if (size > PROGRAM_SIZE_MAX) throw scanner.fault('the pattern is too large once written out', start);
     sizes += size;
     if (sizes > PROGRAM_SIZES_MAX) throw scanner.fault('the patterns are too large together once written out', start);
