@@ -25,7 +25,8 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
   const steps = [{ afterMinutes: 0, channels: ['email'], useSchedule: true }];
   const { policyId } = await h.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps });
   const open = await h.incident(serviceId, 'Checkout is slow');
-  await h.expectOk('acknowledge_incident', { incidentId: await h.incident(serviceId, 'Disk is full') });
+  const acknowledged = await h.incident(serviceId, 'Disk is full');
+  await h.expectOk('acknowledge_incident', { incidentId: acknowledged });
   await h.expectOk('resolve_incident', { incidentId: await h.incident(serviceId, 'Queue is long') });
   const { ruleId } = (await h.expectOk('get_service', { serviceId })).alertRules[0];
   const [group] = await groupAndStore(h, serviceId, [eventAt(h), eventAt(h, { ago: { hours: 30 } })]);
@@ -44,6 +45,7 @@ async function createSampleData(h: ConsoleWorld, userId: string): Promise<readon
     ['incidents', 'Disk is full'],
     ['incidents?status=all', 'Queue is long'],
     [`incidents/${open}`, 'Timeline'],
+    [`incidents/${acknowledged}`, 'Unacknowledge'],
     ['exceptions', 'CardDeclined'],
     ['exceptions?status=ignored', 'No exception is ignored'],
     [`exceptions/${group!.groupId}`, 'Why these events are one group'],
@@ -91,6 +93,12 @@ const OUTSIDE: readonly PageCheck[] = [
   ['invitation/unknown', 'This invitation no longer works'],
 ];
 
+/** Finds headings of one word on several lines. */
+const BROKEN_HEADINGS = `[...document.querySelectorAll('main :is(h1, h2, h3)')]
+  .filter((heading) => /^\\S+$/.test(heading.textContent.trim()) && heading.checkVisibility())
+  .filter((heading) => heading.getBoundingClientRect().height > 1.8 * parseFloat(getComputedStyle(heading).lineHeight))
+  .map((heading) => 'broken within a word: ' + heading.textContent)`;
+
 /** The problems of each of these pages, which `open` opens. */
 async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open): Promise<string[]> {
   const found: string[] = [];
@@ -102,6 +110,7 @@ async function problemsOf(page: Page, checks: readonly PageCheck[], open: Open):
     const faults = [
       ...(await axeViolations(page)),
       ...((await page.evaluate(isTooWide)) ? ['wider than the screen'] : []),
+      ...(await page.evaluate<string[]>(BROKEN_HEADINGS)),
     ];
     found.push(...faults.map((fault) => `/${path} at ${page.viewportSize()?.width} px: ${fault}`));
   }
