@@ -28,12 +28,13 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
   const foundation = await openFoundation(config, options);
   const { db, clock, log, senders, outbox } = foundation;
   const clickhouse = openClickHouse(config);
+  const sourceMaps = new SourceMaps({ db, clock, log, memoryBytesMax: SOURCE_MAP_MEMORY_BYTES });
   const actions: ActionRuntime = {
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
     releases: new ReleaseReader(clickhouse),
-    sourceMaps: new SourceMaps({ db, clock, log, memoryBytesMax: SOURCE_MAP_MEMORY_BYTES }),
+    sourceMaps,
     cipher: createCipher(config.appSecret, 'ingest-keys'),
     configuredChannels: new Set(senders.keys()),
     clock,
@@ -46,6 +47,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     changes.close();
+    await sourceMaps.close();
     await clickhouse.close();
     await foundation.close();
   };

@@ -11,6 +11,9 @@ export interface RunCode {
   readonly addresses: readonly string[];
 }
 
+/** Answers where places of code that runs come from. */
+export type PlacedCode = Pick<OriginalCode, 'find'>;
+
 const PLATFORMS = /^(?:javascript|node|bun|deno|react-native|cocoa|android|other)\b/;
 /** The source maps of further files are not looked up. */
 const FILES_MAX = 30;
@@ -36,7 +39,7 @@ export function codeOf(event: ExceptionEvent): readonly RunCode[] {
  * The event as its source has it: function, file, line and the lines around it of each frame whose code has a map. What the
  * client sent of the frame is kept beside it.
  */
-export function mapEvent(event: ExceptionEvent, codeAt: (path: string) => OriginalCode | null): ExceptionEvent {
+export function mapEvent(event: ExceptionEvent, codeAt: (path: string) => PlacedCode | null): ExceptionEvent {
   const mapFrames = (frames: readonly Frame[]): readonly Frame[] =>
     frames.map((frame) => {
       const path = pathOf(frame);
@@ -66,7 +69,7 @@ function pathOf({ absPath, filename, lineno, colno, generated }: Frame): string 
 
 const INSTALLED = /(?:^|\/)(?:node_modules|bower_components|webpack\/(?:bootstrap|runtime))(?:\/|$)/;
 
-function mapFrame(frame: Frame, code: OriginalCode): Frame {
+function mapFrame(frame: Frame, code: PlacedCode): Frame {
   const { lineno, colno } = frame;
   const place = lineno === null || colno === null ? null : code.find(lineno, colno);
   if (place === null) return frame;

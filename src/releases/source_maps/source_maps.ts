@@ -2,13 +2,13 @@ import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { codeOf, mapEvent, type RunCode } from '#core/source_maps/map_event.ts';
-import type { OriginalCode } from '#core/source_maps/original_code.ts';
-import type { StoredMap } from '#core/source_maps/source_map.ts';
+import { codeOf, mapEvent, type PlacedCode, type RunCode } from '#core/source_maps/map_event.ts';
+import type { OriginalCode, OriginalPlace } from '#core/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 import type { Clock } from '#kernel/time.ts';
+import { type CodePlace, MapThread, type MapThreadLimits } from '#releases/source_maps/map_thread.ts';
 import { WeightedCache } from '#releases/source_maps/weighted_cache.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { CodeAddress, FoundPlace } from '#storage/postgres/source_map_store.ts';
@@ -29,54 +29,70 @@ interface Options {
   readonly log: Log;
   /** About how much memory maps may take. */
   readonly memoryBytesMax: number;
+  /** Other limits of the thread in which maps are read for people. */
+  readonly thread?: Partial<MapThreadLimits>;
 }
 
 /** What was looked up is looked up again after this time. A debug id names one build, an address may get another map. */
 const PLACE_MS = 60_000;
 const CODE_MS = 3_600_000;
 const PLACES_MAX = 20_000;
-/** About what each costs in memory. */
-const SEGMENT_BYTES = 90;
-const CHARACTER_BYTES = 3;
 /** For the events of a batch: a hundred times what they normally take. Beyond, they stay as they were sent. */
 const MAP_MS_MAX = 2_000;
 /** Stored maps are bounded, see `SOURCE_MAP_LIMITS`; so is what one decompresses to. */
 const STORED_BYTES_MAX = 96 * 1024 * 1024;
 /** New maps for one batch; what is left is mapped when it is read. */
 const LOADS_MAX = 20;
+/** Of the thread in which maps are read for people: the largest map, and those that are kept. */
+const THREAD_MEMORY_MB = 320;
+/** Answers of the thread are taken in by so many places, a millisecond or two of work. */
+const PLACES_A_QUESTION = 200;
+
+interface AskedCode {
+  readonly orgId: Id<'org'>;
+  readonly hash: string;
+  /** By line and column. */
+  readonly places: Map<string, CodePlace>;
+}
 
 /** Maps the frames of events to the source, by the maps that builds have uploaded. One for each process. */
 export class SourceMaps {
   readonly #options: Options;
   readonly #places = new WeightedCache<FoundPlace | null>(PLACES_MAX);
   readonly #codes: WeightedCache<OriginalCode | null>;
+  /** Maps that are gone or take too much. */
+  readonly #unusable = new WeightedCache<true>(PLACES_MAX);
+  readonly #thread: MapThread;
 
   constructor(options: Options) {
     this.#options = options;
     this.#codes = new WeightedCache(options.memoryBytesMax);
+    this.#thread = new MapThread({
+      milliseconds: MAP_MS_MAX,
+      keptBytesMax: options.memoryBytesMax,
+      memoryMb: THREAD_MEMORY_MB,
+      storedBytesMax: STORED_BYTES_MAX,
+      ...options.thread,
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close();
   }
 
   /**
    * In the same order; those without code that has a map stay as they are. Code that had no map is looked up again after
-   * a minute; at once for a person who looks at events that came before their map.
+   * a minute; at once for a person who looks at events that came before their map. For a person maps are read in a
+   * thread, because others wait for answers of this process.
    */
   async mapEvents<E extends EventOfService>(events: readonly E[], by: 'worker' | 'reader'): Promise<E[]> {
     const wanted = events.map(({ event }) => codeOf(event));
     if (wanted.every((codes) => codes.length === 0)) return [...events];
     const places = await this.#findPlaces(events, wanted, by);
+    if (by === 'reader') return await this.#mapAside(events, places);
     const codes = await this.#load(events, places);
     try {
-      return runWithTimeLimit(MAP_MS_MAX, () =>
-        events.map((arrived, index) => {
-          const ofEvent = places[index] ?? new Map<string, FoundPlace>();
-          if (ofEvent.size === 0) return arrived;
-          const codeAt = (path: string): OriginalCode | null => {
-            const place = ofEvent.get(path);
-            return place === undefined ? null : (codes.get(keyOfCode(arrived.orgId, place)) ?? null);
-          };
-          return { ...arrived, event: mapEvent(arrived.event, codeAt) };
-        }),
-      );
+      return runWithTimeLimit(MAP_MS_MAX, () => mapAll(events, places, (key) => codes.get(key) ?? null));
     } catch (error) {
       if (!(error instanceof TimeLimitExceeded)) throw error;
       this.#options.log.warn(
@@ -85,6 +101,53 @@ export class SourceMaps {
       );
       return [...events];
     }
+  }
+
+  /** With what the thread finds at the places of their frames. */
+  async #mapAside<E extends EventOfService>(events: readonly E[], places: readonly PlacesOfEvent[]): Promise<E[]> {
+    const asked = new Map<string, AskedCode>();
+    mapAll(events, places, (key, orgId, { hash }) => ({
+      find(line, column) {
+        const code = asked.get(key) ?? { orgId, hash, places: new Map<string, CodePlace>() };
+        asked.set(key, code);
+        code.places.set(`${line} ${column}`, [line, column]);
+        return null;
+      },
+    }));
+    const found = new Map<string, ReadonlyMap<string, OriginalPlace | null>>();
+    const loads = { left: LOADS_MAX };
+    for (const [key, code] of asked) found.set(key, await this.#ask(key, code, loads));
+    return mapAll(events, places, (key) => ({
+      find: (line, column) => found.get(key)?.get(`${line} ${column}`) ?? null,
+    }));
+  }
+
+  async #ask(
+    key: string,
+    { orgId, hash, places }: AskedCode,
+    loads: { left: number },
+  ): Promise<ReadonlyMap<string, OriginalPlace | null>> {
+    const nowMs = this.#options.clock.now().epochMilliseconds;
+    const found = new Map<string, OriginalPlace | null>();
+    const wanted = [...places];
+    for (let at = 0; at < wanted.length && this.#unusable.get(key, nowMs) === undefined; at += PLACES_A_QUESTION) {
+      const some = wanted.slice(at, at + PLACES_A_QUESTION);
+      const question = { key, content: null, places: some.map(([, place]) => place) };
+      let answer = await this.#thread.ask(orgId, question);
+      if (answer.kind === 'unknown') {
+        if (loads.left === 0) break;
+        loads.left -= 1;
+        const content = await storesOf(this.#options.db.session()).sourceMaps.findContent(orgId, hash);
+        if (content !== null) answer = await this.#thread.ask(orgId, { ...question, content });
+      }
+      if (answer.kind === 'found') {
+        for (const [index, [name]] of some.entries()) found.set(name, answer.places[index] ?? null);
+        continue;
+      }
+      this.#unusable.set(key, true, { until: nowMs + PLACE_MS });
+      if (answer.kind === 'too_much') this.#options.log.warn({ orgId, hash }, 'a source map takes too long to read');
+    }
+    return found;
   }
 
   /** For each event, where the maps of its files are. */
@@ -175,12 +238,10 @@ export class SourceMaps {
     let weight = 1;
     if (content !== null) {
       // Loaded with the first map.
-      const { OriginalCode } = await import('#core/source_maps/original_code.ts');
+      const { openMap } = await import('#releases/source_maps/open_map.ts');
       const text = (await zstdDecompress(content, { maxOutputLength: STORED_BYTES_MAX })).toString('utf8');
       try {
-        const map = runWithTimeLimit(MAP_MS_MAX, () => readStoredMap(text));
-        code = new OriginalCode(map);
-        weight = weightOf(map);
+        ({ code, weight } = runWithTimeLimit(MAP_MS_MAX, () => openMap(text)));
       } catch (error) {
         if (!(error instanceof TimeLimitExceeded)) throw error;
         this.#options.log.warn({ orgId, hash }, 'a source map takes too long to read');
@@ -192,14 +253,23 @@ export class SourceMaps {
   }
 }
 
-/** Written by `assembleBundle`. */
-function readStoredMap(text: string): StoredMap {
-  return JSON.parse(text) as StoredMap;
-}
+/** By the path that stands in its frames. */
+type PlacesOfEvent = ReadonlyMap<string, FoundPlace>;
 
-function weightOf({ mappings, contents, functions }: StoredMap): number {
-  const characters = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
-  return (mappings.length / 5) * SEGMENT_BYTES + characters * CHARACTER_BYTES + functions.length * SEGMENT_BYTES;
+function mapAll<E extends EventOfService>(
+  events: readonly E[],
+  places: readonly PlacesOfEvent[],
+  codeOfKey: (key: string, orgId: Id<'org'>, place: FoundPlace) => PlacedCode | null,
+): E[] {
+  return events.map((arrived, index) => {
+    const ofEvent = places[index];
+    if (ofEvent === undefined || ofEvent.size === 0) return arrived;
+    const codeAt = (path: string): PlacedCode | null => {
+      const place = ofEvent.get(path);
+      return place === undefined ? null : codeOfKey(keyOfCode(arrived.orgId, place), arrived.orgId, place);
+    };
+    return { ...arrived, event: mapEvent(arrived.event, codeAt) };
+  });
 }
 
 function addressOf(serviceId: Id<'service'>, { release, dist }: ExceptionEvent, url: string): CodeAddress {
