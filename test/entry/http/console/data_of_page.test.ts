@@ -12,6 +12,7 @@ import type { DataOfPage } from '#entry/http/console/data_of_page.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
@@ -139,6 +140,15 @@ describe('a page that is opened at night', () => {
     const { body, first } = await open('/', owner.cookie);
     expect(first).toBeNull();
     expect(body).toContain('id="session"');
+  });
+
+  test('holds nothing for somebody in several organizations: only the browser knows which one it shows', async () => {
+    const other = await w.given.organization('Umbrella');
+    const { email, userId } = await givenPerson(w, { role: 'viewer', orgId: other.orgId });
+    const person = await signedIn(w, email, '198.51.100.4');
+    expect((await open('/', person.cookie)).first).not.toBeNull();
+    await storesOf(w.context.db.session()).people.setMembership(w.orgId, userId, 'viewer', w.clock.now());
+    expect((await open('/', person.cookie)).first).toBeNull();
   });
 
   test('spends the budget of who opens it, and comes without what is over it', async () => {
