@@ -7,14 +7,17 @@ import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { planRotation, ROTATION_FIELDS } from '#actions/schedules/rotation_plan.ts';
 import { ShiftView, toShiftView } from '#actions/schedules/shift_view.ts';
 import { changedShifts } from '#core/oncall/changed_shifts.ts';
-import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
+import { eachFinalShiftBetween } from '#core/oncall/final_shifts.ts';
 import type { Shift } from '#core/oncall/shift.ts';
 import { notFound } from '#kernel/errors.ts';
+import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
 /** An hourly rotation of twelve weeks. */
 const SHIFTS_MAX = 2_100;
 const CHANGES_MAX = 100;
+/** Some milliseconds of work. */
+const SHIFTS_A_TURN = 200;
 
 export const previewRotation = defineAction({
   name: 'preview_rotation',
@@ -68,14 +71,18 @@ export const previewRotation = defineAction({
       ...found.people.keys(),
     ]);
     const { userIds, shiftHours = null } = plan.rotationConfig;
-    const after = finalShiftsBetween(
-      { ...plan, userIds, shiftHours },
-      current?.overrides ?? [],
-      from,
-      wanted,
-      (userId) => people.has(userId),
-      SHIFTS_MAX,
+    const after = await collectInTurns(
+      eachFinalShiftBetween(
+        { ...plan, userIds, shiftHours },
+        current?.overrides ?? [],
+        from,
+        wanted,
+        (userId) => people.has(userId),
+        SHIFTS_MAX,
+      ),
+      SHIFTS_A_TURN,
     );
+    await nextTurn();
     const before = current?.shifts ?? [];
     const to = [before, after].map((shifts) => endOf(shifts, wanted)).reduce(earlier);
     const changes = schedule === null ? [] : changedShifts(before, after, from, to);
