@@ -286,6 +286,14 @@ const OF_UNAUTHENTICATED = {
     maximum: 10_000,
     reached: 'the document is not fetched',
   }),
+  refusedAnswersPerHour: limit({
+    variable: 'LIMIT_REFUSED_ANSWERS_PER_HOUR',
+    purpose:
+      'refused answers to messages of one organization that are recorded in an hour: links that are forged or too old, and unsigned or late call-backs; a tenth of them from each address',
+    fallback: 120,
+    maximum: 100_000,
+    reached: 'further ones are refused and counted, and not recorded',
+  }),
 };
 
 /** What a service may send. */

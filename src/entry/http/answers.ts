@@ -1,11 +1,10 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
-import { recordRefusal } from '#entry/http/record_refusal.ts';
+import type { AnswerContext } from '#entry/http/refused_answers.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -46,7 +45,7 @@ const LISTED_MAX = 20;
  * The links in mail and push messages. GET only asks, since mail scanners open every link; POST acts, as the person
  * whom the message was sent to. What is forged, altered or expired is 403 and audited.
  */
-export async function mountAnswers(root: FastifyInstance, context: AppContext): Promise<void> {
+export async function mountAnswers(root: FastifyInstance, context: AnswerContext): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: 1024 });
 
@@ -79,7 +78,7 @@ export async function mountAnswers(root: FastifyInstance, context: AppContext): 
 }
 
 async function readAnswer(
-  context: AppContext,
+  context: AnswerContext,
   request: FastifyRequest,
   params: Params,
 ): Promise<ReadAnswer | AnswerPage> {
@@ -92,7 +91,7 @@ async function readAnswer(
 }
 
 async function readShortAnswer(
-  context: AppContext,
+  context: AnswerContext,
   request: FastifyRequest,
   code: string,
 ): Promise<ReadAnswer | AnswerPage> {
@@ -107,20 +106,21 @@ async function readShortAnswer(
 }
 
 /** The question again, with what is wrong about the PIN; null when it is right, or none is set. */
-async function refusedPin(context: AppContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
+async function refusedPin(context: AnswerContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
   const fault = await pinFault(context, found.notification.userId, given);
   return fault === null ? null : refuseWith(fault, { ...questionOf(context, found), asksPin: true });
 }
 
 async function refuse(
-  context: AppContext,
+  context: AnswerContext,
   request: FastifyRequest,
   answer: string,
   notification: NotificationRow | null,
   because: 'forged' | 'expired',
 ): Promise<AnswerPage> {
   const via = viaOf(notification);
-  await recordRefusal(context, request, { action: `${answer}_incident`, via, notification, why: `${because} link` });
+  const action = answer === 'resolve' ? 'resolve_incident' : 'acknowledge_incident';
+  await context.refusedAnswers.record(request, { action, via, notification, why: `${because} link` });
   return because === 'expired' ? EXPIRED : FORGED_LINK;
 }
 
@@ -138,7 +138,7 @@ async function readIncidents(
   return { answer, notification, incidents };
 }
 
-function questionOf(context: AppContext, { answer, incidents }: ReadAnswer): AnswerPage {
+function questionOf(context: AnswerContext, { answer, incidents }: ReadAnswer): AnswerPage {
   const isOpen = (incident: IncidentRow) =>
     answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
   const link = linkTo(context, incidents);
@@ -165,7 +165,7 @@ function questionOf(context: AppContext, { answer, incidents }: ReadAnswer): Ans
     : { status: 200, heading: NOTHING_LEFT, paragraphs, link };
 }
 
-async function act(context: AppContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
+async function act(context: AnswerContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
   const { answer, notification, incidents } = found;
   const { orgId, userId } = notification;
   const origin = { requestId: request.id, address: request.ip };
@@ -179,7 +179,7 @@ async function act(context: AppContext, request: FastifyRequest, found: ReadAnsw
 }
 
 /** Everything about it, for those who are signed in. */
-function linkTo({ config }: AppContext, incidents: readonly IncidentRow[]): NonNullable<AnswerPage['link']> {
+function linkTo({ config }: AnswerContext, incidents: readonly IncidentRow[]): NonNullable<AnswerPage['link']> {
   const [only, ...others] = incidents;
   return only === undefined || others.length > 0
     ? { text: 'Open the incidents', url: `${config.baseUrl}/incidents` }

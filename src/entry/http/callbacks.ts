@@ -2,9 +2,8 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import type { Channel } from '#core/oncall/channel.ts';
-import type { AppContext } from '#entry/compose.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
-import { recordRefusal } from '#entry/http/record_refusal.ts';
+import type { AnswerContext } from '#entry/http/refused_answers.ts';
 import { recordOutcome } from '#incidents/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callOf } from '#notify/channels/call/reports.ts';
@@ -38,7 +37,7 @@ interface MessageCallback {
  * replies by SMS. A request that is unsigned, too old, or of a call that is over gets 403, and an audit row where it names
  * a message. People who answer this way act through the same actions as everybody, as the person who was paged.
  */
-export async function mountCallbacks(root: FastifyInstance, context: AppContext): Promise<void> {
+export async function mountCallbacks(root: FastifyInstance, context: AnswerContext): Promise<void> {
   const twilio = twilioCallbacks(context.twilio);
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: ANONYMOUS_BODY_BYTES_MAX });
@@ -70,7 +69,7 @@ export async function mountCallbacks(root: FastifyInstance, context: AppContext)
 /** Loaded when somebody is called. */
 const voice = async () => await import('#entry/http/voice.ts');
 
-function mount(app: FastifyInstance, context: AppContext, callback: MessageCallback): void {
+function mount(app: FastifyInstance, context: AnswerContext, callback: MessageCallback): void {
   const { provider, channel, name, isDuringCall, answer } = callback;
   app.post<{ Params: { id: string } }>(`/api/callbacks/${provider.name}/${name}/:id`, async (request, reply) => {
     const { id } = request.params;
@@ -78,7 +77,7 @@ function mount(app: FastifyInstance, context: AppContext, callback: MessageCallb
     const fields = await authenticFields(context, request, provider, { action, channel, notificationId: id });
     const notification = await storesOf(context.db.session()).notifications.find(id);
     if (notification === null) throw new AppError('not_found', 'no such message');
-    const refuse = (why: string) => recordRefusal(context, request, { action, via: channel, notification, why });
+    const refuse = (why: string) => context.refusedAnswers.record(request, { action, via: channel, notification, why });
     const oldest = context.clock.now().subtract({ hours: STALE_HOURS });
     if (notification.createdAt.epochMilliseconds < oldest.epochMilliseconds) {
       await refuse('stale call-back');
@@ -93,7 +92,7 @@ function mount(app: FastifyInstance, context: AppContext, callback: MessageCallb
 }
 
 async function takeReport(
-  context: AppContext,
+  context: AnswerContext,
   { provider, reportOf, endedCallOf }: ReportCallback,
   notification: NotificationRow,
   fields: Fields,
@@ -107,7 +106,7 @@ async function takeReport(
   return provider.received;
 }
 
-async function isCallLongOver(context: AppContext, fields: Fields): Promise<boolean> {
+async function isCallLongOver(context: AnswerContext, fields: Fields): Promise<boolean> {
   const call = callOf(fields);
   const endedAt = call === null ? null : await storesOf(context.db.session()).endedCalls.findEnd(call);
   if (endedAt === null) return false;
@@ -115,7 +114,7 @@ async function isCallLongOver(context: AppContext, fields: Fields): Promise<bool
 }
 
 async function authenticFields(
-  context: AppContext,
+  context: AnswerContext,
   request: FastifyRequest,
   provider: CallbackProvider,
   { action, channel, notificationId }: { action: string; channel: Channel; notificationId?: string },
@@ -126,7 +125,7 @@ async function authenticFields(
   if (!(await provider.isAuthentic({ url, headers: request.headers, fields }))) {
     const { notifications } = storesOf(context.db.session());
     const notification = notificationId === undefined ? null : await notifications.find(notificationId);
-    await recordRefusal(context, request, { action, via: channel, notification, why: 'unsigned call-back' });
+    await context.refusedAnswers.record(request, { action, via: channel, notification, why: 'unsigned call-back' });
     throw new AppError('forbidden', 'the signature of this callback is missing or wrong');
   }
   return fields;

@@ -2,11 +2,10 @@ import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { proposalStateOf } from '#core/responder/proposal.ts';
-import type { AppContext } from '#entry/compose.ts';
 import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
-import { recordRefusal } from '#entry/http/record_refusal.ts';
+import type { AnswerContext } from '#entry/http/refused_answers.ts';
 import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';
 import { proposalText } from '#notify/message.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
@@ -26,7 +25,7 @@ interface Found {
  * The links that ask about a proposal of an agent. GET only asks; POST answers, as the person whom the message was sent
  * to. What is forged is 403 and audited.
  */
-export async function mountProposalAnswers(root: FastifyInstance, context: AppContext): Promise<void> {
+export async function mountProposalAnswers(root: FastifyInstance, context: AnswerContext): Promise<void> {
   await root.register(async (app) => {
     await app.register(formbody, { bodyLimit: 1024 });
 
@@ -48,13 +47,13 @@ export async function mountProposalAnswers(root: FastifyInstance, context: AppCo
   });
 }
 
-async function find(context: AppContext, request: FastifyRequest, code: string): Promise<Found | AnswerPage> {
+async function find(context: AnswerContext, request: FastifyRequest, code: string): Promise<Found | AnswerPage> {
   const { isGenuine, notificationId } = context.answerLinks.readProposal(code);
   const stores = storesOf(context.db.session());
   const notification = await stores.notifications.find(notificationId);
   if (!isGenuine) {
     const via = notification?.channel ?? 'email';
-    await recordRefusal(context, request, { action: 'answer_proposal', via, notification, why: 'forged link' });
+    await context.refusedAnswers.record(request, { action: 'answer_proposal', via, notification, why: 'forged link' });
     return FORGED_LINK;
   }
   if (notification?.proposalId == null) return GONE;
@@ -64,7 +63,7 @@ async function find(context: AppContext, request: FastifyRequest, code: string):
   return proposal === null ? GONE : { notification, proposal };
 }
 
-async function questionOf(context: AppContext, found: Found): Promise<AnswerPage> {
+async function questionOf(context: AnswerContext, found: Found): Promise<AnswerPage> {
   const { proposal, notification } = found;
   const state = proposalStateOf(proposal, context.clock.now());
   const heading = proposalText(proposal);
@@ -89,13 +88,13 @@ const STATES = {
   expired: 'This has expired. Nothing was changed.',
 } as const;
 
-async function refusedPin(context: AppContext, found: Found, given: unknown): Promise<AnswerPage | null> {
+async function refusedPin(context: AnswerContext, found: Found, given: unknown): Promise<AnswerPage | null> {
   const fault = await pinFault(context, found.notification.userId, given);
   return fault === null ? null : refuseWith(fault, await questionOf(context, found));
 }
 
 async function act(
-  context: AppContext,
+  context: AnswerContext,
   request: FastifyRequest,
   { notification: { orgId, userId, channel: via }, proposal }: Found,
   answer: 'yes' | 'no',

@@ -1,0 +1,59 @@
+import type { FastifyRequest } from 'fastify';
+
+import { recordRefusedAnswer } from '#actions/audit/record_refused_answer.ts';
+import { networkOf } from '#auth/network.ts';
+import type { AppContext } from '#entry/compose.ts';
+import type { SharedLimits } from '#entry/http/shared_limits.ts';
+import type { Via } from '#core/access/via.ts';
+import type { SharedLimit } from '#kernel/shared_limit.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
+
+/** What was asked for in the name of a message, and refused. */
+interface Refusal {
+  readonly action: string;
+  readonly via: Via;
+  /** The message as far as it is known: without one no organization is concerned, and only our own log keeps it. */
+  readonly notification: NotificationRow | null;
+  readonly why: string;
+}
+
+/** What answers to messages and call-backs about them run on. */
+export interface AnswerContext extends AppContext {
+  readonly refusedAnswers: RefusedAnswers;
+}
+
+/** What one address may fill of an organization's share, so that it leaves room for what others try. */
+const SHARE_OF_ADDRESS = 0.1;
+
+const HOUR_SECONDS = 3_600;
+
+/**
+ * Records answers and reports that were forged, altered or too old. Their senders are unknown and may try without end,
+ * so only so many an hour are recorded of each organization, and a tenth of that of each address; the rest are counted.
+ */
+export class RefusedAnswers {
+  readonly #context: AppContext;
+  readonly #ofAddress: SharedLimit;
+  readonly #ofOrganization: SharedLimit;
+
+  constructor(context: AppContext, { openLimit, set }: SharedLimits) {
+    const burst = set.refusedAnswersPerHour;
+    const least = Math.max(1, burst * SHARE_OF_ADDRESS);
+    this.#context = context;
+    this.#ofOrganization = openLimit('refusedAnswers', { burst, perSecond: burst / HOUR_SECONDS });
+    this.#ofAddress = openLimit('refusedAnswersOfAddress', { burst: least, perSecond: least / HOUR_SECONDS });
+  }
+
+  async record(request: FastifyRequest, { action, via, notification, why }: Refusal): Promise<void> {
+    const { log, limitLog } = this.#context;
+    const network = networkOf(request.ip);
+    const orgId = notification?.orgId ?? '';
+    const isLeft =
+      (await this.#ofAddress.take(`${orgId} ${network}`, 1)) === 0 && (await this.#ofOrganization.take(orgId, 1)) === 0;
+    if (!isLeft) return limitLog.met('refusedAnswersPerHour', network);
+    const origin = { requestId: request.id, address: request.ip };
+    log.warn({ ...origin, action, why, notificationId: notification?.id }, 'refused');
+    if (notification === null) return;
+    await recordRefusedAnswer(this.#context, notification, { action, via, why, origin });
+  }
+}
