@@ -3,6 +3,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 
 import { Notices } from '#console/components/notices.tsx';
+import { followOtherTabs } from '#console/follow_other_tabs.ts';
 import { createQueryClient } from '#console/query_client.ts';
 import { createConsoleRouter } from '#console/router.tsx';
 import { cssVariables, theme } from '#console/theme.ts';
@@ -14,6 +15,7 @@ Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 const queryClient = createQueryClient(() => void router.invalidate());
 const router = createConsoleRouter(queryClient);
+followOtherTabs(queryClient, router);
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -3,6 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { AccountResultOf } from '#console/api/actions.ts';
 import { dropDataOfPage, takeElement } from '#console/api/data_of_page.ts';
 import { ask, isApiError } from '#console/api/http.ts';
+import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { removeAllDrafts } from '#console/components/draft_store.ts';
 
 /** Who is signed in, and where they belong. */
@@ -45,6 +46,7 @@ export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
   const answer = await ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
   removeAllDrafts();
   dropDataOfPage();
+  tellOtherTabs({ userId: null });
   return answer;
 }
 

@@ -1,5 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
-import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useMemo, useState } from 'react';
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
@@ -45,9 +46,30 @@ export function OrganizationProvider({
       },
     };
   }, [session, org, queryClient]);
+  useSwitchInOtherTab((orgId) => {
+    if (org === undefined || orgId === org.orgId) return;
+    setSelectedId(orgId);
+    queryClient.removeQueries({ queryKey: ['org', org.orgId] });
+  });
   if (!session) return null;
   if (current === null) return fallback;
   return <OrganizationContext value={current}>{children}</OrganizationContext>;
+}
+
+/** What is shown belongs to the organization that was left, so the tab goes to the first page. */
+function useSwitchInOtherTab(show: (orgId: string) => void): void {
+  const navigate = useNavigate();
+  const onSwitch = useEffectEvent((orgId: string) => {
+    show(orgId);
+    void navigate({ to: '/' });
+  });
+  useEffect(() => {
+    const onStorage = ({ key, newValue }: StorageEvent): void => {
+      if (key === STORAGE_KEY && newValue !== null) onSwitch(newValue);
+    };
+    window.addEventListener('storage', onStorage);
+    return () => window.removeEventListener('storage', onStorage);
+  }, []);
 }
 
 export function useOrganization(): CurrentOrganization {

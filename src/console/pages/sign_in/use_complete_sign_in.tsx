@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
+import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { completeSignIn } from '#console/api/second_factor.ts';
 import {
   isPending,
@@ -21,6 +22,7 @@ function useOpenSession(): (session: Session, next?: string) => Promise<void> {
   return async (session, next = '/') => {
     queryClient.clear();
     queryClient.setQueryData(sessionQuery.queryKey, session);
+    tellOtherTabs({ userId: session.user.userId });
     // The whole address goes to the router, because it may contain a query.
     router.history.push(`${router.basepath.replace(/\/+$/, '')}${next}`);
     await router.load();
