@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 
+import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
+import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
+import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Anna is paged by SMS. */
@@ -17,6 +22,8 @@ async function annaGetsAnSms(title?: string) {
   const status = async () => (await w.expectOk('get_incident', { incidentId })).status;
   return { w, anna, alert, incidentId, body, url, status };
 }
+
+const shownTime = (w: StaffedWorld) => String(w.clock.now()).slice(0, 16).replace('T', ' ');
 
 const open = async (w: StaffedWorld, url: string, method: 'GET' | 'POST' = 'GET') => {
   const { statusCode, body, headers } = await w.app.inject({ method, url });
@@ -53,6 +60,59 @@ test('two taps acknowledge without signing in: the link shows the incident, the 
   });
   expect((await open(w, url)).body).toContain('nothing left to do');
   expect((await open(w, url, 'POST')).status, 'once more is harmless').toBe(200);
+});
+
+test('a link that is used a second time says who answered and when, and acknowledges nothing that was opened again', async () => {
+  const { w, incidentId, url, status } = await annaGetsAnSms();
+  const { userId } = await w.given.user({ role: 'responder', name: 'Cleo' });
+  const cleo = memberCaller(w.orgId, userId, 'responder');
+  w.clock.advance({ minutes: 5 });
+  const acknowledgedAt = shownTime(w);
+  expect((await open(w, url, 'POST')).status).toBe(200);
+  w.clock.advance({ hours: 1 });
+  const told = `Acknowledged by Anna by SMS, ${acknowledgedAt} UTC.`;
+  for (const method of ['GET', 'POST'] as const) expect((await open(w, url, method)).body).toContain(told);
+
+  await runOperation(w, resolveIncident, cleo, { incidentId });
+  for (const method of ['GET', 'POST'] as const) {
+    expect((await open(w, url, method)).body).toContain(`Resolved by Cleo by the console, ${shownTime(w)} UTC.`);
+  }
+
+  w.clock.advance({ hours: 1 });
+  await runOperation(w, reopenIncident, cleo, { incidentId });
+  await runOperation(w, unacknowledgeIncident, cleo, { incidentId });
+  await w.settle();
+  for (const method of ['GET', 'POST'] as const) {
+    const page = await open(w, url, method);
+    expect(page.body).toContain(
+      `You acknowledged this incident, ${acknowledgedAt} UTC. It was opened again since then.`,
+    );
+    expect(page.body).not.toContain('<button>');
+  }
+  expect(await status(), 'it still waits for an answer').toBe('triggered');
+});
+
+test('a page that had not left when its person answered can be answered by its link once it is sent', async () => {
+  const { w, alert, anna, incidentId: first } = await annaGetsAnSms();
+  await w.expectOk('resolve_incident', { incidentId: first });
+  const atConsole = memberCaller(w.orgId, anna.userId, 'responder');
+  let incidentId = '';
+  for (const [number] of Array.from({ length: 3 }).entries()) {
+    if (number > 0) await w.expectOk('resolve_incident', { incidentId });
+    incidentId = await alert.trigger(`the page number ${number + 2}`);
+    await w.settle();
+  }
+  expect(String(w.phone.messages.map((message) => message.body)), 'the fourth waits').not.toContain('number 4');
+  w.clock.advance({ seconds: 1 });
+  await runOperation(w, acknowledgeIncident, atConsole, { incidentId });
+  w.clock.advance({ seconds: 1 });
+  await runOperation(w, unacknowledgeIncident, atConsole, { incidentId });
+  await w.advance({ minutes: 2 });
+  const { body = '' } = w.phone.messages.find((message) => message.body.includes('number 4')) ?? {};
+  expect(body).toContain('number 4');
+  const url = /(\/a\/\S+)$/.exec(body)?.[1] ?? '';
+  expect(await open(w, url, 'POST')).toMatchObject({ status: 200, body: expect.stringContaining('Acknowledged.') });
+  expect((await w.expectOk('get_incident', { incidentId })).status).toBe('acknowledged');
 });
 
 test('the link acknowledges only its own incident, and never resolves one', async () => {

@@ -5,6 +5,7 @@ import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/ans
 import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
+import { findGivenAnswers, type GivenAnswer, NOTHING_LEFT } from '#entry/http/given_answers.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
@@ -27,6 +28,8 @@ interface ReadAnswer {
   readonly answer: Answer;
   readonly notification: NotificationRow;
   readonly incidents: readonly IncidentRow[];
+  /** Of those that it would change nothing about. */
+  readonly given: ReadonlyMap<string, GivenAnswer>;
 }
 
 const VERB: Record<Answer, string> = { acknowledge: 'Acknowledge', resolve: 'Resolve' };
@@ -135,26 +138,26 @@ async function readIncidents(
   }
   const incidents = notification === null ? [] : await listIncidentsOf(stores, notification);
   if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
-  return { answer, notification, incidents };
+  const given = await findGivenAnswers(stores, answer, notification, incidents);
+  return { answer, notification, incidents, given };
 }
 
-function questionOf(context: AnswerContext, { answer, incidents }: ReadAnswer): AnswerPage {
-  const isOpen = (incident: IncidentRow) =>
-    answer === 'acknowledge' ? incident.status === 'triggered' : incident.status !== 'resolved';
+function questionOf(context: AnswerContext, { answer, incidents, given }: ReadAnswer): AnswerPage {
   const link = linkTo(context, incidents);
   const [only, ...others] = incidents;
   if (only !== undefined && others.length === 0) {
     const paragraphs = [`Incident ${only.number}, severity ${only.severity}, is ${only.status}.`];
     const page = { status: 200, heading: `${only.serviceName}: ${only.title}`, paragraphs, link };
-    if (isOpen(only)) return { ...page, button: VERB[answer] };
-    return { ...page, paragraphs: [...paragraphs, NOTHING_LEFT] };
+    const done = given.get(only.id);
+    if (done === undefined) return { ...page, button: VERB[answer] };
+    return { ...page, paragraphs: [...paragraphs, ...done.paragraphs] };
   }
   const paragraphs = incidents.slice(0, LISTED_MAX).map(({ number, serviceName, title, severity, status }) => {
     return `Incident ${number}: ${serviceName}: ${title}, severity ${severity}, is ${status}.`;
   });
   const left = incidents.length - paragraphs.length;
   if (left > 0) paragraphs.push(`And ${left} more.`);
-  return incidents.some(isOpen)
+  return incidents.some(({ id }) => !given.has(id))
     ? {
         status: 200,
         heading: `${VERB[answer]} ${incidents.length} incidents?`,
@@ -166,15 +169,18 @@ function questionOf(context: AnswerContext, { answer, incidents }: ReadAnswer): 
 }
 
 async function act(context: AnswerContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
-  const { answer, notification, incidents } = found;
+  const { answer, notification, incidents, given } = found;
+  const link = linkTo(context, incidents);
+  const [only] = incidents;
+  const done = incidents.length === 1 ? given.get(only?.id ?? '') : undefined;
+  if (done !== undefined) return { ...done, link };
   const { orgId, userId } = notification;
   const origin = { requestId: request.id, address: request.ip };
   const answerer = { orgId, userId, via: viaOf(notification), origin };
-  const ids = incidents.map(({ id }) => id);
+  const ids = incidents.map(({ id }) => id).filter((id) => !given.has(id));
   const answered = await answerAsPerson(context, answerer, ids, answer);
   const paragraphs =
     incidents.length === 1 ? incidents.map(({ serviceName, title }) => `${serviceName}: ${title}`) : [];
-  const link = linkTo(context, incidents);
   return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs, link };
 }
 
@@ -185,8 +191,6 @@ function linkTo({ config }: AnswerContext, incidents: readonly IncidentRow[]): N
     ? { text: 'Open the incidents', url: `${config.baseUrl}/incidents` }
     : { text: 'Open the incident', url: `${config.baseUrl}/incidents/${only.id}` };
 }
-
-const NOTHING_LEFT = 'There is nothing left to do here.';
 
 function viaOf(notification: NotificationRow | null): Via {
   return notification === null ? 'email' : notification.channel;

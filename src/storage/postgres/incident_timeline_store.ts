@@ -57,6 +57,24 @@ export class IncidentTimelineStore {
     return newest.toReversed();
   }
 
+  /** What a person has done to incidents after a time, oldest first. */
+  async listDoneBy(
+    userId: Id<'user'>,
+    incidentIds: readonly Id<'incident'>[],
+    { events, since }: { readonly events: readonly string[]; readonly since: Temporal.Instant },
+  ): Promise<Pick<Row<typeof IncidentTimelineEntity>, 'incidentId' | 'at' | 'event'>[]> {
+    if (incidentIds.length === 0) return [];
+    return await this.#session.db
+      .selectFrom('incident_timeline')
+      .select(['incident_id as incidentId', 'at', 'event'])
+      .where('incident_id', 'in', incidentIds)
+      .where('event', 'in', events)
+      .where('at', '>', since)
+      .where(sql`data #>> '{by,userId}'`, '=', userId)
+      .orderBy('id')
+      .execute();
+  }
+
   async count(incidentId: Id<'incident'>): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('incident_timeline')
