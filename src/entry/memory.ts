@@ -17,7 +17,7 @@ export const MEMORY = {
 export const HEAP_GROWTH = {
   /** As this process was started; 0 leaves it to V8. */
   usual: () => (process.execArgv.includes(`--heap-growing-percent=${AMPLE_GROWTH}`) ? AMPLE_GROWTH : 0),
-  withNewSeries: 50,
+  withNewSeries: 30,
 };
 
 /** How much garbage may accumulate before it is collected. */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-import { thisProcess } from '#entry/idle_memory.ts';
+import { collectInSteps } from '#entry/collect_in_steps.ts';
 import { HEAP_GROWTH } from '#entry/memory.ts';
 
 const LOOK_EVERY_MS = 2_000;
@@ -70,6 +70,6 @@ function thisHeap(): Process {
   return {
     limitGrowth,
     limitGrowthAsUsual: () => limitGrowth(HEAP_GROWTH.usual()),
-    collect: () => thisProcess().collect(),
+    collect: collectInSteps,
   };
 }

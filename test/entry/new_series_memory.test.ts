@@ -24,7 +24,7 @@ function watched() {
 
 test('the heap is kept small while many series are new, and as usual again half a minute after', () => {
   const { after } = watched();
-  expect(after(20_000)).toEqual(['at most 50 %']);
+  expect(after(20_000)).toEqual(['at most 30 %']);
   expect(after(20_000, 10)).toEqual(['collected']);
   expect(after(4_999, 14)).toEqual([]);
   expect(after(0)).toEqual(['as usual']);
@@ -37,15 +37,15 @@ test('few new series change nothing, however long they come', () => {
 
 test('a service that starts with new labels makes nobody wait for a collection', () => {
   const { after } = watched();
-  expect([...after(16_000), ...after(10_000), ...after(0, 20)]).toEqual(['at most 50 %', 'as usual']);
+  expect([...after(16_000), ...after(10_000), ...after(0, 20)]).toEqual(['at most 30 %', 'as usual']);
 });
 
 test('a pause in between ends nothing, and series that come again later begin anew', () => {
   const { after } = watched();
-  expect(after(60_000)).toEqual(['at most 50 %', 'collected']);
+  expect(after(60_000)).toEqual(['at most 30 %', 'collected']);
   expect([...after(0, 14), ...after(60_000), ...after(0, 14)]).toEqual([]);
   expect(after(0)).toEqual(['as usual']);
-  expect(after(60_000)).toEqual(['at most 50 %', 'collected']);
+  expect(after(60_000)).toEqual(['at most 30 %', 'collected']);
 });
 
 test('the heap of this process takes what it is told', () => {

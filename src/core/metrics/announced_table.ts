@@ -1,4 +1,5 @@
 import type { Labels, Series } from '#core/metrics/point.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 
 /** A series with its labels, which the store saves under the series' key. */
 export interface AnnouncedSeries {
@@ -120,12 +121,14 @@ export class AnnouncedBuilder {
     this.#newest.set(newest);
     this.#names.set(names);
     this.#labelCounts.set(labelCounts);
+    for (const column of [keys, newest, names, labelCounts]) freeBytes(column);
   }
 
   #growLabels(): void {
     const labels = this.#labels;
     this.#labels = new Uint32Array(labels.length * 4);
     this.#labels.set(labels);
+    freeBytes(labels);
   }
 }
 

@@ -1,4 +1,5 @@
 import { POINT_KINDS, type PointKind, type Series } from '#core/metrics/point.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 
 const CAPACITY_MIN = 64;
 /** What a point takes in memory. */
@@ -47,6 +48,7 @@ export class PointBatch {
     value.set(this.value);
     seriesIndex.set(this.seriesIndex);
     kind.set(this.kind);
+    freeBytes(new Uint8Array(this.at.buffer));
     Object.assign(this, { at, value, seriesIndex, kind });
   }
 }

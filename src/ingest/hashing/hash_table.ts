@@ -1,3 +1,5 @@
+import { freeBytes } from '#kernel/free_bytes.ts';
+
 const SLOTS_FIRST = 128;
 const GROWTH = 4;
 const FREE = -1;
@@ -78,10 +80,12 @@ export class HashTable {
   }
 
   #grow(): void {
-    const before = this.#hashes;
-    this.#slots = new Int32Array(Math.max(SLOTS_FIRST, this.#slots.length * GROWTH)).fill(FREE);
+    const [slots, before] = [this.#slots, this.#hashes];
+    this.#slots = new Int32Array(Math.max(SLOTS_FIRST, slots.length * GROWTH)).fill(FREE);
+    freeBytes(slots);
     this.#hashes = new Int32Array(this.#slots.length * LOAD_MAX);
     this.#hashes.set(before);
     for (let entry = 0; entry < this.size - 1; entry += 1) this.#place(entry, before[entry] ?? 0);
+    freeBytes(before);
   }
 }

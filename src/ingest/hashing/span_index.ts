@@ -1,5 +1,6 @@
 import { HashTable } from '#ingest/hashing/hash_table.ts';
 import { hashSpan } from '#ingest/hashing/keyed_hash.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 
 const FIELDS = 3;
 const [END, FOLLOWER] = [1, 2];
@@ -73,6 +74,7 @@ export class SpanIndex {
     const before = this.#spans;
     this.#spans = new Int32Array(Math.max(CAPACITY_FIRST * FIELDS, before.length * 2));
     this.#spans.set(before);
+    freeBytes(before);
   }
 }
 

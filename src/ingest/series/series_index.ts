@@ -1,5 +1,6 @@
 import { HashTable } from '#ingest/hashing/hash_table.ts';
 import { hashPair } from '#ingest/hashing/keyed_hash.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 
 const CAPACITY_FIRST = 32;
 const GROWTH = 1.5;
@@ -65,5 +66,6 @@ export class SeriesIndex {
     const before = this.#keys;
     this.#keys = new Int32Array(Math.max(CAPACITY_FIRST, Math.ceil((before.length / 2) * GROWTH)) * 2);
     this.#keys.set(before);
+    freeBytes(before);
   }
 }

@@ -1,4 +1,5 @@
 import { SeriesIndex } from '#ingest/series/series_index.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 
 const CAPACITY_FIRST = 32;
 
@@ -57,6 +58,7 @@ export class SeriesTimes {
     if (number === this.#times.length) {
       const times = new Float64Array(number * 2);
       times.set(this.#times);
+      freeBytes(this.#times);
       this.#times = times;
     }
     return number;
