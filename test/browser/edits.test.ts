@@ -9,6 +9,7 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { loaded, thumbOf } from '#test/browser/input.ts';
 import { openPath } from '#test/browser/open_path.ts';
+import { givenPerson, signedIn } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
@@ -81,6 +82,36 @@ inBrowser('what people have entered', () => {
     await saveLimits.click();
     await page.getByText('The limits are saved.').waitFor();
     expect(await h.context.db.sql.rows('select writes_an_hour from agent_settings')).toEqual([{ writes_an_hour: 30 }]);
+  });
+
+  test('a role and a name that were changed meanwhile are shown beside what was chosen, and nothing is overwritten', async () => {
+    const h = await openConsole();
+    const eva = await givenPerson(h, { role: 'editor', name: 'Eva' });
+    const otto = await signedIn(h, (await givenPerson(h, { role: 'owner', name: 'Otto' })).email);
+    const { page, email } = await h.visitor({ path: '/settings/members' });
+    await page.getByLabel('Role of Eva').selectOption('viewer');
+    const asked = page.getByRole('dialog', { name: /^Change the role of Eva/ });
+    await asked.getByText('Eva is now editor').waitFor();
+    await otto.invoke(h.orgId, 'change_role', { userId: eva.userId, role: 'responder' });
+    await asked.getByRole('button', { name: 'Make viewer' }).click();
+    await asked.getByText('Otto has made this member responder since you opened this.').waitFor();
+    await asked.getByText('Eva is now responder').waitFor();
+    const roles = () => h.context.db.sql.rows('select role from memberships where user_id = $1', [eva.userId]);
+    expect(await roles()).toEqual([{ role: 'responder' }]);
+    await asked.getByRole('button', { name: 'Make viewer' }).click();
+    await page.getByText('Eva is now viewer.').waitFor();
+    expect(await roles()).toEqual([{ role: 'viewer' }]);
+
+    await openPath(page, h.baseUrl, 'me');
+    await page.getByRole('region', { name: 'Account' }).getByLabel('Name').fill('Olga at the desk');
+    await (await signedIn(h, email)).patch('/me', { name: 'Olga on the phone' });
+    const save = page.getByRole('region', { name: 'Account' }).getByRole('button', { name: 'Save' });
+    await save.click();
+    const conflict = page.getByRole('alert', { name: 'Somebody else changed this' });
+    await conflict.getByText('Olga on the phone').waitFor();
+    await conflict.getByRole('button', { name: 'Name: keep yours' }).click();
+    await save.click();
+    await page.getByText('Your name was changed.').waitFor();
   });
 
   test('a schedule of a job and the way to traces are said, and a phone merges exceptions', async () => {

@@ -83,7 +83,7 @@ export const invitationQuery = (token: string) =>
 export const acceptInvitation = (token: string, body: { name?: string; password?: string }) =>
   ask<SignedInOrPending>(`invitations/${encodeURIComponent(token)}`, { method: 'POST', body });
 
-export const changeName = (name: string) => ask('me', { method: 'PATCH', body: { name } });
+export const changeName = (name: string, basedOn: string) => ask('me', { method: 'PATCH', body: { name, basedOn } });
 
 export const changePassword = (
   currentPassword: string,

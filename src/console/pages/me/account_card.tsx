@@ -4,6 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { isApiError } from '#console/api/http.ts';
 import { changeName, changePassword, sessionQuery, sessionsQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -28,8 +29,12 @@ export function AccountCard() {
     validate: { name: (name) => (name.trim() === '' ? 'Enter your name' : null) },
   });
   const naming = useMutation({
-    mutationFn: (name: string) => changeName(name.trim()),
-    onError: (error, name) => form.setErrors(faultsAtFields(error, { name })),
+    mutationFn: (name: string) => changeName(name.trim(), user.name),
+    onError: async (error, name) => {
+      form.setErrors(faultsAtFields(error, { name }));
+      // The name of now is shown beside what was entered here.
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    },
     async onSuccess() {
       showSuccess('Your name was changed.');
       draft.done();

@@ -6,6 +6,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
+import { isApiError } from '#console/api/http.ts';
 import { createdKeysQuery, type Member, memberSearchQuery } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { type Role, sessionQuery } from '#console/api/session.ts';
@@ -213,7 +214,11 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const queryClient = useQueryClient();
   const isMe = userId === session.user.userId;
   const changing = useMutation({
-    mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next }),
+    mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next, basedOn: role }),
+    // The role of now is shown beside the one that was chosen here.
+    onError: async (error) => {
+      if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
+    },
     async onSuccess() {
       showSuccess(named`${name} is now ${next}.`);
       onClose();

@@ -68,6 +68,24 @@ test('only an owner can make or remove owners', async () => {
   );
 });
 
+test('whoever gives a member a role learns who has given another one since they read it', async () => {
+  const { w, olga, otto } = await twoOwners();
+  const eva = await givenPerson(w, { role: 'editor', name: 'Eva' });
+  const give = (owner: Pick<typeof olga, 'browser'>, role: string, basedOn: string) =>
+    owner.browser.invoke(w.orgId, 'change_role', { userId: eva.userId, role, basedOn });
+  expect((await give(otto, 'viewer', 'editor')).status).toBe(200);
+  const refused = await give(olga, 'responder', 'editor');
+  expect([refused.status, refused.body.detail]).toEqual([
+    409,
+    'Otto has made this member viewer since you opened this',
+  ]);
+  expect((await give(olga, 'viewer', 'editor')).status).toBe(200);
+  expect((await give(olga, 'responder', 'viewer')).status).toBe(200);
+  await w.context.db.sql.run(`update memberships set role = 'admin' where user_id = $1`, [eva.userId]);
+  const detail = 'somebody has made this member admin since you opened this';
+  expect((await give(olga, 'viewer', 'responder')).body.detail).toBe(detail);
+});
+
 test('a lowered role and a removal count from the very next request on, for sessions and keys', async () => {
   const { w, olga } = await twoOwners();
   const editor = await givenPerson(w, { role: 'editor', name: 'Eva' });
