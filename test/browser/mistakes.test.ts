@@ -179,4 +179,32 @@ inBrowser('mistakes', () => {
     })`);
     expect(covered).toEqual([]);
   });
+
+  test('a notice on a phone covers no button of a dialog that is as high as the screen', async () => {
+    const h = await openConsole();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    await h.incident(serviceId, 'Checkout is slow');
+    const { page } = await h.visitor({ path: '/rules', viewport: PHONE, isMobile: true, hasTouch: true });
+    // A notice that stays, however long the rest takes.
+    await page.addInitScript(`{
+      const own = setTimeout;
+      globalThis.setTimeout = (run, ms, ...rest) => (ms === 12_000 ? 0 : own(run, ms, ...rest));
+    }`);
+    await page.reload();
+    await page.route('**/actions/update_alert_rule', (route) => route.abort());
+    await page.getByRole('switch', { name: 'Checkout is slow enabled' }).tap({ force: true });
+    const notice = page.locator('.mantine-Notification-root');
+    await notice.getByText('Checkout is slow was not disabled').waitFor();
+    await page.getByRole('button', { name: 'Maintenance' }).tap();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'New maintenance' }).tap();
+    const last = dialog.getByRole('button', { name: 'Create' });
+    await last.scrollIntoViewIfNeeded();
+    const gap = async (): Promise<number> => {
+      const { y, height } = (await last.boundingBox())!;
+      return (await notice.boundingBox())!.y - y - height;
+    };
+    await expect.poll(gap).toBeGreaterThanOrEqual(0);
+    expect((await dialog.boundingBox())!.height).toBeGreaterThan(PHONE.height / 2);
+  });
 });

@@ -1,8 +1,21 @@
 import { useMediaQuery } from '@mantine/hooks';
 import { Notifications } from '@mantine/notifications';
 
+const ON_PHONES = 'bottom-center';
+
 /** The notices that are shown now: on a phone above what lies at its bottom, where pages leave room for them. */
 export function NoticeList() {
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
-  return <Notifications position={isNarrow ? 'bottom-center' : 'top-center'} limit={3} autoClose={5_000} />;
+  return (
+    <Notifications ref={publishHeight} position={isNarrow ? ON_PHONES : 'top-center'} limit={3} autoClose={5_000} />
+  );
+}
+
+/** Dialogs on a phone end above the notices (`global.css`). It is called with the list of each position. */
+function publishHeight(list: HTMLElement | null): (() => void) | undefined {
+  if (list?.dataset['position'] !== ON_PHONES) return undefined;
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => style.setProperty('--t-notices', `${list.offsetHeight}px`));
+  observer.observe(list);
+  return () => observer.disconnect();
 }
