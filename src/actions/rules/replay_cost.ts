@@ -6,11 +6,14 @@ import type { PagingRun } from '#core/incidents/replay_paging.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { escalationCost } from '#core/oncall/escalation_cost.ts';
 import { notFound } from '#kernel/errors.ts';
+import { finishInTurns } from '#kernel/event_loop_turns.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 import type { PolicyOfTeam } from '#storage/postgres/rule_search.ts';
 
 const PEOPLE_MAX = 50;
+/** With many steps and schedules, some milliseconds of work. */
+const INCIDENTS_A_TURN = 1;
 
 export const CostView = Type.Object({
   pages: Type.Integer({ description: 'messages that would have been sent' }),
@@ -37,7 +40,7 @@ export async function readPolicy(
   return policy;
 }
 
-type CostOf = (runs: readonly PagingRun[]) => Static<typeof CostView>;
+type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
 
 /** What paging costs people, with the policy, the contacts and the rotations of today. */
 export async function readCostOf(
@@ -62,12 +65,16 @@ export async function readCostOf(
     configured: configuredChannels,
     isPresent: (userId: string) => known.has(userId),
   };
-  return (runs) => {
+  return async (runs) => {
     const lives = runs.map(({ from, until }) => ({
       openedAt: from.epochMilliseconds,
       closedAt: until && until.epochMilliseconds,
     }));
-    const { pages, nights, people: paged } = escalationCost(setting, lives, zoneOf, now.epochMilliseconds);
+    const {
+      pages,
+      nights,
+      people: paged,
+    } = await finishInTurns(escalationCost(setting, lives, zoneOf, now.epochMilliseconds), INCIDENTS_A_TURN);
     return {
       pages,
       nights,

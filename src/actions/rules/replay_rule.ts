@@ -8,14 +8,15 @@ import { REPLAY_DAYS_MAX } from '#actions/rules/read_rule_history.ts';
 import { CostView, readCostOf, readPolicy } from '#actions/rules/replay_cost.ts';
 import { RuleSettingsInput } from '#actions/rules/settings_fields.ts';
 import { labelsOf } from '#core/incidents/maintenance.ts';
-import { type ReplayedOpening, replayPaging } from '#core/incidents/replay_paging.ts';
+import { type ReplayedOpening, replayPagingInSteps } from '#core/incidents/replay_paging.ts';
 import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
-import { replayRule as replay } from '#core/metrics/replay.ts';
+import { replayRuleInSteps } from '#core/metrics/replay.ts';
 import { selectorFaults } from '#core/metrics/selector.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
+import { finishInTurns } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
@@ -23,6 +24,9 @@ import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 const INCIDENTS_MAX = 500;
 /** Other incidents of the service that may have paged for one; the newest. */
 const OTHERS_MAX = 2_000;
+/** Some milliseconds of work: evaluations of a rule, and incidents that open or end among many windows and others. */
+const EVALUATIONS_A_TURN = 4_000;
+const EVENTS_A_TURN = 1;
 /** So soon is an incident acknowledged that somebody forgets then. */
 const ACKNOWLEDGED_AFTER_MINUTES = 5;
 
@@ -96,7 +100,7 @@ export const replayRule = defineAction({
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
     const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
     const history = await readHistory(service, wanted, context);
-    const incidents = replay({ ...config, settings: own }, history);
+    const incidents = await finishInTurns(replayRuleInSteps({ ...config, settings: own }, history), EVALUATIONS_A_TURN);
     const shown = incidents.slice(0, INCIDENTS_MAX);
     const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
       serviceId: service.id,
@@ -116,11 +120,13 @@ export const replayRule = defineAction({
       acknowledgedAfterMinutes: null,
       now,
     };
-    const paging = replayPaging(openings, setting);
+    const paging = await finishInTurns(replayPagingInSteps(openings, setting), EVENTS_A_TURN);
     const costOf = policy === null ? null : await readCostOf(policy, context);
     const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
     const forgotten =
-      own.repageMinutes === null ? [] : replayPaging(openings, { ...setting, acknowledgedAfterMinutes });
+      own.repageMinutes === null
+        ? []
+        : await finishInTurns(replayPagingInSteps(openings, { ...setting, acknowledgedAfterMinutes }), EVENTS_A_TURN);
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
     return {
       since: timestamp(history.firstMs),
@@ -136,11 +142,11 @@ export const replayRule = defineAction({
       incidentCount: incidents.length,
       quietCount: paging.filter(({ start }) => start.kind === 'quiet').length,
       joinedCount: paging.filter(({ start }) => start.kind === 'with_lead').length,
-      cost: costOf && costOf(paging.flatMap(({ runs }) => runs)),
+      cost: costOf && (await costOf(paging.flatMap(({ runs }) => runs))),
       forgotten:
         costOf === null || own.repageMinutes === null
           ? null
-          : { acknowledgedAfterMinutes, ...costOf(forgotten.flatMap(({ runs }) => runs)) },
+          : { acknowledgedAfterMinutes, ...(await costOf(forgotten.flatMap(({ runs }) => runs))) },
     };
   },
 });

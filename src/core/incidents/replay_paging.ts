@@ -6,6 +6,7 @@ import {
   type MaintenanceTimes,
 } from '#core/incidents/maintenance.ts';
 import { staleAt } from '#core/incidents/stale.ts';
+import { finish, type Steps } from '#kernel/steps.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
@@ -81,9 +82,18 @@ export function replayPaging<Window extends MaintenanceTimes & MaintenanceTarget
   incidents: readonly ReplayedOpening[],
   setting: PagingSetting<Window>,
 ): ReplayedPaging<Window>[] {
+  return finish(replayPagingInSteps(incidents, setting));
+}
+
+/** The same, in a step for each incident that opens or ends, and one for its times. */
+export function* replayPagingInSteps<Window extends MaintenanceTimes & MaintenanceTarget>(
+  incidents: readonly ReplayedOpening[],
+  setting: PagingSetting<Window>,
+): Steps<ReplayedPaging<Window>[]> {
   const open = new Set<Replayed<Window>>();
   const replayed: (Replayed<Window> | undefined)[] = [];
   for (const event of eventsOf(incidents, setting.others)) {
+    yield;
     if (event.kind === 'open') {
       const opened = openOne(event.index, event.incident, open, setting);
       replayed[event.index] = opened;
@@ -97,7 +107,12 @@ export function replayPaging<Window extends MaintenanceTimes & MaintenanceTarget
     }
     release(open, (lead) => (event.kind === 'close' ? lead.replayed === ended : lead.real === event.real), event.at);
   }
-  return replayed.flatMap((one) => (one === undefined ? [] : { start: one.start, runs: runsOf(one, setting) }));
+  const paging: ReplayedPaging<Window>[] = [];
+  for (const one of replayed) {
+    if (one !== undefined) paging.push({ start: one.start, runs: runsOf(one, setting) });
+    yield;
+  }
+  return paging;
 }
 
 type Event =

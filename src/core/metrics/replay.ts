@@ -7,6 +7,7 @@ import {
   type RuleDecision,
   type RuleMemory,
 } from '#core/metrics/breach.ts';
+import { finish, type Steps } from '#kernel/steps.ts';
 import { METRIC_RULE_DEFAULTS } from '#core/metrics/rule_settings.ts';
 
 /** What a rule would have found at each evaluation: one every `stepMs`, the first at `firstMs` in epoch milliseconds. */
@@ -27,7 +28,15 @@ export interface ReplayedIncident {
  * The incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the decision
  * of the worker, one evaluation after the other. Nobody resolves an incident by hand, and no data came late.
  */
-export function replayRule(rule: JudgedRule, { firstMs, stepMs, values }: RuleHistory): ReplayedIncident[] {
+export function replayRule(rule: JudgedRule, history: RuleHistory): ReplayedIncident[] {
+  return finish(replayRuleInSteps(rule, history));
+}
+
+/** The same, in a step for each evaluation. */
+export function* replayRuleInSteps(
+  rule: JudgedRule,
+  { firstMs, stepMs, values }: RuleHistory,
+): Steps<ReplayedIncident[]> {
   const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
   const incidents: ReplayedIncident[] = [];
   let state: State = { open: null, memory: NO_MEMORY };
@@ -43,6 +52,7 @@ export function replayRule(rule: JudgedRule, { firstMs, stepMs, values }: RuleHi
     }
     if (decision.kind === 'resolve') close(incidents, now.epochMilliseconds);
     state = stateAfter(decision, state, now);
+    yield;
   }
   return incidents;
 }

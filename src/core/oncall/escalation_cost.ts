@@ -1,4 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 
 import { declarationOf } from './channel.ts';
@@ -28,14 +29,14 @@ export interface EscalationCost {
 
 /**
  * Whom these incidents would have paged while they were open and nobody answered: the decisions of the engine, with the
- * policy and the contacts of today, and the people who were on call then.
+ * policy and the contacts of today, and the people who were on call then. In a step for each incident.
  */
-export function escalationCost(
+export function* escalationCost(
   setting: EscalationSetting,
   incidents: readonly IncidentLife[],
   zoneOf: (userId: Id<'user'>) => string,
   nowMs: number,
-): EscalationCost {
+): Steps<EscalationCost> {
   const nightOf = nightFinder();
   const costs = new Map<Id<'user'>, { pages: number; nights: Set<string> }>();
   for (const { openedAt, closedAt } of incidents) {
@@ -51,6 +52,7 @@ export function escalationCost(
         if (night !== null) cost.nights.add(night);
       }
     }
+    yield;
   }
   const people = [...costs].map(([userId, { pages, nights }]) => ({ userId, pages, nights: nights.size }));
   return {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CHANNELS } from '#core/oncall/channel.ts';
 import type { Contact } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { finish } from '#kernel/steps.ts';
 import { escalationCost } from '#core/oncall/escalation_cost.ts';
 import { nightFinder } from '#core/oncall/nights.ts';
 import { Temporal } from '#kernel/time.ts';
@@ -41,7 +42,7 @@ const SETTING = {
 
 const NOW = at('2027-02-05T12:00:00Z');
 const costOf = (incidents: readonly { openedAt: number; closedAt: number | null }[], zone = 'UTC') =>
-  escalationCost(SETTING, incidents, () => zone, NOW);
+  finish(escalationCost(SETTING, incidents, () => zone, NOW));
 
 describe('what incidents cost', () => {
   test('a page is sent for each channel of each step that came due while it was open', () => {
