@@ -5,6 +5,9 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { pressKeys, rulesSetting } from '#test/browser/rules_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
+import { asId } from '#kernel/ids.ts';
+import { openPath } from '#test/browser/open_path.ts';
+import { arrive, delayPoints } from '#test/kit/delayed_points.ts';
 
 const slider = (page: Page): Locator => page.getByRole('slider', { name: 'Threshold' });
 
@@ -162,5 +165,33 @@ inBrowser('rules', () => {
     await viewer.page.getByRole('link', { name: 'Checkout is slow' }).click();
     await viewer.page.getByRole('heading', { name: 'Checkout is slow' }).waitFor();
     expect(await viewer.page.getByRole('link', { name: 'Edit' }).count()).toBe(0);
+  });
+
+  test('a rule whose data is late says by how much, in the list, on its page and at its service', async () => {
+    const h = await openConsole();
+    const visitor = await h.visitor({ role: 'viewer' });
+    const { page } = visitor;
+    const { serviceId } = await rulesSetting(h, visitor, 0);
+    const config = { metricName: 'queue_depth', comparator: '>', threshold: 1, windowMinutes: 5, aggregation: 'avg' };
+    const rule = { serviceId, name: 'The queue is long', kind: 'metric_threshold', config };
+    const { ruleId } = await h.expectOk('create_alert_rule', rule);
+    await delayPoints(h, asId('service', serviceId));
+    h.clock.advance({ minutes: 40 });
+    for (const path of ['rules', `rules/${ruleId}`, `services/${serviceId}`]) {
+      await openPath(page, h.baseUrl, path);
+      await page
+        .getByText(/^waiting for data$/i)
+        .first()
+        .waitFor();
+      await page
+        .getByText(/^data is [45]\d min behind/i)
+        .first()
+        .waitFor();
+    }
+    await arrive(h);
+    await page.reload();
+    await openPath(page, h.baseUrl, 'rules');
+    await page.getByText('No data yet').waitFor();
+    expect(await page.getByText('behind').count()).toBe(0);
   });
 });

@@ -14,6 +14,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
+import { durationText } from '#console/components/time_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { DeleteRule } from '#console/pages/rules/delete_rule.tsx';
 import { MaintenanceNotice } from '#console/pages/rules/maintenance_notice.tsx';
@@ -179,8 +180,8 @@ function State({ rule }: { readonly rule: Rule }) {
       )}
       {waitingForData !== null && (
         <span className="dimmed">
-          Data is {waitingForData.behindSeconds} s behind. Until it is stored, the rule neither opens nor resolves
-          incidents.
+          Data is {durationText(waitingForData.behindSeconds * 1_000)} behind. Until it is stored, the rule neither
+          opens nor resolves incidents.
         </span>
       )}
       {missingMetric !== null && (

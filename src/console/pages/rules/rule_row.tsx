@@ -6,6 +6,7 @@ import type { Rule } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
+import { durationText } from '#console/components/time_text.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/bidi.ts';
 import { pagedText, stateOf } from '#console/pages/rules/rule_state.ts';
@@ -21,7 +22,7 @@ interface RuleRowProps {
 
 /** One rule of the list. All of the row leads to it; what can be pressed within lies above. */
 export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
-  const { ruleId, name, serviceName, status, enabled, lastFiredAt, firedCount } = rule;
+  const { ruleId, name, serviceName, status, enabled, lastFiredAt, firedCount, waitingForData } = rule;
   const [tone, word] = stateOf(rule);
   return (
     <>
@@ -43,6 +44,8 @@ export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
       <div className={classes.fired}>
         {status === 'capability_disabled' ? (
           'a capability of the service is off'
+        ) : waitingForData !== null ? (
+          `data is ${durationText(waitingForData.behindSeconds * 1_000)} behind`
         ) : lastFiredAt === null ? (
           'never fired'
         ) : (

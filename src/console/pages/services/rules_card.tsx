@@ -6,6 +6,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
+import { durationText } from '#console/components/time_text.ts';
 import { conditionText } from '#core/incidents/rule_kinds.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];
@@ -71,8 +72,8 @@ function Condition({ rule }: { readonly rule: Rule }) {
       {conditionOf(rule)}
       {waitingForData !== null && (
         <div>
-          Data is {waitingForData.behindSeconds} s behind. Until it is stored, the rule neither opens nor resolves
-          incidents.
+          Data is {durationText(waitingForData.behindSeconds * 1_000)} behind. Until it is stored, the rule neither
+          opens nor resolves incidents.
         </div>
       )}
       {missingMetric !== null && (
