@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { answerSlowRequest, answerSmallPieces } from '#entry/http/client_error.ts';
 import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
-import { isKnownSocket } from '#entry/http/sender.ts';
+import { onceKnown } from '#entry/http/sender.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
 /** What connections without a valid key may take of this process's connections, and for how long. */
@@ -96,6 +96,7 @@ export function limitConnections(
     }
     const network = table.admit(socket);
     if (network === null) return;
+    onceKnown(socket, () => table.setKnown(socket));
     connections.set(socket, { network, unanswered: 0, last: null });
     socket.once('close', () => connections.delete(socket));
   });
@@ -120,8 +121,7 @@ export function limitConnections(
         request.resume();
       } else if (connection.last === last) connection.last = null;
       if (isDraining) socket.destroySoon();
-      if (isKnownSocket(socket)) table.setKnown(socket);
-      else table.touch(socket);
+      table.touch(socket);
     });
   });
 

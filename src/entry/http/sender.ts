@@ -3,12 +3,15 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 const senders = new WeakMap<FastifyRequest, string>();
-const knownSockets = new WeakSet<Socket>();
+/** What is to be done once a connection has carried a valid credential. */
+const whenKnown = new WeakMap<Socket, () => void>();
 
 /** Sets the authenticated sender of a request: the id of a service, key, connected app or person. */
 export function setSender(request: FastifyRequest, sender: string): void {
   senders.set(request, sender);
-  knownSockets.add(request.raw.socket);
+  const { socket } = request.raw;
+  whenKnown.get(socket)?.();
+  whenKnown.delete(socket);
 }
 
 /** Undefined when the request carried no valid credential. */
@@ -16,7 +19,7 @@ export function senderOf(request: FastifyRequest): string | undefined {
   return senders.get(request);
 }
 
-/** Whether this connection has carried a valid credential. */
-export function isKnownSocket(socket: Socket): boolean {
-  return knownSockets.has(socket);
+/** Tells once that this connection has carried a valid credential: as soon as it was found good, not at the answer's end. */
+export function onceKnown(socket: Socket, tell: () => void): void {
+  whenKnown.set(socket, tell);
 }

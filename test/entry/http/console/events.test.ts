@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#core/console/live_topics.ts';
 import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
+import { opened } from '#test/contract/connection.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 interface Change {
@@ -173,4 +174,33 @@ test('closing the server ends every stream', async () => {
   await w.app.close();
   await stream.ended;
   expect(w.app.server.listening).toBe(false);
+});
+
+test('the stream of somebody who is signed in takes no room of strangers, and strangers do not end it', async () => {
+  const w = await world({ settings: { connectionsMax: 4, connectionsOfAddressMax: 3, headSeconds: 300 } });
+  const { email } = await givenPerson(w, { role: 'editor' });
+  const stream = await listen(w, await signedIn(w, email));
+  const port = Number(new URL(serverUrl(w)).port);
+  const strangers: Awaited<ReturnType<typeof opened>>[] = [];
+  for (let count = 0; count < 4; count += 1) strangers.push(await opened(port));
+  await expect
+    .poll(() => strangers.map(({ isGone }) => isGone), { message: 'one address has three connections without a key' })
+    .toEqual([false, false, false, true]);
+
+  strangers[0]!.destroy();
+  await expect.poll(() => strangers[0]!.isGone).toBe(true);
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  await stream.until(names(teamId));
+});
+
+test('when all connections are in use, one of a stranger is closed and no stream of somebody who is signed in', async () => {
+  const w = await world({ settings: { connectionsMax: 3, headSeconds: 300 } });
+  const { email } = await givenPerson(w, { role: 'editor' });
+  const stream = await listen(w, await signedIn(w, email));
+  const port = Number(new URL(serverUrl(w)).port);
+  const strangers: Awaited<ReturnType<typeof opened>>[] = [];
+  for (let count = 0; count < 4; count += 1) strangers.push(await opened(port));
+  await expect.poll(() => strangers.map(({ isGone }) => isGone)).toEqual([true, true, false, false]);
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  await stream.until(names(teamId));
 });
