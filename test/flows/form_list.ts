@@ -1,24 +1,5 @@
-import type { OpenablePage, SampleIds } from '#test/browser/sample_pages.ts';
-
-/** A form of the console: how to come to it, what it lacks when it is sent as it is, and what the server may refuse. */
-export interface FormOfConsole {
-  readonly name: string;
-  readonly opening: OpenablePage;
-  /** The card that holds it, where it is no dialog. */
-  readonly region?: string;
-  /** Emptied before it is sent incomplete. */
-  readonly clear?: readonly string[];
-  /** What it then says is missing, in the order of its fields; none where it cannot be incomplete. */
-  readonly missing?: readonly string[];
-  /** Makes it complete: texts by label, and choices from lists that are searched. */
-  readonly fill?: Readonly<Record<string, string>>;
-  readonly pick?: Readonly<Record<string, string>>;
-  readonly send: string;
-  /** The end of the path that it is sent to. */
-  readonly to: string;
-  /** The fields that the server refuses, by its own names for them, in the order of the form. */
-  readonly refused: Readonly<Record<string, string>>;
-}
+import type { SampleIds } from '#test/browser/sample_pages.ts';
+import type { FormOfConsole } from '#test/flows/form_of_console.ts';
 
 const CONTACT = { phone: 'Phone' } as const;
 const FACTS = {

@@ -6,15 +6,10 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, logIn, openConsole } from '#test/browser/console_world.ts';
 import { createSampleData, press } from '#test/browser/sample_pages.ts';
-import {
-  accountForms,
-  dataForms,
-  type FormOfConsole,
-  outsideForms,
-  responseForms,
-  settingForms,
-} from '#test/flows/form_list.ts';
-import { signedIn } from '#test/kit/browser.ts';
+import { accountForms, dataForms, outsideForms, responseForms, settingForms } from '#test/flows/form_list.ts';
+import type { FormOfConsole } from '#test/flows/form_of_console.ts';
+import { resetForm, shiftForms, startForms } from '#test/flows/prepared_forms.ts';
+import { openBrowser, signedIn } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 
 const REFUSAL = 'is refused by the server';
@@ -35,16 +30,23 @@ inBrowser('a form', () => {
     await signedOut.goto(`${h.baseUrl}/login`);
     await makePasskeys(owner.page);
     await owner.page.reload();
-    const inside = [responseForms(ids), dataForms(ids), settingForms];
+    await givenMonitor(h, ids.serviceId);
+    const inside = [responseForms(ids), dataForms(ids), [...settingForms, ...shiftForms(ids)]];
     const pages = await Promise.all(inside.map(async () => await owner.page.context().newPage()));
     await Promise.all(pages.map(async (page) => await page.goto(`${h.baseUrl}/me`)));
     const faults = await Promise.all([
-      checkAll(h, signedOut, outsideForms(ids.invitationPath)),
+      checkAll(h, signedOut, [...outsideForms(ids.invitationPath), resetForm(await resetPathFor(h, owner.email))]),
       checkAll(h, owner.page, accountForms),
       ...pages.map(async (page, index) => await checkAll(h, page, inside[index]!)),
     ]);
     expect(faults.flat()).toEqual([]);
   }, 600_000);
+
+  test('of a new organization says the same, and keeps what was entered', async () => {
+    const h = await openConsole();
+    const { page } = await h.visitor(QUICK);
+    expect(await checkAll(h, page, startForms)).toEqual([]);
+  });
 
   test('of a second factor says at its field that the code is wrong', async () => {
     const h = await openConsole();
@@ -70,6 +72,26 @@ inBrowser('a form', () => {
   });
 });
 
+/** A job of the service has reported once. */
+async function givenMonitor(h: ConsoleWorld, serviceId: string): Promise<void> {
+  const { username, pathname } = new URL((await h.expectOk('get_service', { serviceId })).dsn);
+  const config = { schedule: { type: 'crontab', value: '0 4 * * *' }, timezone: 'UTC' };
+  const answer = await fetch(`${h.baseUrl}/api${pathname}/cron/backup/${username}/?status=ok`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ monitor_config: config }),
+  });
+  expect(answer.status).toBeLessThan(300);
+}
+
+/** Where the link leads that somebody has got who forgot their password. */
+async function resetPathFor(h: ConsoleWorld, email: string): Promise<string> {
+  await openBrowser(h).post('/password-resets', { email });
+  const links = () => h.post.mails.flatMap((mail) => h.post.linksOf(mail)['Set a new password'] ?? []);
+  await expect.poll(() => links().length, { timeout: LONG_WAIT_MS }).toBe(1);
+  return new URL(links()[0]!).pathname.slice(1);
+}
+
 /** The browser makes passkeys without asking anybody. */
 async function makePasskeys(page: Page): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
@@ -90,14 +112,8 @@ async function checkAll(h: ConsoleWorld, page: Page, forms: readonly FormOfConso
   page.setDefaultTimeout(LONG_WAIT_MS);
   for (const form of forms) {
     try {
-      const [path, ...pressed] = form.opening;
-      await page.goto(`${h.baseUrl}/${path}`);
-      await page.locator('h1').first().waitFor();
-      await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
-      for (const name of pressed) await press(page, name);
-      const isDialog = pressed.length > 0;
-      const card = form.region === undefined ? page.locator('body') : page.getByRole('region', { name: form.region });
-      await checkForm(page, isDialog ? page.getByRole('dialog').last() : card, form);
+      await checkForm(page, await open(h, page, form), form);
+      if (form.keepsDraft !== undefined) await hasDraft(await open(h, page, form), form.fill);
     } catch (error) {
       faults.push(`${form.name}: ${error instanceof Error ? error.message.slice(0, 600) : String(error)}`);
     }
@@ -106,10 +122,28 @@ async function checkAll(h: ConsoleWorld, page: Page, forms: readonly FormOfConso
   return faults;
 }
 
+/** What holds the form. */
+async function open(h: ConsoleWorld, page: Page, { opening, region }: FormOfConsole): Promise<Locator> {
+  const [path, ...pressed] = opening;
+  await page.goto(`${h.baseUrl}/${path}`);
+  await page.locator('h1').first().waitFor();
+  await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
+  for (const name of pressed) await press(page, name);
+  if (pressed.length > 0) return page.getByRole('dialog').last();
+  return region === undefined ? page.locator('body') : page.getByRole('region', { name: region });
+}
+
+/** What was written before the page was loaded again. */
+async function hasDraft(scope: Locator, fill: FormOfConsole['fill'] = {}): Promise<void> {
+  for (const [label, text] of Object.entries(fill)) {
+    const shown = () => fieldIn(scope, label).inputValue();
+    await expect.poll(shown, { message: `${label} is kept`, timeout: LONG_WAIT_MS }).toBe(text);
+  }
+}
+
 async function checkForm(page: Page, scope: Locator, form: FormOfConsole): Promise<void> {
   const { clear = [], missing = [], fill = {}, pick = {}, send, to, refused } = form;
   const button = scope.getByRole('button', { name: send, exact: true });
-  await button.waitFor();
   /** A list that opened with its field may lie over the button. */
   const submit = async (): Promise<void> => await button.press('Enter');
   for (const label of clear) await fieldIn(scope, label).fill('');
