@@ -192,6 +192,17 @@ test('an address that cannot be decoded, and one where nothing is, are problems 
   expect(nothing.json()).toMatchObject({ code: 'not_found', detail: 'nothing is served at GET /api/rest/nothing' });
 });
 
+test.each([
+  ['/v1/metrics', 'metrics by OTLP go to /api/ingest/otlp/v1/metrics'],
+  ['/v1/traces/', 'metrics by OTLP go to /api/ingest/otlp/v1/metrics; traces are not taken'],
+  ['/api/v1/write', 'remote write goes to /api/ingest/prometheus/write'],
+  ['/mcp', 'MCP is served at /api/mcp'],
+])('%s, where clients ask that know only the host, is answered with the right address', async (url, servedAt) => {
+  const answer = await w.app.inject({ method: 'POST', url, body: 'x'.repeat(1_000) });
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json().detail).toBe(`nothing is served at POST ${url}: ${servedAt}`);
+});
+
 test('a byte-order mark is passed over, and of equal names the last one counts', async () => {
   expect((await ask(w, 'list_services', { body: '\uFEFF{}' })).status).toBe(200);
   const answer = await ask(w, 'create_team', { body: '{"name": "first", "name": "last"}' });

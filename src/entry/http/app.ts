@@ -33,6 +33,7 @@ import { senderOf } from '#entry/http/sender.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
+import { unknownAddress } from '#entry/http/unknown_address.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -125,7 +126,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   const answerUnknownPage = await mountConsolePages(app, context.config, findData);
   app.setNotFoundHandler(async (request, reply) => {
     if (await answerUnknownPage(request, reply)) return reply;
-    const error = new AppError('not_found', `nothing is served at ${request.method} ${request.url.split('?')[0]}`);
+    const error = new AppError('not_found', unknownAddress(request.method, request.url));
     return sendProblem(error, request, reply, context.log);
   });
   return app;
