@@ -165,15 +165,18 @@ describe('messages without a stack', () => {
 });
 
 describe('while the release before may run on the same stores', () => {
-  const sideBySide = async (minutes: number) => {
-    const sql = 'update migrated_by set version_3_until = $1';
-    await w.context.db.sql.run(sql, [w.clock.now().add({ minutes })]);
+  const sideBySide = async (minutes: number, minutesOfVersion2 = -1) => {
+    const sql = 'update migrated_by set version_3_until = $1, version_2_until = $2';
+    await w.context.db.sql.run(sql, [
+      w.clock.now().add({ minutes }),
+      w.clock.now().add({ minutes: minutesOfVersion2 }),
+    ]);
   };
   beforeEach(async () => {
     await w.context.db.sql.run(`insert into migrated_by (release) values ('before') on conflict do nothing`);
     await sideBySide(60);
   });
-  afterAll(() => w.context.db.sql.run('update migrated_by set version_3_until = null'));
+  afterAll(() => w.context.db.sql.run('update migrated_by set version_3_until = null, version_2_until = null'));
 
   test('it finds the groups that this one makes, and an error that one of them has told is not told again', async () => {
     const failed = reported('payment refused', 'charge');
@@ -182,6 +185,20 @@ describe('while the release before may run on the same stores', () => {
     expect(await groupOfVersion(3, failed)).toBe(made!.id);
     await sideBySide(-1);
     await arrive(failed, reported('payment refused', 'charge'));
+    expect(await groups()).toHaveLength(1);
+    expect(opened).toHaveLength(1);
+  });
+
+  test('after an upgrade over two versions, too, the other release finds what this one makes', async () => {
+    await sideBySide(60, 60);
+    const sent = event();
+    const [keyOfVersion3, keyOfVersion2] = earlierKeysOf(sent);
+    expect(keyOfVersion2).not.toBe(keyOfVersion3);
+    await arrive(sent);
+    const [made] = await groups();
+    expect(await groupOfVersion(2, sent)).toBe(made!.id);
+    await sideBySide(-1);
+    await arrive(event(), sent);
     expect(await groups()).toHaveLength(1);
     expect(opened).toHaveLength(1);
   });

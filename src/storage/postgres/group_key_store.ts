@@ -70,11 +70,18 @@ const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly
     .where('grouping_version', '<', sql.lit(GROUPING_VERSION)),
 );
 
-/** Whether a release that knows only keys of the version before may be running on the same stores. */
-const IS_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
-  db.selectFrom('migrated_by').select('is_only as isOnly').where('version_3_until', '>', now),
+/**
+ * By which version a release groups that may be running on the same stores; no row when there is none. After an upgrade
+ * over several versions it is the oldest: the releases between know its keys, too.
+ */
+const FIND_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
+  db
+    .selectFrom('migrated_by')
+    .select((eb) =>
+      eb.case().when('version_2_until', '>', now).then(sql.lit<number>(2)).else(sql.lit<number>(3)).end().as('version'),
+    )
+    .where((eb) => eb.or([eb('version_2_until', '>', now), eb('version_3_until', '>', now)])),
 );
-const EARLIER_VERSION = GROUPING_VERSION - 1;
 
 /** Which group an event belongs to where that is more than its own key: earlier versions, merged groups, templates. */
 export class GroupKeyStore {
@@ -99,7 +106,7 @@ export class GroupKeyStore {
       ]),
     );
     const isNew = ({ serviceId, grouping }: SeenEvent): boolean => !known.has(groupKeyOf(serviceId, grouping.key));
-    const isSideBySide = learnt.some(isNew) && (await IS_SIDE_BY_SIDE.rows(this.#session, { now })).length > 0;
+    const [sideBySide] = learnt.some(isNew) ? await FIND_SIDE_BY_SIDE.rows(this.#session, { now }) : [];
     return learnt.map((event, index): PlacedEvent => {
       const { serviceId, grouping } = event;
       const own = known.get(groupKeyOf(serviceId, grouping.key));
@@ -108,10 +115,11 @@ export class GroupKeyStore {
         .find((found) => found !== undefined);
       const found = before ?? own;
       if (found === undefined) {
-        const [key] = isSideBySide && !splitOff.has(index) ? (event.earlierKeys?.() ?? []) : [];
+        const version = sideBySide === undefined || splitOff.has(index) ? GROUPING_VERSION : sideBySide.version;
+        const key = event.earlierKeys?.()[GROUPING_VERSION - 1 - version];
         if (key === undefined) return { event, ownGroupId: null, newKey: null };
         // The release before finds this group only by the key that it would have made.
-        const asBefore = { ...grouping, key, version: EARLIER_VERSION };
+        const asBefore = { ...grouping, key, version };
         const newKey = grouping.key === key ? null : grouping.key;
         return { event: { ...event, grouping: asBefore }, ownGroupId: null, newKey };
       }
