@@ -4,11 +4,12 @@ import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
-import { type Id, newId } from '#kernel/ids.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -64,6 +65,38 @@ export async function buildFixture(w: World, owner: { orgId: Id<'org'>; orgKey: 
   };
 }
 
+/** The same, with one of everything that only operations of the console name. */
+export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; orgKey: string } = w): Promise<Fixture> {
+  const { orgId } = owner;
+  const fixture = await buildFixture(w, owner);
+  const [serviceId, incidentId] = [asId('service', fixture.serviceId), asId('incident', fixture.incidentId)];
+  const userId = asId('user', fixture.userId);
+  const now = w.clock.now();
+  const expiresAt = now.add({ hours: 24 });
+  const made = await w.context.db.transaction(async (session) => {
+    const { incidentNotes, proposals, monitors, maintenance, notifications } = storesOf(session);
+    const proposed = { kind: 'question', agentId: 'agent', agentName: 'Agent', action: null, input: null } as const;
+    const asked = { orgId, incidentId, ...proposed, sentence: 'Shall I go on?', evidence: [], expiresAt };
+    const name = { orgId, serviceId, slug: 'nightly', environment: 'production' };
+    const when = { startsAt: expiresAt, endsAt: null, recurrence: null, timezone: 'UTC' };
+    const what = { serviceId, ruleId: null, labelName: null, labelValue: null };
+    const test = { orgId, incidentId: null, stepIndex: null, kind: 'test', userId, channel: 'email' } as const;
+    const note = { incidentId, userId, agentName: null, body: 'Looking at it.', requestKey: 'fixture' };
+    const [sent] = await notifications.insert(
+      [{ ...test, address: 'a@example.com', status: 'failed', reason: null }],
+      now,
+    );
+    return {
+      noteId: (await incidentNotes.insert(note, now)).id,
+      proposalId: (await proposals.insert(asked, now)).id,
+      monitorId: (await monitors.lockOrCreate(name, now))!.id,
+      maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
+      notificationId: sent!,
+    };
+  });
+  return { ...fixture, ...made, otherGroupId: await seeException(w, orgId, serviceId, { fingerprint: ['other'] }) };
+}
+
 /** What people have of the console beside the actions. */
 async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
   const now = w.clock.now();
@@ -115,8 +148,13 @@ async function sendPoints(w: World, serviceId: Id<'service'>): Promise<void> {
   await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(points) }], newId('job'));
 }
 
-async function seeException(w: World, orgId: Id<'org'>, serviceId: Id<'service'>): Promise<string> {
-  const event = exceptionEvent(w.clock.now(), {});
+async function seeException(
+  w: World,
+  orgId: Id<'org'>,
+  serviceId: Id<'service'>,
+  sent: Partial<ExceptionEvent> = {},
+): Promise<string> {
+  const event = exceptionEvent(w.clock.now(), sent);
   const [group] = await w.context.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
       [{ orgId, serviceId, grouping: groupEvent(event), occurrence: toOccurrence(event) }],

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMonitorFields } from '#actions/monitors/view.ts';
 import { toIncidentActor } from '#core/incidents/incident.ts';
@@ -16,7 +17,7 @@ export const deleteMonitor = defineAction({
   stepUp: true,
   input: Type.Object({ monitorId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), monitorId: IdText, resolvedIncidentIds: Type.Array(IdText) }),
-  example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m' },
+  example: { monitorId: EXAMPLE_IDS.monitorId },
   async handle({ monitorId }, context) {
     const { caller, stores, record } = context;
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMonitorFields } from '#actions/monitors/view.ts';
 
@@ -12,7 +13,7 @@ export const muteMonitor = defineAction({
   effect: 'write',
   input: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }, CLOSED),
   result: Type.Object({ monitorId: IdText, isMuted: Type.Boolean() }),
-  example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m', isMuted: true },
+  example: { monitorId: EXAMPLE_IDS.monitorId, isMuted: true },
   async handle({ monitorId, isMuted }, { caller, stores, now, record }) {
     const monitor = await stores.monitors.lock(caller.orgId, monitorId);
     await stores.monitors.setMuted(monitor.id, isMuted, now);

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { BasedOn, EditedMonitorView, saveEdited } from '#actions/monitors/save_edited.ts';
 import { useJobSchedule } from '#core/monitors/monitor.ts';
@@ -15,7 +16,7 @@ export const resetMonitor = defineAction({
   input: Type.Object({ monitorId: IdText, basedOn: BasedOn }, CLOSED),
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
-  example: { monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m', basedOn: '2027-02-01T10:00:00.000Z' },
+  example: { monitorId: EXAMPLE_IDS.monitorId, basedOn: '2027-02-01T10:00:00.000Z' },
   handle: ({ monitorId, basedOn }, context) =>
     saveEdited(monitorId, basedOn, (monitor) => useJobSchedule(monitor, context.now), context),
 });

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { BasedOn, EditedMonitorView, saveEdited } from '#actions/monitors/save_edited.ts';
 import { EXPECTATION_FIELDS, SCHEDULE_EXAMPLE, SCHEDULE_FIELDS } from '#actions/monitors/schedule_fields.ts';
@@ -27,7 +28,7 @@ export const updateMonitor = defineAction({
   result: EditedMonitorView,
   conflict: 'somebody has changed the monitor since it was read',
   example: {
-    monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m',
+    monitorId: EXAMPLE_IDS.monitorId,
     basedOn: '2027-02-01T10:00:00.000Z',
     ...SCHEDULE_EXAMPLE,
     marginMinutes: 5,

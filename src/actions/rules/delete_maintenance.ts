@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMaintenanceView } from '#actions/rules/maintenance_view.ts';
 import { nextMaintenance } from '#core/incidents/maintenance.ts';
@@ -16,7 +17,7 @@ export const deleteMaintenance = defineAction({
   effect: 'delete',
   input: Type.Object({ maintenanceId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), maintenanceId: IdText }),
-  example: { maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m' },
+  example: { maintenanceId: EXAMPLE_IDS.maintenanceId },
   async handle({ maintenanceId }, context) {
     const { stores, caller, now, record } = context;
     await stores.maintenance.hold(caller.orgId);

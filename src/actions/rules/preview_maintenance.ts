@@ -31,7 +31,7 @@ export const previewMaintenance = defineAction({
     conflictCount: Type.Integer({ description: `of the newest ${COMPARED_MAX} windows for the same thing` }),
   }),
   example: {
-    maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
+    maintenanceId: EXAMPLE_IDS.maintenanceId,
     ...MAINTENANCE_EXAMPLE,
     target: { serviceId: EXAMPLE_IDS.serviceId },
   },

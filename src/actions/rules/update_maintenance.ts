@@ -26,7 +26,7 @@ export const updateMaintenance = defineAction({
   result: MaintenanceView,
   conflict: 'somebody has changed the window since it was read',
   example: {
-    maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
+    maintenanceId: EXAMPLE_IDS.maintenanceId,
     basedOn: '2027-02-01T10:00:00.000Z',
     ...MAINTENANCE_EXAMPLE,
     target: { ruleId: EXAMPLE_IDS.ruleId },

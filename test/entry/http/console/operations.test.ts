@@ -5,10 +5,20 @@ import { CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
 import { ask } from '#test/contract/ask.ts';
-import { buildFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
+import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
 import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
+
+/** Of anything; a kind that only an operation names has to be made by the fixture. */
+const ID = /(?<=")[a-z]+_[0-9a-z]{26}(?=")/g;
+const kindOf = (id: string): string => id.slice(0, id.indexOf('_'));
+
+/** Where something else is told before an id is looked for: that nobody has changed the window, or what it would do. */
+const TOLD_FIRST = new Map<string, readonly [number, string | undefined]>([
+  ['update_maintenance ruleId', [409, 'conflict']],
+  ['preview_maintenance maintenanceId', [200, undefined]],
+]);
 
 let w: World;
 let browsers: Record<Role, Browser>;
@@ -22,9 +32,9 @@ beforeAll(async () => {
     return [role, await signedIn(w, email, `198.51.100.${index}`)] as const;
   });
   browsers = Object.fromEntries(await Promise.all(ofRole)) as Record<Role, Browser>;
-  fixture = await buildFixture(w);
+  fixture = await buildConsoleFixture(w);
   const other = await w.given.organization('Other');
-  theirs = await buildFixture(w, other);
+  theirs = await buildConsoleFixture(w, other);
   const { email } = await givenPerson(w, { role: 'owner', orgId: other.orgId });
   outsider = await signedIn(w, email, '198.51.100.99');
 });
@@ -94,16 +104,39 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
     const text = JSON.stringify(body);
     for (const [kind, id] of Object.entries(fixture)) {
       if (!text.includes(`"${id}"`)) continue;
-      const nowhere = `${id.slice(0, id.indexOf('_'))}_00000000000000000000000000`;
+      const nowhere = `${kindOf(id)}_00000000000000000000000000`;
       const answers = [];
       for (const other of [nowhere, theirs[kind as keyof Fixture]]) {
         answers.push(await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other))));
       }
       for (const { status, body: problem } of answers) {
-        expect([status, problem.code], `${kind}: ${problem.detail}`).toEqual([404, 'not_found']);
+        const expected = TOLD_FIRST.get(`${name} ${kind}`) ?? [404, 'not_found'];
+        expect([status, problem.code], `${kind}: ${problem.detail}`).toEqual(expected);
       }
       const [first, second] = answers.map(({ body: problem }) => ({ ...problem, requestId: '' }));
       expect(second).toEqual(first);
     }
+  });
+
+  test('passes over an id of another organization in a list as one that does not exist', async () => {
+    const text = JSON.stringify(exampleBody(operation, fixture));
+    const listed = new Set(text.match(ID)?.filter((id) => !Object.values(fixture).includes(id)));
+    for (const id of listed) {
+      const foreign = Object.values(theirs).find((their) => kindOf(their) === kindOf(id));
+      if (foreign === undefined) throw new Error(`the fixture makes nothing of the kind of ${id}`);
+      const [first, second] = await Promise.all(
+        [`${kindOf(id)}_00000000000000000000000000`, foreign].map(async (other) => {
+          const { status, text: answer } = await invoke(browsers.owner, name, JSON.parse(text.replaceAll(id, other)));
+          return [status, answer.replaceAll(other, id).replace(/req_\w+/, '')];
+        }),
+      );
+      expect(second).toEqual(first);
+    }
+  });
+
+  test('names no kind of thing that is not tried', () => {
+    const named = JSON.stringify(exampleBody(operation, fixture)).match(ID) ?? [];
+    const made = Object.values(fixture).filter((id) => !Object.values(theirs).includes(id));
+    expect(made.map(kindOf)).toEqual(expect.arrayContaining(named.map(kindOf)));
   });
 });
