@@ -3,9 +3,9 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 /** The base address of this installation, from the page's `<base>`. It ends with a slash. */
 export const BASE = new URL(document.baseURI);
 
-/** An address below the base, for links that leave the application. */
+/** An address below the base, whatever the path says, for links that leave the application. */
 export function addressOf(path: string): string {
-  return new URL(path.replace(/^\/+/, ''), BASE).href;
+  return new URL(`./${path.replace(/^\/+/, '')}`, BASE).href;
 }
 
 /** An error answer of the server, with a message for the person. */

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 
-import { ask, serverNow, setStepUp } from '#console/api/http.ts';
+import { addressOf, ask, serverNow, setStepUp } from '#console/api/http.ts';
 
 interface Answer {
   readonly status: number;
@@ -19,6 +19,17 @@ function answers(...all: (Answer | null)[]) {
   vi.stubGlobal('fetch', fetching);
   return fetching;
 }
+
+test.each([
+  '/incidents?status=open',
+  '//evil.test',
+  '/\t//evil.test',
+  '/\t\\\\evil.test',
+  'https://evil.test',
+  'javascript:alert(1)',
+])('an address stays below the base, whatever is asked for: %j', (path) => {
+  expect(addressOf(path).startsWith(new URL('.', document.baseURI).href)).toBe(true);
+});
 
 const STEP_UP = { status: 403, body: { code: 'step_up_required', detail: 'show your second factor' } };
 const DONE = { status: 200, body: { result: { done: true } } };
