@@ -1,5 +1,5 @@
 import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { CORE_SETTINGS, ValuesOf } from '#kernel/config.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';

@@ -1,5 +1,3 @@
-import type { Steps } from '#kernel/steps.ts';
-
 /** First come, first served, across all requests of this process. */
 const waiting: (() => void)[] = [];
 
@@ -22,15 +20,6 @@ export async function collectInTurns<Item>(items: Iterable<Item>, aTurn: number)
     if (collected.length % aTurn === 0) await nextTurn();
   }
   return collected;
-}
-
-/** Carries out work; after every so many steps, others have their turn. */
-export async function finishInTurns<Result>(steps: Steps<Result>, aTurn: number): Promise<Result> {
-  for (let count = 1; ; count += 1) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (count % aTurn === 0) await nextTurn();
-  }
 }
 
 /** The work that gets the turn runs right after this, before the next callback. */

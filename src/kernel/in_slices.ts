@@ -1,5 +1,5 @@
 import { nextTurn } from '#kernel/event_loop_turns.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 
 /** Small work is done at once, as for most bodies. */
 const FIRST_SLICE_MS = 2;

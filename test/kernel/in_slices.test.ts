@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { pointLimits } from '#ingest/admission/point_admission.ts';
-import { finish, type Steps } from '#ingest/protocols/body/steps.ts';
-import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { finish, type Steps } from '#kernel/steps.ts';
+import { inSlices } from '#kernel/in_slices.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';

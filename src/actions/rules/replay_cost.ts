@@ -6,14 +6,12 @@ import type { PagingRun } from '#core/incidents/replay_paging.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { escalationCost } from '#core/oncall/escalation_cost.ts';
 import { notFound } from '#kernel/errors.ts';
-import { finishInTurns } from '#kernel/event_loop_turns.ts';
 import { asId, type Id } from '#kernel/ids.ts';
+import { inSlices } from '#kernel/in_slices.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 import type { PolicyOfTeam } from '#storage/postgres/rule_search.ts';
 
 const PEOPLE_MAX = 50;
-/** With many steps and schedules, some milliseconds of work. */
-const INCIDENTS_A_TURN = 1;
 
 export const CostView = Type.Object({
   pages: Type.Integer({ description: 'messages that would have been sent' }),
@@ -74,7 +72,7 @@ export async function readCostOf(
       pages,
       nights,
       people: paged,
-    } = await finishInTurns(escalationCost(setting, lives, zoneOf, now.epochMilliseconds), INCIDENTS_A_TURN);
+    } = await inSlices(escalationCost(setting, lives, zoneOf, now.epochMilliseconds));
     return {
       pages,
       nights,

@@ -16,17 +16,14 @@ import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { replayRuleInSteps } from '#core/metrics/replay.ts';
 import { selectorFaults } from '#core/metrics/selector.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
-import { finishInTurns } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
+import { inSlices } from '#kernel/in_slices.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 /** Marks beyond these are not sent, and what more incidents would have cost is not computed. */
 const INCIDENTS_MAX = 500;
 /** Other incidents of the service that may have paged for one; the newest. */
 const OTHERS_MAX = 2_000;
-/** Some milliseconds of work: evaluations of a rule, and incidents that open or end among many windows and others. */
-const EVALUATIONS_A_TURN = 4_000;
-const EVENTS_A_TURN = 1;
 /** So soon is an incident acknowledged that somebody forgets then. */
 const ACKNOWLEDGED_AFTER_MINUTES = 5;
 
@@ -100,7 +97,7 @@ export const replayRule = defineAction({
     const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
     const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
     const history = await readHistory(service, wanted, context);
-    const incidents = await finishInTurns(replayRuleInSteps({ ...config, settings: own }, history), EVALUATIONS_A_TURN);
+    const incidents = await inSlices(replayRuleInSteps({ ...config, settings: own }, history));
     const shown = incidents.slice(0, INCIDENTS_MAX);
     const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
       serviceId: service.id,
@@ -120,13 +117,13 @@ export const replayRule = defineAction({
       acknowledgedAfterMinutes: null,
       now,
     };
-    const paging = await finishInTurns(replayPagingInSteps(openings, setting), EVENTS_A_TURN);
+    const paging = await inSlices(replayPagingInSteps(openings, setting));
     const costOf = policy === null ? null : await readCostOf(policy, context);
     const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
     const forgotten =
       own.repageMinutes === null
         ? []
-        : await finishInTurns(replayPagingInSteps(openings, { ...setting, acknowledgedAfterMinutes }), EVENTS_A_TURN);
+        : await inSlices(replayPagingInSteps(openings, { ...setting, acknowledgedAfterMinutes }));
     const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
     return {
       since: timestamp(history.firstMs),

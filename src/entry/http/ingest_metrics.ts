@@ -9,7 +9,7 @@ import { takePoints } from '#entry/http/take_points.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import type { MetricProtocol } from '#ingest/metric_protocol.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';

@@ -2,7 +2,7 @@ import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { toAppError } from '#entry/http/problem.ts';
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
-import { inSlices } from '#ingest/protocols/body/in_slices.ts';
+import { inSlices } from '#kernel/in_slices.ts';
 import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
 import { AppError } from '#kernel/errors.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';

@@ -3,7 +3,7 @@ import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { EncodedAnswer, MetricProtocol } from '#ingest/metric_protocol.ts';
 import { OtlpJsonDecoder } from '#ingest/protocols/otlp/json.ts';
 import { MetricMapper } from '#ingest/protocols/otlp/metric_mapper.ts';

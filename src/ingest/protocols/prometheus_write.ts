@@ -5,7 +5,7 @@ import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { MetricProtocol, ProtocolAnswer } from '#ingest/metric_protocol.ts';
 import { kindOfSeries, type TypeOfFamily } from '#ingest/protocols/prometheus/counter_names.ts';
 import { readExemplar } from '#ingest/protocols/prometheus/exemplar_reader.ts';

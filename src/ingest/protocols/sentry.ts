@@ -5,8 +5,8 @@ import type { Temporal } from '#kernel/time.ts';
 
 import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
-import { inSlices } from '#ingest/protocols/body/in_slices.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import { inSlices } from '#kernel/in_slices.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { readHead } from '#ingest/protocols/sentry/bounded_json.ts';
 import { readCheckIn, type SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
 import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelope.ts';

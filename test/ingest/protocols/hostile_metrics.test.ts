@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
 import { packPoints, unpackPoints } from '#ingest/packing/pack_points.ts';
-import { finish } from '#ingest/protocols/body/steps.ts';
+import { finish } from '#kernel/steps.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';

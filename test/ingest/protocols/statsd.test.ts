@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { finish } from '#ingest/protocols/body/steps.ts';
+import { finish } from '#kernel/steps.ts';
 import { DatagramReader } from '#ingest/protocols/statsd/datagram_reader.ts';
 import { LineAggregator, AggregationBudget } from '#ingest/protocols/statsd/line_aggregator.ts';
 import { readLine } from '#ingest/protocols/statsd/line.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 
 /** Where the containers end that have at least `LARGE_BYTES`, by where they begin: who skips them need not read them. */
 export type LargeContainers = ReadonlyMap<number, number>;

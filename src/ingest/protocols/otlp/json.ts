@@ -4,7 +4,7 @@ import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
 import { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { JsonAttributes } from '#ingest/protocols/otlp/json_attributes.ts';
 import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
 import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';

@@ -1,4 +1,4 @@
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -12,7 +12,7 @@ import {
   UNREAD_LABEL,
 } from '#ingest/admission/labels.ts';
 import { type DecodedPoints, PointAdmission, type PointLimits } from '#ingest/admission/point_admission.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { familyOf, kindOfTyped } from '#ingest/protocols/prometheus/counter_names.ts';
 import { isSpanLabel, isTraceLabel } from '#ingest/protocols/prometheus/exemplar_reader.ts';
 import { HistogramPoints } from '#ingest/protocols/prometheus/histogram_points.ts';

@@ -1,5 +1,5 @@
 import { TRIMMED_PARTS, type TrimmedPart } from '#core/exceptions/event.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 
 /** No real client sends more; scanning this much takes a few milliseconds. */

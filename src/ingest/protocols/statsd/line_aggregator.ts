@@ -1,7 +1,7 @@
 import { RANGE_LABEL, toRanges } from '#core/metrics/exponential_buckets.ts';
 import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
-import type { Steps } from '#ingest/protocols/body/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import type { Line } from '#ingest/protocols/statsd/line.ts';
 
 /** A gauge that is changed by `+1` is remembered for so many flushes without one. */

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import { finish } from '#ingest/protocols/body/steps.ts';
+import { finish } from '#kernel/steps.ts';
 import { ScratchBuffer } from '#ingest/protocols/prometheus/scratch_buffer.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
 import { varint } from '#test/ingest/metric_bytes.ts';
