@@ -10,8 +10,12 @@ import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 const RELOADED_AT = 'tocsin-reloaded-at';
 const RELOAD_INTERVAL_MS = 30_000;
 
-/** After an update the server no longer has the files that this tab would load next: reload the new version, once. */
+/**
+ * After an update the server no longer has the files that this tab would load next: reload the new version, once. Not
+ * without a network: what is shown would be gone, and nothing in its place.
+ */
 window.addEventListener('vite:preloadError', (event) => {
+  if (!navigator.onLine) return;
   if (Date.now() - Number(sessionStorage.getItem(RELOADED_AT)) < RELOAD_INTERVAL_MS) return;
   event.preventDefault();
   sessionStorage.setItem(RELOADED_AT, String(Date.now()));

@@ -82,4 +82,19 @@ inBrowser('the Me page', () => {
     await page.reload();
     await page.getByText('Where you are logged in').waitFor();
   });
+
+  test('what is entered stays on the page while there is no network, and is saved afterwards', async () => {
+    const h = await openConsole();
+    const { page } = await h.visitor({ path: '/me' });
+    const name = page.getByLabel('Name', { exact: true });
+    const save = page.locator('form', { has: name }).getByRole('button', { name: 'Save' });
+    await name.fill('Olga Night');
+    await page.context().setOffline(true);
+    await save.click();
+    await page.getByText('This device is offline.').first().waitFor();
+    expect(await name.inputValue()).toBe('Olga Night');
+    await page.context().setOffline(false);
+    await save.click();
+    await page.getByText('Your name was changed.').waitFor();
+  });
 });
