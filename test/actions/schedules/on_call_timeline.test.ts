@@ -204,7 +204,7 @@ test('two shifts are swapped together, and the swap is undone together', async (
   await run(undoShiftSwap, undo);
   expect((await run(getOnCallTimeline, MARCH)).schedules).toEqual(before.schedules);
   const audited = await w.context.db.sql.rows<{ action: string }>(
-    `select action from audit_log where action in ('swap_shifts', 'undo_shift_swap') and result = 'done' order by at`,
+    `select action from audit_log where action in ('swap_shifts', 'undo_shift_swap') and result = 'done' order by at, id`,
   );
   expect(audited.map(({ action }) => action)).toEqual([
     'swap_shifts',
