@@ -15,9 +15,11 @@ import { type Config, loadConfig } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
+import { withTimeout } from '#kernel/with_timeout.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
+import { withPostgres } from '#test/kit/templates.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -70,6 +72,25 @@ export interface World extends Organization {
 
 const METRICS_TOKEN = 'a token that opens the metrics';
 
+const CLOSE_MS_MAX = 30_000;
+
+/** What does not close in time fails no test, which is over: it is told, with what the database does meanwhile. */
+async function closeInTime(
+  name: string,
+  close: () => Promise<unknown>,
+  { databaseUrl }: { readonly databaseUrl: string },
+): Promise<void> {
+  await withTimeout(close(), CLOSE_MS_MAX, async () => {
+    const activity = await withPostgres(databaseUrl, async (client) => {
+      const { rows } = await client.query(
+        'select application_name, state, wait_event, left(query, 200) as query from pg_stat_activity where datname = current_database()',
+      );
+      return rows;
+    });
+    console.error(`the ${name} of a world was not closed after ${CLOSE_MS_MAX / 1_000} s`, activity);
+  });
+}
+
 /** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
 export async function world(
   options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
@@ -117,8 +138,8 @@ export async function world(
     return (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
   };
   const close = async (): Promise<void> => {
-    await app.close();
-    await context.close();
+    await closeInTime('API', () => app.close(), databases);
+    await closeInTime('context', () => context.close(), databases);
     databases.release();
     rmSync(dataDir, { recursive: true, force: true });
   };
