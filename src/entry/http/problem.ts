@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 
-import { AppError, ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
+import { AppError, ERROR_CODES, type ErrorCode, errorCodeOf, type Fault } from '#kernel/errors.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
 
@@ -27,12 +27,17 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 
 /** Logs what is ours to look into, and sets all of the answer but its body. */
 export function beginRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): AppError {
-  const known = toLoggedAppError(error, request.id, log);
+  const known = isOfWhoLeft(error, request) ? toAppError(error) : toLoggedAppError(error, request.id, log);
   noteRefusal(request, known);
   if (known.retryAfterSeconds !== undefined) void reply.header('retry-after', String(known.retryAfterSeconds));
   if (known.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer realm="tocsin"');
   void reply.code(known.status).headers({ 'cache-control': 'no-store', 'x-request-id': request.id });
   return known;
+}
+
+/** Whether an answer ended early because nobody was there any more to take it, which is no fault of ours. */
+function isOfWhoLeft(error: unknown, request: FastifyRequest): boolean {
+  return errorCodeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' && request.raw.socket.destroyed;
 }
 
 const refusals = new WeakMap<FastifyRequest, AppError>();
