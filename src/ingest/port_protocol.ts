@@ -21,7 +21,7 @@ export interface PortSender {
 export interface PortConnections {
   /** False when there is no room for a new one, and it was closed. */
   admit(socket: Socket): boolean;
-  /** The connection has shown a good key. */
+  /** The connection has shown a good key just now; told each time. */
   setKnown(socket: Socket): void;
 }
 

@@ -12,7 +12,7 @@ const OF_PROCESS = {
     fallback: 5_000,
     minimum: 10,
     maximum: 1_000_000,
-    reached: 'the oldest that has shown no key is closed',
+    reached: 'the oldest that has shown no key is closed, or one that waits for a request',
   }),
   connectionsOfAddressMax: limit({
     variable: 'LIMIT_CONNECTIONS_OF_ADDRESS',
@@ -81,7 +81,7 @@ const OF_PROCESS = {
     fallback: 2_000,
     minimum: 10,
     maximum: 1_000_000,
-    reached: 'the oldest that has shown no key is closed',
+    reached: 'the oldest that has shown no key is closed, or the one that was used longest ago',
   }),
   portConnectionsOfAddressMax: limit({
     variable: 'LIMIT_GRPC_CONNECTIONS_OF_ADDRESS',

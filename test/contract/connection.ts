@@ -11,8 +11,11 @@ import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 
 /** A connection, what was heard over it, and whether it is closed. It ends with the test. */
-export async function opened(port: number): Promise<Socket & { isGone: boolean; heard: string }> {
-  const socket = Object.assign(connect(port, '127.0.0.1'), { isGone: false, heard: '' });
+export async function opened(
+  port: number,
+  localAddress = '127.0.0.1',
+): Promise<Socket & { isGone: boolean; heard: string }> {
+  const socket = Object.assign(connect({ port, host: '127.0.0.1', localAddress }), { isGone: false, heard: '' });
   socket.on('error', () => {}).on('close', () => (socket.isGone = true));
   socket.setEncoding('utf8').on('data', (text: string) => (socket.heard += text));
   await once(socket, 'connect');

@@ -147,6 +147,35 @@ test('a port limits how many connections without a valid key it has, for how lon
   expect(limitLog.counts.get('portKilobytesWithoutKey')).toBe(1);
 });
 
+test('of connections of a port that have shown a key, the one that was used longest ago makes room', async () => {
+  const limitLog = new LimitLog(silentLog, testClock());
+  const limits = { ...portLimitsOf(DEFAULT_LIMITS), connectionsMax: 3 };
+  const connections = limitPortConnections(limits, { limitLog, trustedProxies: undefined, processes: () => 1 });
+  const server = createServer((socket) => {
+    connections.admit(socket);
+    socket
+      .on('error', () => {})
+      .on('data', (key) => {
+        connections.setKnown(socket);
+        socket.write(key);
+      });
+  });
+  onTestFinished(() => {
+    connections.close();
+    server.close();
+  });
+  const to = await portOf(server);
+  const known = [await opened(to), await opened(to), await opened(to)];
+  for (const index of [0, 1, 2, 0]) {
+    const before = known[index]!.heard.length;
+    known[index]!.write('key');
+    await expect.poll(() => known[index]!.heard.length).toBe(before + 3);
+  }
+  const late = await opened(to, '127.0.0.2');
+  await expect.poll(() => known.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+  expect(late.isGone).toBe(false);
+});
+
 describe('a body that comes in pieces', () => {
   const asked = (path: string, headers: string): string =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${headers}\r\n`;

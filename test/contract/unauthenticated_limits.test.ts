@@ -1,9 +1,11 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import type { FastifyRequest } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { BodyBudget } from '#entry/http/body_budget.ts';
+import { setSender } from '#entry/http/sender.ts';
 import { guarded, opened } from '#test/contract/connection.ts';
 import { world } from '#test/kit/world.ts';
 
@@ -36,6 +38,41 @@ test('when all connections are in use, the one without a key that was idle longe
   await expect.poll(() => second.isGone).toBe(true);
   expect([first.isGone, third.isGone, fourth.isGone]).toEqual([false, false, false]);
   expect(limitLog.counts.get('connectionsMax')).toBe(1);
+});
+
+/** What has shown a key and been answered since, from this address. */
+async function known(port: number, localAddress?: string) {
+  const socket = await opened(port, localAddress);
+  socket.write('GET /known HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => socket.heard).toContain('done');
+  return socket;
+}
+
+/** `/slow` is never answered. */
+const answerKnown: RequestListener = (request, response) => {
+  setSender({ raw: request } as FastifyRequest, 'a sender');
+  if (request.url !== '/slow') answer(request, response);
+};
+
+test('one sender cannot keep others out with connections that wait for a request: the longest idle of the network with most makes room', async () => {
+  const { port, limitLog } = await guarded(answerKnown, { connectionsMax: 4 });
+  const other = await known(port, '127.0.0.2');
+  const many = [await known(port), await known(port), await known(port)];
+  many[0]!.write('GET /again HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(() => many[0]!.heard.match(/done/g)).toHaveLength(2);
+  const stranger = await opened(port, '127.0.0.3');
+  await expect.poll(() => many.map(({ isGone }) => isGone)).toEqual([false, true, false]);
+  expect([other.isGone, stranger.isGone]).toEqual([false, false]);
+  expect(limitLog.counts.get('connectionsMax')).toBe(1);
+});
+
+test('a connection whose request is not answered yet makes room for nobody', async () => {
+  const { port } = await guarded(answerKnown, { connectionsMax: 2 });
+  const busy = [await known(port), await known(port)];
+  for (const socket of busy) socket.write('GET /slow HTTP/1.1\r\nHost: x\r\n\r\n');
+  const stranger = await opened(port, '127.0.0.3');
+  await expect.poll(() => stranger.isGone).toBe(true);
+  expect(busy.map(({ isGone }) => isGone)).toEqual([false, false]);
 });
 
 test('a body that stops arriving is answered with 408, and the connection is closed', async () => {

@@ -6,7 +6,10 @@ import type { LimitName } from '#kernel/limit_settings.ts';
 
 /** How many connections a listener has. */
 export interface ConnectionCounts {
-  /** All connections together. A new one beyond it takes the place of the oldest that has shown no key. */
+  /**
+   * All connections together. A new one beyond it takes the place of the oldest that has shown no key, else of one that
+   * waits for a request: who has a good key cannot keep everybody else out with connections that do nothing.
+   */
   readonly connectionsMax: number;
   /** Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. */
   readonly connectionsOfAddressMax: number;
@@ -31,10 +34,13 @@ export class ConnectionTable {
   readonly #counts: ConnectionCounts;
   readonly #options: ConnectionOptions;
   readonly #proxies: BlockList;
-  readonly #sockets = new Set<Socket>();
+  /** Each with its network; '' for a proxy's. */
+  readonly #sockets = new Map<Socket, string>();
   /** Those that have shown no key, with their networks, the one that was idle longest first. */
   readonly #unauthenticated = new Map<Socket, string>();
   readonly #ofNetwork = new Map<string, number>();
+  /** By network those that have shown a key and wait for a request, the one that has waited longest first. */
+  readonly #idle = new Map<string, Set<Socket>>();
 
   constructor(counts: ConnectionCounts, options: ConnectionOptions) {
     this.#counts = counts;
@@ -57,21 +63,19 @@ export class ConnectionTable {
     }
     if (this.#sockets.size >= connectionsMax) {
       limitLog.met(names.inAll, network);
-      const [oldest] = this.#unauthenticated.keys();
+      const [oldest = this.#longestIdle()] = this.#unauthenticated.keys();
       if (oldest === undefined) {
         socket.destroy();
         return null;
       }
+      this.#forget(oldest);
       oldest.destroy();
     }
     const counted = isProxy ? '' : network;
-    this.#sockets.add(socket);
+    this.#sockets.set(socket, counted);
     this.#unauthenticated.set(socket, counted);
     this.#ofNetwork.set(counted, (this.#ofNetwork.get(counted) ?? 0) + 1);
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      this.setKnown(socket);
-    });
+    socket.once('close', () => this.#forget(socket));
     return counted;
   }
 
@@ -85,10 +89,39 @@ export class ConnectionTable {
     else this.#ofNetwork.delete(network);
   }
 
-  /** The connection was in use just now. */
-  touch(socket: Socket): void {
-    const network = this.#unauthenticated.get(socket);
-    if (network !== undefined && this.#unauthenticated.delete(socket)) this.#unauthenticated.set(socket, network);
+  /** The connection has a request that is not answered yet. */
+  setBusy(socket: Socket): void {
+    const network = this.#sockets.get(socket);
+    if (network === undefined) return;
+    const idle = this.#idle.get(network);
+    if (idle?.delete(socket) === true && idle.size === 0) this.#idle.delete(network);
+  }
+
+  /** The connection waits for a request from now on. */
+  setIdle(socket: Socket): void {
+    this.setBusy(socket);
+    const network = this.#sockets.get(socket);
+    if (network === undefined) return;
+    if (this.#unauthenticated.delete(socket)) {
+      this.#unauthenticated.set(socket, network);
+      return;
+    }
+    const idle = this.#idle.get(network) ?? new Set();
+    this.#idle.set(network, idle.add(socket));
+  }
+
+  /** Of the network with the most idle connections the one that has waited longest. */
+  #longestIdle(): Socket | undefined {
+    let most: ReadonlySet<Socket> = new Set();
+    for (const idle of this.#idle.values()) if (idle.size > most.size) most = idle;
+    return most.values().next().value;
+  }
+
+  /** At once when it makes room: of many connections that come in one moment each needs a place of its own. */
+  #forget(socket: Socket): void {
+    this.setKnown(socket);
+    this.setBusy(socket);
+    this.#sockets.delete(socket);
   }
 }
 

@@ -113,15 +113,17 @@ export function limitConnections(
       answered: null,
     };
     connection.last = last;
+    table.setBusy(socket);
     if (isDraining) response.shouldKeepAlive = false;
     response.once('close', () => {
       last.answered = { bytes: socket.bytesRead, at: performance.now() };
+      const isLast = connection.last === last;
       if (!request.complete) {
         // Who has read a part of the body, as of an envelope, leaves the rest: the next request is behind it.
         request.resume();
-      } else if (connection.last === last) connection.last = null;
+      } else if (isLast) connection.last = null;
       if (isDraining) socket.destroySoon();
-      table.touch(socket);
+      if (isLast) table.setIdle(socket);
     });
   });
 

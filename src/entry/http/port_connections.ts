@@ -51,6 +51,7 @@ export function limitPortConnections(
     setKnown(socket) {
       unauthenticated.delete(socket);
       table.setKnown(socket);
+      table.setIdle(socket);
     },
     close: () => clearInterval(look),
   };
