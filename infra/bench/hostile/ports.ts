@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { HostileTarget } from './bodies.ts';
+import { http2Floods } from './http2_floods.ts';
 
 /** What is sent to a port that does not speak HTTP/1. */
 export interface HostilePort {
@@ -81,6 +82,7 @@ export function hostilePorts({ statsdPort, grpcPort, ingestionKey }: HostileTarg
     calls('a good key, 8 MiB of zeros', () => ({ authorization: `Bearer ${ingestionKey}` })),
     calls('60 kB of headers', () => ({ authorization: `Bearer ${badKey()}`, 'x-much': 'x'.repeat(60_000) })),
     { kind: 'gRPC: idle connections', bytes: 0, send: () => connectOnce(grpcPort), atOnce: 1_000 },
+    ...http2Floods(grpcPort, ingestionKey),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 
@@ -5,6 +6,7 @@ import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@g
 
 import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
+import { FramePacer } from '#ingest/protocols/http2/frame_pacer.ts';
 import { decodeOtlpMetrics, encodeOtlpAnswer, STATUS_CODES } from '#ingest/protocols/otlp_metrics.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -38,8 +40,9 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
   const grpc = await import('@grpc/grpc-js');
   const bodies = new KeyedLimit(BODIES);
   const admitted = new WeakMap<Metadata, Admitted>();
-  /** By what a call says of its connection. */
-  const sockets = new Map<string, Socket>();
+  const pacer = new FramePacer();
+  /** The connection of a call: the library says nothing of one that is paced. */
+  const sockets = new AsyncLocalStorage<Socket>();
 
   const statusOf = (error: unknown): StatusObject => {
     const known = error instanceof AppError ? error : new AppError('internal', 'internal error');
@@ -54,10 +57,9 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
   };
 
   /** Checks the key and waits for a turn. Nothing of the body is read before. */
-  const admit = async (metadata: Metadata, call: ServerInterceptingCallInterface): Promise<Admitted> => {
-    const peer = call.getPeer();
-    const sender = await open(keyOf(metadata), peer.replace(/:\d+$/, ''));
-    const socket = sockets.get(peer);
+  const admit = async (metadata: Metadata): Promise<Admitted> => {
+    const socket = sockets.getStore();
+    const sender = await open(keyOf(metadata), socket?.remoteAddress ?? '');
     if (socket !== undefined) connections.setKnown(socket);
     if (bodies.countOf(sender.serviceId) >= WAITING_MAX) {
       throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
@@ -86,7 +88,7 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
       start(next) {
         next({
           onReceiveMetadata(metadata, pass) {
-            admit(metadata, call).then(
+            admit(metadata).then(
               (one) => {
                 const timer = setTimeout(() => call.sendStatus(statusOf(tooSlow())), CALL_MS);
                 end = () => {
@@ -146,10 +148,7 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
   const listener = createServer((socket: Socket) => {
     socket.on('error', () => {});
     if (!connections.admit(socket)) return;
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    sockets.set(peer, socket);
-    socket.once('close', () => sockets.delete(peer));
-    injector.injectConnection(socket);
+    sockets.run(socket, () => injector.injectConnection(pacer.pace(socket)));
   });
   listener.listen(port, host);
   await once(listener, 'listening');
