@@ -127,6 +127,8 @@ test('a connection that asks for more than it waits for is closed, and others ar
   const greedy = await asking(50);
   await expect.poll(() => greedy.socket.closed).toBe(true);
   expect(greedy.answers()).toBeLessThan(4);
+  // Only the errors of its own requests are without a stack.
+  expect(new Error('of somebody else').stack).toContain('limits.test.ts');
   patient.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3));
   await expect.poll(patient.answers).toBe(6);
   expect(await w.metrics()).toContain('tocsin_limits_met_total{limit="LIMIT_PIPELINED_REQUESTS"} 1');

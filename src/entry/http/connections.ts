@@ -162,7 +162,7 @@ export function limitConnections(
       response.once('close', () => (connection.unanswered -= 1));
       if (connection.unanswered <= limits.pipelinedMax) return true;
       limitLog.met('pipelinedMax', connection.network);
-      socket.destroy();
+      destroyWithRequests(socket);
       return false;
     },
     refusePieces(socket) {
@@ -178,4 +178,15 @@ export function limitConnections(
     },
     close: () => clearInterval(look),
   };
+}
+
+/**
+ * Closes a connection with many requests. Node gives each of them an error whose stack nobody reads: of 1,900 in one read
+ * that took 40 ms.
+ */
+function destroyWithRequests(socket: Socket): void {
+  const { stackTraceLimit } = Error;
+  socket.prependOnceListener('close', () => (Error.stackTraceLimit = 0));
+  socket.once('close', () => (Error.stackTraceLimit = stackTraceLimit));
+  socket.destroy();
 }
