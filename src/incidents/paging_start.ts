@@ -1,5 +1,6 @@
 import { findLead, nextLead } from '#core/incidents/group.ts';
-import { findQuiet as findQuietOf, labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
+import { labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
+import { QuietTimes } from '#core/incidents/quiet_times.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { planSteps, stepAt } from '#core/oncall/escalation.ts';
@@ -23,12 +24,6 @@ export type PagingStart =
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
   | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
 
-/** Until when pages wait, and the maintenance that says so. */
-interface Quiet {
-  readonly until: Temporal.Instant;
-  readonly maintenance: string;
-}
-
 /** When an incident of this firing begins to page, where the organization has this maintenance. */
 export async function decidePagingStart(
   unit: UnitOfWork,
@@ -37,13 +32,14 @@ export async function decidePagingStart(
 ): Promise<PagingStart> {
   const { rule, cause } = firing;
   const { stores, now } = unit;
-  let quiet = quietOf(windows, subjectOf(firing), now);
+  const subject = subjectOf(firing);
+  let quiet = new QuietTimes(windows).find(subject, now);
   if (quiet !== null) {
     // Whoever ends a maintenance releases the incidents that wait for it: this one must be among them.
     await stores.maintenance.hold(rule.orgId);
-    quiet = await findQuiet(unit, rule.orgId, subjectOf(firing));
+    quiet = (await readQuietTimes(unit, rule.orgId)).find(subject, now);
   }
-  if (quiet !== null) return { kind: 'quiet', ...quiet };
+  if (quiet !== null) return { kind: 'quiet', until: quiet.until, maintenance: quiet.window.name };
   if (!mayFollow(firing)) return { kind: 'at_once' };
   const { groupMinutes } = settingsOf(rule.settings);
   const open = await stores.incidentPaging.lockLeads(rule.serviceId, now.subtract({ minutes: groupMinutes }));
@@ -59,20 +55,11 @@ export function startsAt(start: PagingStart): Temporal.Instant | null {
 
 /** Whether this firing would page at once if it opened an incident of its own. */
 export async function isQuiet(unit: UnitOfWork, firing: Fired): Promise<boolean> {
-  return (await findQuiet(unit, firing.rule.orgId, subjectOf(firing))) !== null;
+  return (await readQuietTimes(unit, firing.rule.orgId)).find(subjectOf(firing), unit.now) !== null;
 }
 
-async function findQuiet(
-  { stores, now }: UnitOfWork,
-  orgId: Id<'org'>,
-  subject: MaintenanceSubject,
-): Promise<Quiet | null> {
-  return quietOf(await stores.maintenance.list(orgId), subject, now);
-}
-
-function quietOf(windows: readonly MaintenanceRow[], subject: MaintenanceSubject, now: Temporal.Instant): Quiet | null {
-  const quiet = findQuietOf(windows, subject, now);
-  return quiet && { until: quiet.until, maintenance: quiet.window.name };
+async function readQuietTimes({ stores }: UnitOfWork, orgId: Id<'org'>): Promise<QuietTimes<MaintenanceRow>> {
+  return new QuietTimes(await stores.maintenance.list(orgId));
 }
 
 /** Whether another incident may page for that of this firing. */
@@ -89,17 +76,21 @@ function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
 /** After a maintenance was added or taken away: incidents that wait begin to page when they would by now. */
 export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
   const { stores, now } = unit;
+  const quietTimes = await readQuietTimes(unit, orgId);
   for (const incidentId of await stores.incidentPaging.listQuiet(orgId, now, QUIET_MAX)) {
     const incident = await stores.incidents.lock(incidentId);
     if (incident?.status !== 'triggered' || incident.quietUntil === null) continue;
     const { serviceId, ruleId } = incident;
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const labels = rule === undefined ? {} : labelsOf(rule);
-    const quiet = await findQuiet(unit, orgId, { serviceId, ruleId, labels });
+    const quiet = quietTimes.find({ serviceId, ruleId, labels }, now);
     if (quiet?.until.epochMilliseconds === incident.quietUntil.epochMilliseconds) continue;
     await movePaging(unit, incident, quiet?.until ?? null);
     if (quiet === null) await stores.timeline.record(incident.id, 'maintenance_ended', {}, now);
-    else await stores.timeline.record(incident.id, 'quiet', { ...quiet, until: toTimestamp(quiet.until) }, now);
+    else {
+      const waits = { maintenance: quiet.window.name, until: toTimestamp(quiet.until) };
+      await stores.timeline.record(incident.id, 'quiet', waits, now);
+    }
   }
 }
 

@@ -6,6 +6,7 @@ import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 import { isFor, labelsOf, nextMaintenance } from '#core/incidents/maintenance.ts';
 import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { LinkedIncident } from '#storage/postgres/incident_paging_store.ts';
 
 const FOLLOWERS_SHOWN = 50;
@@ -49,13 +50,14 @@ export const getIncidentLinks = defineAction({
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
     const subject = { serviceId, ruleId, labels: rule === undefined ? {} : labelsOf(rule) };
     const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
+    const clocks = new ZoneClocks();
     return {
       lead: lead === undefined ? null : toView(lead),
       followers: followers.map(toView),
       followerCount,
       quietUntil: toTimestampOrNull(quietUntil),
       maintenance: windows.flatMap((window) => {
-        const next = nextMaintenance(window, now);
+        const next = nextMaintenance(window, now, clocks);
         if (next === null || !isAtOrBefore(next.startsAt, now)) return [];
         const { startsAt, endsAt } = next;
         return {

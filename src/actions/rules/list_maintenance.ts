@@ -5,6 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { NamedMaintenanceView, toMaintenanceView } from '#actions/rules/maintenance_view.ts';
 import { rulesOf } from '#core/incidents/maintenance.ts';
+import { ZoneClocks } from '#kernel/zone_clock.ts';
 
 export const listMaintenance = defineAction({
   name: 'list_maintenance',
@@ -32,9 +33,10 @@ export const listMaintenance = defineAction({
       orgId,
       rows.flatMap((row) => row.ruleId ?? []),
     );
+    const clocks = new ZoneClocks();
     return {
       windows: rows.map((row) => ({
-        ...toMaintenanceView(row, now),
+        ...toMaintenanceView(row, now, clocks),
         targetName:
           (row.serviceId !== null && services.get(row.serviceId)) ||
           (row.ruleId !== null && ruleNames.get(row.ruleId)) ||

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { nextMaintenance, RECURRENCE_MINUTES } from '#core/incidents/maintenance.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { ZoneClocks } from '#kernel/zone_clock.ts';
 import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
 
 export const RecurrenceView = Type.Object(
@@ -47,8 +48,12 @@ export const NamedMaintenanceView = Type.Object({
   targetName: nullable(Type.String({ description: 'of the service or the rule; null for a label' })),
 });
 
-export function toMaintenanceView(row: MaintenanceRow, now: Temporal.Instant): Static<typeof MaintenanceView> {
-  const next = nextMaintenance(row, now);
+export function toMaintenanceView(
+  row: MaintenanceRow,
+  now: Temporal.Instant,
+  clocks?: ZoneClocks,
+): Static<typeof MaintenanceView> {
+  const next = nextMaintenance(row, now, clocks);
   const { labelName, labelValue, recurrence } = row;
   return {
     maintenanceId: row.id,

@@ -6,6 +6,7 @@ import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { MAINTENANCE_EXAMPLE, MAINTENANCE_FIELDS, readMaintenance } from '#actions/rules/maintenance_input.ts';
 import { haveCommonSubject, nextMaintenance, nextOverlap, rulesOf } from '#core/incidents/maintenance.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { ZoneClocks } from '#kernel/zone_clock.ts';
 
 const Span = { startsAt: Timestamp, endsAt: Timestamp };
 const NEXT_SHOWN = 3;
@@ -40,16 +41,17 @@ export const previewMaintenance = defineAction({
     const wanted = await readMaintenance(input, context);
     const rules = await stores.maintenance.listRules(caller.orgId);
     const windows = await stores.maintenance.list(caller.orgId);
+    const clocks = new ZoneClocks();
     const conflicts = windows
       .filter((window) => window.id !== maintenanceId && haveCommonSubject(window, wanted, rules))
       .slice(0, COMPARED_MAX)
       .flatMap((window) => {
-        const overlap = nextOverlap(window, wanted, now);
+        const overlap = nextOverlap(window, wanted, now, clocks);
         return overlap === null ? [] : { maintenanceId: window.id, name: window.name, ...toSpan(overlap) };
       });
     const next: { startsAt: string; endsAt: string }[] = [];
     for (let from = now; next.length < NEXT_SHOWN;) {
-      const found = nextMaintenance(wanted, from);
+      const found = nextMaintenance(wanted, from, clocks);
       if (found === null) break;
       next.push(toSpan(found));
       from = found.endsAt;

@@ -1,7 +1,8 @@
 import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
-import { Temporal } from '#kernel/time.ts';
+import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
+import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
 
 type Instant = Temporal.Instant;
 
@@ -42,11 +43,12 @@ export interface MaintenanceSubject {
 
 export const RECURRENCE_MINUTES = { min: 5, max: 720 };
 export const MAINTENANCE_DAYS_MAX = 31;
-const DAY_MINUTES = 1_440;
-/** Windows that follow one another without a gap are taken together, but no more than these. */
-const CHAINED_MAX = 100;
+const MINUTE_MS = 60_000;
+const DAYS_BEFORE = 2;
+/** A window that recurs weekly does so within a week, and a day more where that day does not have its time. */
+const DAYS_TO_NEXT_MAX = 9;
 /** Two windows that recur weekly meet within two weeks, or never. */
-const OVERLAP_TRIES = 30;
+const OVERLAP_DAYS = 15;
 
 export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): boolean {
   if (target.serviceId !== null) return target.serviceId === subject.serviceId;
@@ -60,35 +62,6 @@ export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleC
   if (metric === null) return {};
   const demanded = readSelector(metric).matchers.filter(({ operator, value }) => operator === '=' && value !== '');
   return Object.fromEntries(demanded.map(({ label, value }) => [label, value]));
-}
-
-/**
- * Until when pages wait that would begin at this instant, null for not at all. Windows that overlap or follow one
- * another count together; after 31 days pages no longer wait, whatever the windows say.
- */
-export function quietUntil(windows: readonly MaintenanceTimes[], at: Instant): Instant | null {
-  const latest = at.add({ hours: 24 * MAINTENANCE_DAYS_MAX });
-  let until = at;
-  for (let chained = 0; chained < CHAINED_MAX; chained += 1) {
-    const ends = windows.flatMap((window) => endOf(window, until) ?? []);
-    const [last] = ends.toSorted((a, b) => Temporal.Instant.compare(b, a));
-    if (last === undefined) break;
-    until = last;
-    if (Temporal.Instant.compare(until, latest) >= 0) return latest;
-  }
-  return Temporal.Instant.compare(until, at) > 0 ? until : null;
-}
-
-/** Until when pages about a subject wait that would begin at this instant, and the window that says so; null for not at all. */
-export function findQuiet<Window extends MaintenanceTimes & MaintenanceTarget>(
-  windows: readonly Window[],
-  subject: MaintenanceSubject,
-  at: Instant,
-): { readonly until: Instant; readonly window: Window } | null {
-  const own = windows.filter((window) => isFor(window, subject));
-  const until = quietUntil(own, at);
-  const window = until === null ? undefined : own.find((one) => endOf(one, at) !== null);
-  return until === null || window === undefined ? null : { until, window };
 }
 
 /** The rules that a window keeps quiet, out of these. */
@@ -110,77 +83,78 @@ export function haveCommonSubject(
   return isSame || rules.some((rule) => isFor(a, rule) && isFor(b, rule));
 }
 
-/** The next time, from this instant on, in which both are in effect; null when there is none within `tries` turns of them. */
+/** The next time, from this instant on, in which both are in effect; null when there is none within two weeks of both. */
 export function nextOverlap(
   a: MaintenanceTimes,
   b: MaintenanceTimes,
   from: Instant,
-  tries = OVERLAP_TRIES,
+  clocks = new ZoneClocks(),
 ): { readonly startsAt: Instant; readonly endsAt: Instant } | null {
-  let at = from;
-  for (let tried = 0; tried < tries; tried += 1) {
-    const [one, other] = [nextMaintenance(a, at), nextMaintenance(b, at)];
-    if (one === null || other === null) return null;
-    const startsAt = later(from, later(one.startsAt, other.startsAt));
-    const endsAt = earlier(one.endsAt, other.endsAt);
-    if (Temporal.Instant.compare(startsAt, endsAt) < 0) return { startsAt, endsAt };
-    at = endsAt;
+  const sinceMs = later(from, later(a.startsAt, b.startsAt)).epochMilliseconds;
+  const of = (window: MaintenanceTimes) => occurrencesBetween(window, sinceMs, sinceMs + OVERLAP_DAYS * DAY_MS, clocks);
+  const [ofA, ofB] = [of(a), of(b)];
+  for (let atA = 0, atB = 0; ;) {
+    const [one, other] = [ofA[atA], ofB[atB]];
+    if (one === undefined || other === undefined) return null;
+    const both = { fromMs: Math.max(sinceMs, one.fromMs, other.fromMs), toMs: Math.min(one.toMs, other.toMs) };
+    if (both.fromMs < both.toMs) return toInstants(both);
+    if (one.toMs < other.toMs) atA += 1;
+    else atB += 1;
   }
-  return null;
 }
 
 /** When it is or will next be in effect, from this instant on; null when it is over. */
 export function nextMaintenance(
   window: MaintenanceTimes,
   from: Instant,
+  clocks = new ZoneClocks(),
 ): { readonly startsAt: Instant; readonly endsAt: Instant } | null {
-  const { startsAt, endsAt, recurrence, timezone } = window;
-  if (endsAt !== null && Temporal.Instant.compare(endsAt, from) <= 0) return null;
-  if (recurrence === null) return endsAt === null ? null : { startsAt, endsAt };
-  const since = later(startsAt, from);
-  const first = since.toZonedDateTimeISO(timezone).toPlainDate().subtract({ days: 1 });
-  for (let day = 0; day <= 9; day += 1) {
-    const found = occurrenceOn(first.add({ days: day }), window, recurrence);
-    if (found !== null && Temporal.Instant.compare(found.endsAt, since) > 0) return found;
+  const sinceMs = later(window.startsAt, from).epochMilliseconds;
+  const [found] = occurrencesBetween(window, sinceMs, sinceMs + DAYS_TO_NEXT_MAX * DAY_MS, clocks);
+  return found === undefined ? null : toInstants(found);
+}
+
+function toInstants({ fromMs, toMs }: Occurrence) {
+  return { startsAt: fromEpochMilliseconds(fromMs), endsAt: fromEpochMilliseconds(toMs) };
+}
+
+/** A time in which a window is in effect, in epoch milliseconds; `toMs` is no part of it. */
+export interface Occurrence {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** When a window is in effect between two instants, the first included, in order. */
+export function occurrencesBetween(
+  { startsAt, endsAt, recurrence, timezone }: MaintenanceTimes,
+  sinceMs: number,
+  untilMs: number,
+  clocks: ZoneClocks,
+): Occurrence[] {
+  const firstMs = startsAt.epochMilliseconds;
+  const lastMs = endsAt?.epochMilliseconds ?? Infinity;
+  if (firstMs >= untilMs || lastMs <= sinceMs) return [];
+  if (recurrence === null) return [{ fromMs: firstMs, toMs: lastMs }];
+  const [hours = 0, minutes = 0] = recurrence.startTime.split(':').map(Number);
+  const clock = clocks.of(timezone);
+  const startOfDay = (hours * 60 + minutes) * MINUTE_MS;
+  const found: Occurrence[] = [];
+  // One that began the day before may go on, by the wall clock and by what a change of the clocks adds.
+  const first = Math.floor(clock.wallOf(sinceMs) / DAY_MS) - DAYS_BEFORE;
+  const last = Math.floor(clock.wallOf(untilMs) / DAY_MS);
+  for (let day = first; day <= last; day += 1) {
+    if (!recurrence.weekdays.includes(weekdayOf(day))) continue;
+    const wall = day * DAY_MS + startOfDay;
+    const fromMs = Math.max(firstMs, clock.instantOf(wall));
+    const toMs = Math.min(lastMs, clock.instantOf(wall + recurrence.minutes * MINUTE_MS));
+    if (fromMs < toMs && fromMs < untilMs && toMs > sinceMs) found.push({ fromMs, toMs });
   }
-  return null;
+  return found;
 }
 
-/** The end of the window if it is in effect at this instant. */
-function endOf(window: MaintenanceTimes, at: Instant): Instant | null {
-  const { startsAt, endsAt, recurrence, timezone } = window;
-  if (Temporal.Instant.compare(at, startsAt) < 0) return null;
-  if (endsAt !== null && Temporal.Instant.compare(at, endsAt) >= 0) return null;
-  if (recurrence === null) return endsAt;
-  const today = at.toZonedDateTimeISO(timezone).toPlainDate();
-  const back = Math.ceil(recurrence.minutes / DAY_MINUTES) + 1;
-  const ends = Array.from({ length: back + 1 }, (_, days) => {
-    const found = occurrenceOn(today.subtract({ days }), window, recurrence);
-    const isIn =
-      found !== null &&
-      Temporal.Instant.compare(found.startsAt, at) <= 0 &&
-      Temporal.Instant.compare(at, found.endsAt) < 0;
-    return isIn ? found.endsAt : null;
-  });
-  return ends.reduce((last, end) => (last === null || (end !== null && later(last, end) === end) ? end : last), null);
-}
-
-/** On a day of its zone, cut to the time in which it recurs; null when it does not, or nothing is left. */
-function occurrenceOn(
-  date: Temporal.PlainDate,
-  { startsAt, endsAt, timezone }: MaintenanceTimes,
-  { weekdays, startTime, minutes }: Recurrence,
-): { readonly startsAt: Instant; readonly endsAt: Instant } | null {
-  if (!weekdays.includes(date.dayOfWeek)) return null;
-  const wall = date.toPlainDateTime(Temporal.PlainTime.from(startTime));
-  const start = later(wall.toZonedDateTime(timezone).toInstant(), startsAt);
-  const wallEnd = wall.add({ minutes }).toZonedDateTime(timezone).toInstant();
-  const end = endsAt !== null && Temporal.Instant.compare(endsAt, wallEnd) < 0 ? endsAt : wallEnd;
-  return Temporal.Instant.compare(start, end) < 0 ? { startsAt: start, endsAt: end } : null;
-}
-
-function earlier(a: Instant, b: Instant): Instant {
-  return Temporal.Instant.compare(a, b) <= 0 ? a : b;
+/** 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday. */
+function weekdayOf(day: number): number {
+  return ((((day + 3) % 7) + 7) % 7) + 1;
 }
 
 function later(a: Instant, b: Instant): Instant {

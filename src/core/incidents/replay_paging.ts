@@ -1,10 +1,6 @@
 import { findLead, nextLead, type Opening, type PossibleLead } from '#core/incidents/group.ts';
-import {
-  findQuiet,
-  type MaintenanceSubject,
-  type MaintenanceTarget,
-  type MaintenanceTimes,
-} from '#core/incidents/maintenance.ts';
+import type { MaintenanceSubject, MaintenanceTarget, MaintenanceTimes } from '#core/incidents/maintenance.ts';
+import { QuietTimes } from '#core/incidents/quiet_times.ts';
 import { staleAt } from '#core/incidents/stale.ts';
 import { finish, type Steps } from '#kernel/steps.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -92,10 +88,11 @@ export function* replayPagingInSteps<Window extends MaintenanceTimes & Maintenan
 ): Steps<ReplayedPaging<Window>[]> {
   const open = new Set<Replayed<Window>>();
   const replayed: (Replayed<Window> | undefined)[] = [];
+  const quietTimes = new QuietTimes(setting.windows);
   for (const event of eventsOf(incidents, setting.others)) {
     yield;
     if (event.kind === 'open') {
-      const opened = openOne(event.index, event.incident, open, setting);
+      const opened = openOne(event.index, event.incident, open, { quietTimes, others: setting.others });
       replayed[event.index] = opened;
       open.add(opened);
       continue;
@@ -137,11 +134,11 @@ function openOne<Window extends MaintenanceTimes & MaintenanceTarget>(
   index: number,
   incident: ReplayedOpening,
   open: ReadonlySet<Replayed<Window>>,
-  { windows, others }: PagingSetting<Window>,
+  { quietTimes, others }: { readonly quietTimes: QuietTimes<Window>; readonly others: readonly RealIncident[] },
 ): Replayed<Window> {
   const now = incident.openedAt;
   const state = { index, incident, isOpen: true };
-  const quiet = findQuiet(windows, incident, now);
+  const quiet = quietTimes.find(incident, now);
   if (quiet !== null) {
     return { ...state, start: { kind: 'quiet', ...quiet }, from: quiet.until, lead: null, isQuiet: true };
   }
