@@ -50,8 +50,9 @@ function byLength(names: readonly string[]): ReadonlyMap<number, readonly Buffer
 const ENTRIES_MAX = 200;
 const LIST_ENDS = 150;
 const BYTE_ORDER_MARK_BYTES = 3;
-/** Lists are skimmed once per level. */
 const LEVELS_MAX = 12;
+/** Where a container of so many bytes ends is kept: a list is skimmed before what is in it is read. */
+const LARGE_BYTES = 4_096;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
@@ -77,6 +78,8 @@ class BoundedReader {
   #left: number;
   /** The fields of the event that are read. */
   readonly #names: Names;
+  /** Where large containers end, by where they begin. */
+  readonly #ends = new Map<number, number>();
 
   constructor(bytes: Buffer, valuesMax: number, names: Names) {
     this.#bytes = bytes;
@@ -164,9 +167,31 @@ class BoundedReader {
   /** Skips the value that begins here. */
   #pass(): void {
     const byte = this.#bytes[this.#at];
-    if (byte === BRACE || byte === BRACKET) this.#at = endOfRest(this.#bytes, this.#at + 1);
+    if (byte === BRACE || byte === BRACKET) this.#at = this.#ends.get(this.#at) ?? this.#endOfContainer(this.#at);
     else if (byte === QUOTE) this.#at = endOfString(this.#bytes, this.#at) + 1;
     else this.#at = endOfWord(this.#bytes, this.#at);
+  }
+
+  /** The position after the container that begins here. Those in it will be passed next, down to the last level that is read. */
+  #endOfContainer(start: number): number {
+    const bytes = this.#bytes;
+    const starts: number[] = [];
+    let level = 0;
+    let at = start;
+    do {
+      const byte = bytes[at];
+      if (byte === QUOTE) at = endOfString(bytes, at);
+      else if (byte === BRACE || byte === BRACKET) {
+        if (level < LEVELS_MAX) starts[level] = at;
+        level += 1;
+      } else if (byte === BRACE_END || byte === BRACKET_END) {
+        level -= 1;
+        const begun = level < LEVELS_MAX ? starts[level] : undefined;
+        if (begun !== undefined && at - begun > LARGE_BYTES) this.#ends.set(begun, at + 1);
+      }
+      at += 1;
+    } while (level > 0 && at < bytes.length);
+    return at;
   }
 
   #skipWhitespace(): void {
