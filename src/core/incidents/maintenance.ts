@@ -134,7 +134,7 @@ export function occurrencesBetween(
   const firstMs = startsAt.epochMilliseconds;
   const lastMs = endsAt?.epochMilliseconds ?? Infinity;
   if (firstMs >= untilMs || lastMs <= sinceMs) return [];
-  if (recurrence === null) return [{ fromMs: firstMs, toMs: lastMs }];
+  if (recurrence === null) return endsAt === null ? [] : [{ fromMs: firstMs, toMs: lastMs }];
   const [hours = 0, minutes = 0] = recurrence.startTime.split(':').map(Number);
   const clock = clocks.of(timezone);
   const startOfDay = (hours * 60 + minutes) * MINUTE_MS;

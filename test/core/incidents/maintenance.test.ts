@@ -180,6 +180,12 @@ test('maintenance without an end or a gap still lets pages go after 31 days', ()
   expect(quietUntil(halves, at)?.toString()).toBe('2026-03-04T00:00:00Z');
 });
 
+test('a window that neither recurs nor ends keeps nothing quiet', () => {
+  const at = Temporal.Instant.from('2026-02-01T00:00:00Z');
+  const endless = { startsAt: at, endsAt: null, recurrence: null, timezone: 'UTC' };
+  expect([nextMaintenance(endless, at), quietUntil([endless], at)]).toEqual([null, null]);
+});
+
 test('what was found out about one instant changes nothing for another', () => {
   fc.assert(
     fc.property(
