@@ -165,6 +165,8 @@ inBrowser('incidents', () => {
     await page.getByText('No results').waitFor();
     await page.getByLabel('Search pages, services and incidents').fill('checkout');
     await page.getByRole('button', { name: 'checkout', exact: true }).waitFor();
+    // Until the server has answered, the incident that was just resolved is still found, above the service.
+    await page.getByRole('button', { name: 'Checkout is slow' }).waitFor({ state: 'detached' });
     await keys('ArrowDown', 'Enter');
     await page.waitForURL(/\/services\/service_/);
     await expect.poll(() => page.getByRole('heading', { level: 1 }).innerText()).toBe('checkout');
