@@ -40,6 +40,18 @@ inBrowser('several tabs of one browser', () => {
     expect(new URL(second.url()).pathname).toBe('/incidents');
   });
 
+  test('a session that is ended on another device ends in all of them, while nobody touches them', async () => {
+    const h = await openConsole();
+    const { page: first, userId } = await h.visitor({ path: '/services' });
+    await accountOf(first, 'Olga').waitFor();
+    const second = await first.context().newPage();
+    await second.goto(`${h.baseUrl}/incidents`);
+    await accountOf(second, 'Olga').waitFor();
+    await h.context.db.sql.run('delete from sessions where user_id = $1', [userId]);
+    await Promise.all([first, second].map((page) => page.waitForURL(/\/login\?next=/)));
+    expect(await first.locator('body').innerText()).not.toMatch(/Olga/);
+  });
+
   test('another organization is shown in all of them, and what was entered in the one before is kept', async () => {
     const h = await openConsole();
     const other = await h.given.organization('Umbrella');

@@ -7,6 +7,7 @@ import { refreshIncidents } from '#console/api/incidents.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { refreshRules } from '#console/api/rules.ts';
 import { refreshServices } from '#console/api/services.ts';
+import { sessionQuery } from '#console/api/session.ts';
 import { refreshTeams } from '#console/api/teams.ts';
 import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -67,6 +68,8 @@ export function followChanges(
         onStateChange(state);
         otherTabs.send(state);
       },
+      // The session may have been ended elsewhere: whoever only looks at the page must hear it, too.
+      onRefused: () => void queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => {}),
     });
   if (navigator.locks === undefined) void listen();
   else navigator.locks.request(`tocsin-changes-${orgId}`, { signal: stopped.signal }, listen).catch(() => {});
@@ -131,6 +134,8 @@ function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean 
 interface Listener {
   onChange(change: LiveChange): void;
   onStateChange(state: ConnectionState, isAgain: boolean): void;
+  /** The server answered that this session may not listen, or could not answer. */
+  onRefused(): void;
 }
 
 /**
@@ -141,7 +146,7 @@ function listenUntil(
   signal: AbortSignal,
   orgId: string,
   readSince: number,
-  { onChange, onStateChange }: Listener,
+  { onChange, onStateChange, onRefused }: Listener,
 ): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   let source: EventSource | null = null;
@@ -162,6 +167,7 @@ function listenUntil(
       wasLost = true;
       onStateChange('lost', false);
       if (source?.readyState !== EventSource.CLOSED) return;
+      onRefused();
       clearTimeout(timer);
       timer = setTimeout(connect, RECONNECT_MS);
     });

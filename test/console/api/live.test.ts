@@ -41,6 +41,7 @@ let client: QueryClient;
 let invalidated: unknown[];
 let states: ConnectionState[];
 let stop: () => void;
+let sessionReads: number;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -53,6 +54,11 @@ beforeEach(() => {
   invalidated = [];
   vi.spyOn(client, 'invalidateQueries').mockImplementation(async (filters) => {
     invalidated.push(filters?.queryKey);
+  });
+  sessionReads = 0;
+  vi.spyOn(client, 'fetchQuery').mockImplementation(async ({ queryKey }) => {
+    if (queryKey.join() === 'session') sessionReads += 1;
+    return null as never;
   });
   states = [];
   stop = followChanges('org_1', client, (state) => states.push(state));
@@ -110,6 +116,14 @@ describe('live changes', () => {
     source().dispatchEvent(new Event('open'));
     expect(invalidated).toEqual([['org', 'org_1']]);
     expect(states).toEqual(['open', 'lost', 'open']);
+  });
+
+  test('a stream that the server refuses makes the page ask whether its session has ended, an interrupted one does not', () => {
+    source().dispatchEvent(new Event('error'));
+    expect(sessionReads).toBe(0);
+    source().close();
+    source().dispatchEvent(new Event('error'));
+    expect(sessionReads).toBe(1);
   });
 
   test('since the page began to read are asked for with the first connection only', async () => {
