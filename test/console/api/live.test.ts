@@ -58,7 +58,7 @@ beforeEach(() => {
   sessionReads = 0;
   vi.spyOn(client, 'fetchQuery').mockImplementation(async ({ queryKey }) => {
     if (queryKey.join() === 'session') sessionReads += 1;
-    return null as never;
+    return null;
   });
   states = [];
   stop = followChanges('org_1', client, (state) => states.push(state));
