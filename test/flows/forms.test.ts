@@ -1,6 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
+import { updateOwnContact } from '#actions/me/update_own_contact.ts';
 import { codeAt } from '#auth/second_factor/totp.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
@@ -9,8 +10,10 @@ import { createSampleData, press } from '#test/browser/sample_pages.ts';
 import { accountForms, dataForms, outsideForms, responseForms, settingForms } from '#test/flows/form_list.ts';
 import type { FormOfConsole } from '#test/flows/form_of_console.ts';
 import { resetForm, shiftForms, startForms } from '#test/flows/prepared_forms.ts';
+import { UNREACHABLE_TWILIO } from '#test/flows/unreachable_twilio.ts';
 import { openBrowser, signedIn } from '#test/kit/browser.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 const REFUSAL = 'is refused by the server';
 const AT_FIELD = 'Is refused by the server';
@@ -22,7 +25,7 @@ const QUICK = { serviceWorkers: 'block', reducedMotion: 'reduce' } as const;
 inBrowser('a form', () => {
   test('says at its fields what it lacks and what the server refuses, and the first of them has the focus', async () => {
     const port = await findFreePort(0);
-    const h = await openConsole({ port, publicUrl: `http://localhost:${port}` });
+    const h = await openConsole({ port, publicUrl: `http://localhost:${port}`, settings: UNREACHABLE_TWILIO });
     const owner = await h.visitor({ name: 'Anna', path: '/me', ...QUICK });
     const ids = await createSampleData(h, owner);
     await givenMetrics(h, ids.serviceId, { name: 'latency', minutes: 30, everySeconds: 60, value: () => 20 });
@@ -31,6 +34,9 @@ inBrowser('a form', () => {
     await makePasskeys(owner.page);
     await owner.page.reload();
     await givenMonitor(h, ids.serviceId);
+    await givenShiftOfTomorrow(h, ids.scheduleId, owner.userId);
+    const contact = { teamId: null, phone: '+31612345679' };
+    await runOperation(h, updateOwnContact, memberCaller(h.orgId, owner.userId, 'owner'), contact);
     const inside = [responseForms(ids), dataForms(ids), [...settingForms, ...shiftForms(ids)]];
     const pages = await Promise.all(inside.map(async () => await owner.page.context().newPage()));
     await Promise.all(pages.map(async (page) => await page.goto(`${h.baseUrl}/me`)));
@@ -84,6 +90,12 @@ async function givenMonitor(h: ConsoleWorld, serviceId: string): Promise<void> {
   expect(answer.status).toBeLessThan(300);
 }
 
+/** Their shift, for which another one can be given. */
+async function givenShiftOfTomorrow(h: ConsoleWorld, scheduleId: string, userId: string): Promise<void> {
+  const [startAt, endAt] = [24, 30].map((hours) => h.clock.now().add({ hours }).toString());
+  await h.expectOk('create_schedule_override', { scheduleId, userId, startAt, endAt });
+}
+
 /** Where the link leads that somebody has got who forgot their password. */
 async function resetPathFor(h: ConsoleWorld, email: string): Promise<string> {
   await openBrowser(h).post('/password-resets', { email });
@@ -129,8 +141,8 @@ async function open(h: ConsoleWorld, page: Page, { opening, region }: FormOfCons
   await page.locator('h1').first().waitFor();
   await page.locator('.mantine-Skeleton-root').first().waitFor({ state: 'detached' });
   for (const name of pressed) await press(page, name);
-  if (pressed.length > 0) return page.getByRole('dialog').last();
-  return region === undefined ? page.locator('body') : page.getByRole('region', { name: region });
+  if (region !== undefined) return page.getByRole('region', { name: region });
+  return pressed.length > 0 ? page.getByRole('dialog').last() : page.locator('body');
 }
 
 /** What was written before the page was loaded again. */

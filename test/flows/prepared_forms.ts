@@ -1,7 +1,7 @@
 import type { SampleIds } from '#test/browser/sample_pages.ts';
 import type { FormOfConsole } from '#test/flows/form_of_console.ts';
 
-/** Forms about a shift, an incident and a job that has reported. */
+/** Forms about a shift, an incident, a job that has reported, and a phone number that nobody has confirmed. */
 export const shiftForms = ({ incidentId, serviceId }: SampleIds): readonly FormOfConsole[] => [
   {
     name: 'override',
@@ -13,6 +13,23 @@ export const shiftForms = ({ incidentId, serviceId }: SampleIds): readonly FormO
     to: '/create_schedule_override',
     refused: { userId: 'Put on call instead', startAt: 'From', endAt: 'Until' },
     keepsDraft: true,
+  },
+  {
+    name: 'swap',
+    opening: ['oncall', /Cleo/, 'Swap with another shift'],
+    send: 'Swap',
+    to: '/swap_shifts',
+    refused: { 'second.userId': 'Swap with' },
+  },
+  {
+    name: 'code for a phone number',
+    opening: ['me', 'Send a code'],
+    region: 'Your replies',
+    missing: ['Code'],
+    fill: { Code: '123456' },
+    send: 'Confirm',
+    to: '/confirm_phone',
+    refused: { code: 'Code' },
   },
   {
     name: 'note',

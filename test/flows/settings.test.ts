@@ -8,21 +8,14 @@ import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { loaded, reach } from '#test/browser/input.ts';
 import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
+import { UNREACHABLE_TWILIO } from '#test/flows/unreachable_twilio.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';
-
-/** Where no message is ever sent, as nobody's server is at this address. */
-const TWILIO = {
-  twilioAccountSid: `AC${'0'.repeat(32)}`,
-  twilioAuthToken: 'token of the test account',
-  twilioFrom: '+15005550006',
-  twilioApiBase: 'http://127.0.0.1:9',
-};
 
 const PHONES = { mouse: '+31612345671', keyboard: '+31612345672', touch: '+31612345673' } as const;
 
 inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
   test('people look after the organization and after how they are reached', async () => {
-    const h = await openConsole({ settings: TWILIO });
+    const h = await openConsole({ settings: UNREACHABLE_TWILIO });
     const friends = ['Mia', 'Kim', 'Tom'].map((name) => `Friend of ${name}`);
     // Longer lists can be searched.
     const others = Array.from({ length: 8 }, (_, index) => `Colleague ${index}`);
