@@ -350,6 +350,9 @@ inBrowser('incidents', () => {
     await tap('Escalate now');
     await tap('Escalate now', dialog);
     await dialog.waitFor({ state: 'detached' });
+    // What the page says then has another height.
+    await page.getByText('until step 2 of 2').waitFor({ state: 'detached' });
+    await page.getByText(/escalated it: step 2 fires at once/).waitFor();
     await tap('Reassign');
     await dialog.getByRole('combobox', { name: 'Person' }).tap();
     await page.getByRole('option', { name: 'Bram' }).tap();
