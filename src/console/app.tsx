@@ -1,6 +1,7 @@
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 
 import { Notices } from '#console/components/notices.tsx';
 import { followOtherTabs } from '#console/follow_other_tabs.ts';
@@ -13,36 +14,39 @@ const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce 
 /** The package that locks scrolling behind a dialog reads the nonce from here (get-nonce). */
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
-const queryClient = createQueryClient(() => void router.invalidate());
-const router = createConsoleRouter(queryClient);
-followOtherTabs(queryClient, router);
-
 declare module '@tanstack/react-router' {
   interface Register {
-    router: typeof router;
+    router: ReturnType<typeof createConsoleRouter>;
   }
 }
 
-/**
- * Finds what the address shows, and loads its file. The first page is rendered afterwards, since React would hold it
- * back for 300 ms, had it shown before that something is missing.
- */
-export async function loadFirstPage(): Promise<void> {
-  await router.load();
+export interface App {
+  /**
+   * Finds what the address shows, and loads its file. The first page is rendered afterwards, since React would hold it
+   * back for 300 ms, had it shown before that something is missing.
+   */
+  readonly loadFirstPage: () => Promise<void>;
+  readonly page: ReactNode;
 }
 
-export function App() {
-  return (
-    <MantineProvider
-      theme={theme}
-      cssVariablesResolver={cssVariables}
-      defaultColorScheme="auto"
-      getStyleNonce={() => nonce}
-    >
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-        <Notices />
-      </QueryClientProvider>
-    </MantineProvider>
-  );
+export function createApp(): App {
+  const queryClient = createQueryClient(() => void router.invalidate());
+  const router = createConsoleRouter(queryClient);
+  followOtherTabs(queryClient, router);
+  return {
+    loadFirstPage: () => router.load(),
+    page: (
+      <MantineProvider
+        theme={theme}
+        cssVariablesResolver={cssVariables}
+        defaultColorScheme="auto"
+        getStyleNonce={() => nonce}
+      >
+        <QueryClientProvider client={queryClient}>
+          <RouterProvider router={router} />
+          <Notices />
+        </QueryClientProvider>
+      </MantineProvider>
+    ),
+  };
 }

@@ -4,7 +4,7 @@ import { startTransition, StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
 import { addressOf, isApiError } from '#console/api/http.ts';
-import { App, loadFirstPage } from '#console/app.tsx';
+import { createApp } from '#console/app.tsx';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
 const RELOADED_AT = 'tocsin-reloaded-at';
@@ -38,14 +38,16 @@ const onCaughtError = (error: unknown): void => {
 };
 const root = createRoot(element, { onCaughtError });
 
-// In short steps, so that the browser answers a finger in between.
-const render = (): void =>
-  startTransition(() =>
-    root.render(
-      <StrictMode>
-        <App />
-      </StrictMode>,
-    ),
-  );
-// The router tells of what went wrong in the page.
-loadFirstPage().then(render, render);
+/** Lets the browser answer a finger in between: at once, these steps take a phone a third of a second. */
+const nextTask = async (): Promise<void> => await new Promise((resolve) => void setTimeout(resolve));
+
+async function start(): Promise<void> {
+  await nextTask();
+  const app = createApp();
+  await nextTask();
+  // The router tells of what went wrong in the page.
+  await app.loadFirstPage().catch(() => undefined);
+  startTransition(() => root.render(<StrictMode>{app.page}</StrictMode>));
+}
+
+void start();

@@ -1,7 +1,10 @@
 import { createServer, request } from 'node:http';
 
+import type { Request } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
+import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
+import { PAGES } from '#core/console/pages.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
@@ -42,17 +45,51 @@ inBrowser('every page', () => {
     },
   );
 
+  test('asks nobody for what it holds already', async () => {
+    const h = await openConsole();
+    const { page: first } = await h.visitor({ path: '/' });
+    const { serviceId } = await h.given.service();
+    const incidentId = await h.incident(serviceId, 'p95 latency');
+    const idOf: Readonly<Record<string, string>> = { service: serviceId, incident: incidentId };
+    // One tab of a browser listens for all.
+    const context = first.context();
+    await first.close();
+    const again: string[] = [];
+    for (const [name, readsOf] of Object.entries(FIRST_READS)) {
+      const id = idOf[name] ?? '';
+      const held = new Set(readsOf(id).map(({ action, input }) => JSON.stringify([action, input])));
+      const asked: string[] = [];
+      const page = await context.newPage();
+      const listen = (sent: Request): void => {
+        // What it asks for from then on has changed.
+        if (sent.url().includes('/events?')) page.off('request', listen);
+        const action = sent.url().split('/actions/')[1];
+        const body = sent.method() === 'POST' ? (sent.postDataJSON() as { reads?: FirstRead[] }) : {};
+        if (action !== undefined) asked.push(JSON.stringify([action, body]));
+        for (const read of body.reads ?? []) asked.push(JSON.stringify([read.action, read.input]));
+      };
+      page.on('request', listen);
+      const isOpen = page.waitForRequest(/\/events\?/);
+      await page.goto(`${h.baseUrl}${PAGES[name as keyof typeof PAGES].replace(/\$\w+/, id)}`);
+      await isOpen;
+      await page.close();
+      again.push(...asked.filter((one) => held.has(one)).map((one) => `${name}: ${one}`));
+    }
+    expect(again).toEqual([]);
+  });
+
   test('recovers by itself when the server is back, whatever it showed during the outage', async () => {
     const port = await findFreePort(0);
     const proxy = await startProxy(port, '/', true);
     const h = await openConsole({ publicUrl: proxy.origin, port });
-    const { page } = await h.visitor({ path: '/services' });
+    // A page that does not hold its data.
+    const { page } = await h.visitor({ path: '/settings/apps' });
     const isBack = async (): Promise<boolean> => {
       proxy.isAway = () => false;
-      await page.getByText('No service yet').waitFor();
+      await page.getByText('No app is connected').waitFor();
       return true;
     };
-    await page.getByText('No service yet').waitFor();
+    await page.getByText('No app is connected').waitFor();
     await page.evaluate('navigator.serviceWorker.ready.then(() => true)');
     await page.reload();
 
@@ -62,7 +99,7 @@ inBrowser('every page', () => {
     expect(await isBack()).toBe(true);
 
     // It is asked for by itself, or with what else the page asks for at that moment.
-    proxy.isAway = (url) => url.includes('search_services') || url.endsWith('/reads');
+    proxy.isAway = (url) => url.includes('list_connections') || url.endsWith('/reads');
     await page.reload();
     await page.getByText('The server did not answer.').waitFor();
     expect(await isBack()).toBe(true);

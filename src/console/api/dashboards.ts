@@ -1,7 +1,5 @@
-import { infiniteQueryOptions } from '@tanstack/react-query';
-
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import type { InputOf, ResultOf } from '#console/api/actions.ts';
+import { actionQuery, pagedQuery } from '#console/api/queries.ts';
 
 export type Dashboard = ResultOf<'get_dashboard'>;
 export type FoundDashboard = ResultOf<'search_dashboards'>['dashboards'][number];
@@ -13,13 +11,7 @@ type DashboardSearch = Omit<InputOf<'search_dashboards'>, 'cursor'>;
 
 /** Dashboards by name, loaded page by page. */
 export const dashboardSearchQuery = (orgId: string, search: DashboardSearch = {}) =>
-  infiniteQueryOptions({
-    queryKey: [...topicKey(orgId, 'dashboards'), 'search_dashboards', 'list', search],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'search_dashboards', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  pagedQuery(orgId, 'dashboards', 'search_dashboards', search);
 
 /** An id for a new widget, that no other widget of the dashboard has. */
 export function newWidgetId(): string {

@@ -1,7 +1,7 @@
-import { type InfiniteData, infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type Query, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
@@ -21,13 +21,7 @@ const searchKey = (orgId: string) => [...topicKey(orgId, 'exceptions'), 'browse_
 
 /** A list of exception groups, loaded page by page. */
 export const groupSearchQuery = (orgId: string, search: GroupSearch) =>
-  infiniteQueryOptions({
-    queryKey: [...searchKey(orgId), search],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'browse_exception_groups', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  pagedQuery(orgId, 'exceptions', 'browse_exception_groups', search);
 
 export const overviewQuery = (orgId: string, groupId: string) =>
   actionQuery(orgId, 'exceptions', 'get_exception_overview', { groupId });

@@ -1,9 +1,8 @@
-import { infiniteQueryOptions, type Query, type QueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
-import { dataOfPageAt, takeDataOfPage } from '#console/api/data_of_page.ts';
-import { actionQuery, agentWorkQuery, incidentQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, agentWorkQuery, incidentQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
 import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
 
@@ -12,20 +11,9 @@ export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incid
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'incidents'), 'search_incidents'] as const;
 
-/** A list of incidents, loaded page by page. It begins with what the page holds. */
+/** A list of incidents, loaded page by page. */
 export const incidentSearchQuery = (orgId: string, search: IncidentSearch) =>
-  infiniteQueryOptions({
-    queryKey: [...searchKey(orgId), search],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'search_incidents', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-    initialData: () => {
-      const first = takeDataOfPage(orgId, 'search_incidents', search) as ResultOf<'search_incidents'> | undefined;
-      return first && { pages: [first], pageParams: [null] };
-    },
-    initialDataUpdatedAt: dataOfPageAt,
-  });
+  pagedQuery(orgId, 'incidents', 'search_incidents', search);
 
 /** The number of incidents by status: of the whole organization, or of what matches the filter. */
 export const incidentCountsQuery = (orgId: string, filter: InputOf<'count_incidents'> = {}) =>

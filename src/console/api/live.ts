@@ -127,8 +127,8 @@ async function refreshTopic(
 
 /** A query with ids in its input is loaded again only when one of them has changed. */
 function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean {
-  const input = queryKey[4];
-  return typeof input !== 'object' || input === null || Object.values(input).some((value) => ids.includes(value));
+  const named = Object.entries(queryKey[4] ?? {}).flatMap(([name, value]) => (/Ids?$/.test(name) ? value : []));
+  return named.length === 0 || named.some((id) => ids.includes(id));
 }
 
 interface Listener {

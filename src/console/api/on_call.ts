@@ -1,7 +1,7 @@
-import { type InfiniteData, infiniteQueryOptions, type QueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { topicKey } from '#console/api/queries.ts';
+import { pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
 
 export type OnCallTimeline = ResultOf<'get_on_call_timeline'>;
@@ -14,13 +14,7 @@ const timelineKey = (orgId: string) => [...topicKey(orgId, 'teams'), 'get_on_cal
 
 /** Who is on call in every schedule over some time, loaded page by page. */
 export const onCallTimelineQuery = (orgId: string, input: TimelineInput) =>
-  infiniteQueryOptions({
-    queryKey: [...timelineKey(orgId), input],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'get_on_call_timeline', { ...input, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  pagedQuery(orgId, 'teams', 'get_on_call_timeline', input);
 
 /** Updates the timelines after these teams have changed: those on the screen fetch only the schedules of these teams. */
 export async function refreshTimelines(

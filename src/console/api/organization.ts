@@ -1,5 +1,5 @@
-import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
+import type { InputOf, ResultOf } from '#console/api/actions.ts';
+import { actionQuery, searchedQuery } from '#console/api/queries.ts';
 
 export type Member = ResultOf<'list_members'>['members'][number];
 export type Invited = ResultOf<'list_invitations'>['invitations'][number];
@@ -23,28 +23,17 @@ export const membersQuery = (orgId: string, input: Omit<InputOf<'list_members'>,
 type Search = { readonly text?: string };
 
 export const memberSearchQuery = (orgId: string, input: Pick<InputOf<'list_members'>, 'text' | 'role'>) =>
-  pagedQuery([...topicKey(orgId, 'settings'), 'list_members', input], (cursor, signal) =>
-    invoke(orgId, 'list_members', { ...input, ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'settings', 'list_members', input);
 export const invitationsQuery = (orgId: string) =>
-  pagedQuery([...topicKey(orgId, 'settings'), 'list_invitations'], (cursor, signal) =>
-    invoke(orgId, 'list_invitations', { isAccepted: false, ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'settings', 'list_invitations', { isAccepted: false });
 export const apiKeySearchQuery = (orgId: string, input: Search) =>
-  pagedQuery([...topicKey(orgId, 'settings'), 'list_api_keys', input], (cursor, signal) =>
-    invoke(orgId, 'list_api_keys', { ...input, ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'settings', 'list_api_keys', input);
 /** The keys of the organization that somebody created. */
 export const createdKeysQuery = (orgId: string, creatorId: string) =>
   actionQuery(orgId, 'settings', 'list_api_keys', { creatorId, limit: 200 });
 export const connectionSearchQuery = (orgId: string, input: Search) =>
-  pagedQuery([...topicKey(orgId, 'settings'), 'list_connections', input], (cursor, signal) =>
-    invoke(orgId, 'list_connections', { ...input, ...cursor }, signal),
-  );
-export const agentSearchQuery = (orgId: string, input: Search) =>
-  pagedQuery([...topicKey(orgId, 'settings'), 'get_agents', input], (cursor, signal) =>
-    invoke(orgId, 'get_agents', { ...input, ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'settings', 'list_connections', input);
+export const agentSearchQuery = (orgId: string, input: Search) => searchedQuery(orgId, 'settings', 'get_agents', input);
 export const billingQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_billing', {});
 export const deliveryQuery = (orgId: string) => actionQuery(orgId, 'settings', 'get_delivery_health', {});
 export const meQuery = (orgId: string) => actionQuery(orgId, 'me', 'get_me', {});

@@ -23,18 +23,37 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** A list that the server gives page by page. */
-export function pagedQuery<Found extends Page>(
-  key: readonly unknown[],
-  fetchPage: (cursor: { readonly cursor?: string }, signal: AbortSignal) => Promise<Found>,
+type PagedAction = { [Name in ActionName]: ResultOf<Name> extends Page ? Name : never }[ActionName];
+
+/** A list that the server gives page by page. It begins with what the page holds. */
+export function pagedQuery<Name extends PagedAction>(
+  orgId: string,
+  topic: Topic,
+  action: Name,
+  input: Omit<InputOf<Name>, 'cursor'>,
 ) {
   return infiniteQueryOptions({
-    queryKey: key,
-    queryFn: ({ pageParam, signal }) => fetchPage(pageParam === null ? {} : { cursor: pageParam }, signal),
+    queryKey: [...topicKey(orgId, topic), action, input],
+    queryFn: ({ pageParam, signal }): Promise<ResultOf<Name>> =>
+      invoke(orgId, action, { ...input, ...(pageParam !== null && { cursor: pageParam }) } as InputOf<Name>, signal),
     initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }: Found) => nextCursor,
-    placeholderData: keepPreviousData,
+    getNextPageParam: (last) => (last as Page).nextCursor,
+    initialData: () => {
+      const first = takeDataOfPage(orgId, action, input) as ResultOf<Name> | undefined;
+      return first && { pages: [first], pageParams: [null] };
+    },
+    initialDataUpdatedAt: dataOfPageAt,
   });
+}
+
+/** Such a list that somebody searches: the answer before stays until the next one has come. */
+export function searchedQuery<Name extends PagedAction>(
+  orgId: string,
+  topic: Topic,
+  action: Name,
+  input: Omit<InputOf<Name>, 'cursor'>,
+) {
+  return { ...pagedQuery(orgId, topic, action, input), placeholderData: keepPreviousData };
 }
 
 export const incidentQuery = (orgId: string, incidentId: string) =>

@@ -1,13 +1,7 @@
-import {
-  type InfiniteData,
-  infiniteQueryOptions,
-  type Query,
-  type QueryClient,
-  queryOptions,
-} from '@tanstack/react-query';
+import { type InfiniteData, type Query, type QueryClient, queryOptions } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf, type Rule } from '#console/api/actions.ts';
-import { actionQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
 import { RULE_STATES } from '#core/incidents/rule_state.ts';
 
@@ -19,13 +13,7 @@ const ruleKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'rule'] as cons
 
 /** A list of rules, loaded page by page. */
 export const ruleSearchQuery = (orgId: string, search: RuleSearch = {}) =>
-  infiniteQueryOptions({
-    queryKey: [...searchKey(orgId), search],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'search_rules', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  pagedQuery(orgId, 'rules', 'search_rules', search);
 
 /** One rule; null when there is none of this id. */
 export const ruleQuery = (orgId: string, ruleId: string) =>

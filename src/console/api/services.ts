@@ -1,8 +1,9 @@
-import { type InfiniteData, infiniteQueryOptions, type QueryClient } from '@tanstack/react-query';
+import { type InfiniteData, type QueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke, type ResultOf, type Service } from '#console/api/actions.ts';
-import { actionQuery, serviceQuery, topicKey } from '#console/api/queries.ts';
+import { actionQuery, pagedQuery, serviceQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
+import { RELEASES_PAGE } from '#core/console/service_reads.ts';
 
 type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 
@@ -10,13 +11,7 @@ const searchKey = (orgId: string) => [...topicKey(orgId, 'services'), 'search_se
 
 /** Services by name, loaded page by page. */
 export const serviceSearchQuery = (orgId: string, search: ServiceSearch = {}) =>
-  infiniteQueryOptions({
-    queryKey: [...searchKey(orgId), search],
-    queryFn: ({ pageParam, signal }) =>
-      invoke(orgId, 'search_services', { ...search, ...(pageParam !== null && { cursor: pageParam }) }, signal),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
-  });
+  pagedQuery(orgId, 'services', 'search_services', search);
 
 type Found = ResultOf<'search_services'>;
 type ServicePages = InfiniteData<Found, string | null>;
@@ -87,9 +82,6 @@ export const monitorsQuery = (orgId: string, serviceId: string) =>
 /** What is left out of its exceptions. */
 export const exceptionSettingsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_exception_settings', { serviceId });
-
-/** How many releases a page of the list has. */
-export const RELEASES_PAGE = 10;
 
 /** What is known of its releases, from the newest. */
 export const releasesQuery = (orgId: string, serviceId: string, { search = '', offset = 0 } = {}) =>

@@ -1,7 +1,7 @@
 import { keepPreviousData, type QueryClient, queryOptions } from '@tanstack/react-query';
 
-import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
-import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
+import type { ActionName, InputOf, ResultOf } from '#console/api/actions.ts';
+import { actionQuery, searchedQuery, topicKey } from '#console/api/queries.ts';
 
 export type FoundTeam = ResultOf<'search_teams'>['teams'][number];
 export type TeamDetails = ResultOf<'get_team'>;
@@ -17,17 +17,11 @@ export type StepInput = InputOf<'preview_escalation'>['steps'][number];
 const searchFor = (text: string) => (text === '' ? {} : { text });
 
 export const teamSearchQuery = (orgId: string, text: string) =>
-  pagedQuery([...topicKey(orgId, 'teams'), 'search_teams', { text }], (cursor, signal) =>
-    invoke(orgId, 'search_teams', { ...searchFor(text), ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'teams', 'search_teams', searchFor(text));
 export const withoutTeamQuery = (orgId: string, text: string) =>
-  pagedQuery([...topicKey(orgId, 'teams'), 'search_people_without_team', { text }], (cursor, signal) =>
-    invoke(orgId, 'search_people_without_team', { ...searchFor(text), ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'teams', 'search_people_without_team', searchFor(text));
 export const policySearchQuery = (orgId: string, text: string) =>
-  pagedQuery([...topicKey(orgId, 'teams'), 'search_escalation_policies', { text }], (cursor, signal) =>
-    invoke(orgId, 'search_escalation_policies', { ...searchFor(text), ...cursor }, signal),
-  );
+  searchedQuery(orgId, 'teams', 'search_escalation_policies', searchFor(text));
 
 export const teamQuery = (orgId: string, teamId: string) => actionQuery(orgId, 'teams', 'get_team', { teamId });
 export const policyQuery = (orgId: string, policyId: string) =>

@@ -1,4 +1,5 @@
 import { type Capability, MONTHLY_PRICE } from '#core/capabilities/capability.ts';
+import { numberFormat } from '#console/components/formats.ts';
 
 export const CAPABILITY_NAMES: Record<Capability, string> = {
   metrics: 'Metrics',
@@ -15,6 +16,4 @@ export const CAPABILITY_DESCRIPTIONS: Record<Capability, string> = {
 /** Per service, capability and month. */
 export const PRICE_EUR = MONTHLY_PRICE.amountCents / 100;
 
-const EURO = new Intl.NumberFormat(undefined, { style: 'currency', currency: MONTHLY_PRICE.currency });
-
-export const euroText = (amount: number): string => EURO.format(amount);
+export const euroText = numberFormat({ style: 'currency', currency: MONTHLY_PRICE.currency });

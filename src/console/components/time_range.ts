@@ -1,3 +1,5 @@
+import { dateFormat } from '#console/components/formats.ts';
+
 /** The period that a page shows: so many minutes until now, or from a time to a time, in epoch milliseconds. */
 export type TimeRange =
   | { readonly kind: 'last'; readonly minutes: number }
@@ -67,7 +69,7 @@ export function betweenOf(from: number, to: number): TimeRange {
   return { kind: 'between', from: Math.floor(middle - half), to: Math.ceil(middle + half) };
 }
 
-const SHORT = new Intl.DateTimeFormat(undefined, {
+const SHORT = dateFormat({
   month: 'short',
   day: 'numeric',
   hour: 'numeric',

@@ -1,3 +1,5 @@
+import { dateFormat } from '#console/components/formats.ts';
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -46,10 +48,10 @@ export function coarseDurationText(ms: number): string {
   return `${Math.round(seconds / DAY / 30)} months`;
 }
 
-const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
-const DATE_TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
-const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const CLOCK = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
+const FULL = dateFormat({ dateStyle: 'full', timeStyle: 'long' });
+const DATE_TIME = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
+const DATE = dateFormat({ dateStyle: 'medium' });
+const CLOCK = dateFormat({ timeStyle: 'medium' });
 
 /** All in the time zone of the viewer. */
 export const fullText = (at: number | string): string => FULL.format(new Date(at));

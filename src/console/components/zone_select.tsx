@@ -1,6 +1,6 @@
-import { Choice } from '#console/components/choice.tsx';
+import { useState } from 'react';
 
-const ZONES = Intl.supportedValuesOf('timeZone');
+import { Choice } from '#console/components/choice.tsx';
 
 interface ZoneSelectProps {
   readonly value: string;
@@ -11,11 +11,12 @@ interface ZoneSelectProps {
 
 /** A time zone by its IANA name. One that this browser does not know stays. */
 export function ZoneSelect({ value, onChange, description, error }: ZoneSelectProps) {
+  const [zones] = useState(() => Intl.supportedValuesOf('timeZone'));
   return (
     <Choice
       label="Time zone"
       description={description}
-      options={(ZONES.includes(value) ? ZONES : [value, ...ZONES]).map((zone) => ({ value: zone, label: zone }))}
+      options={(zones.includes(value) ? zones : [value, ...zones]).map((zone) => ({ value: zone, label: zone }))}
       value={value}
       onChange={(zone) => zone !== null && onChange(zone)}
       optionsMax={30}

@@ -177,9 +177,12 @@ function roundTo(value: number, digits: number): number {
   return Number(value.toPrecision(Math.min(Math.max(digits, whole), DIGITS_MAX)));
 }
 
-const PLAIN_NUMBERS = new Intl.NumberFormat('en', { maximumSignificantDigits: DIGITS_MAX });
+/** Made when it is first used: it takes a phone 10 ms, and each page of the console loads this file. */
+let plainNumbers: Intl.NumberFormat | undefined;
 
 function amountText(amount: number): string {
   const size = Math.abs(amount);
-  return size !== 0 && (size >= 1e15 || size < 1e-6) ? amount.toExponential() : PLAIN_NUMBERS.format(amount);
+  if (size !== 0 && (size >= 1e15 || size < 1e-6)) return amount.toExponential();
+  plainNumbers ??= new Intl.NumberFormat('en', { maximumSignificantDigits: DIGITS_MAX });
+  return plainNumbers.format(amount);
 }

@@ -67,7 +67,7 @@ test('a page names the files that it needs, so that a browser asks for all of th
 
 test('a page holds who is signed in, whatever they are called, and nobody else is told', async () => {
   const cookie = browser.cookie!;
-  const { body, headers } = await open('/services', cookie);
+  const { body, headers } = await open('/settings/members', cookie);
   const [, held = ''] = /<script type="application\/json" id="session">(.*?)<\/script>/.exec(body) ?? [];
   expect(JSON.parse(held)).toEqual((await browser.get('/session')).body.result);
   expect(JSON.parse(held).user.name).toBe('</script><b>Ann');

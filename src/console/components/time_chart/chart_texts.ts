@@ -1,14 +1,16 @@
-const CLOCK = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
-const CLOCK_SECONDS = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit', second: '2-digit' });
-const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
-const DAY_CLOCK = new Intl.DateTimeFormat(undefined, {
+import { dateFormat } from '#console/components/formats.ts';
+
+const CLOCK = dateFormat({ hour: 'numeric', minute: '2-digit' });
+const CLOCK_SECONDS = dateFormat({ hour: 'numeric', minute: '2-digit', second: '2-digit' });
+const DAY = dateFormat({ month: 'short', day: 'numeric' });
+const DAY_CLOCK = dateFormat({
   weekday: 'short',
   month: 'short',
   day: 'numeric',
   hour: 'numeric',
   minute: '2-digit',
 });
-const DAY_SECONDS = new Intl.DateTimeFormat(undefined, {
+const DAY_SECONDS = dateFormat({
   weekday: 'short',
   month: 'short',
   day: 'numeric',

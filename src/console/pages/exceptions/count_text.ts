@@ -1,4 +1,6 @@
-const THREE_DIGITS = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 });
+import { dateFormat, numberFormat } from '#console/components/formats.ts';
+
+const threeDigits = numberFormat({ maximumSignificantDigits: 3 });
 
 /** As metrics are told, see `core/metrics/quantity.ts`. */
 const SCALES = [
@@ -14,21 +16,21 @@ export function shortCount(count: number): string {
   const scale = count < 10_000 ? undefined : SCALES.find(([size]) => rounded >= size);
   if (scale === undefined) return count.toLocaleString();
   const [size, symbol] = scale;
-  return `${THREE_DIGITS.format(rounded / size)}\u00a0${symbol}`;
+  return `${threeDigits(rounded / size)}\u00a0${symbol}`;
 }
 
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-const SHARE = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 0 });
+const percent = numberFormat({ style: 'percent', maximumFractionDigits: 0 });
 
 export function shareText(part: number, whole: number): string {
   const share = whole === 0 ? 0 : part / whole;
-  return share > 0 && share < 0.01 ? '<1%' : SHARE.format(share);
+  return share > 0 && share < 0.01 ? '<1%' : percent(share);
 }
 
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+const DAY = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 
 /** A UTC day as people write it. */
 export function dayText(day: string): string {

@@ -1,5 +1,6 @@
 import type { HomeSchedule } from '#console/api/home.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
+import { dateFormat } from '#console/components/formats.ts';
 import { dateTimeText } from '#console/components/time_text.ts';
 import classes from '#console/pages/home/day_bar.module.css';
 import { dayParts } from '#console/pages/home/day_parts.ts';
@@ -34,7 +35,7 @@ export function DayBar({ shifts, from, userId }: DayBarProps) {
   );
 }
 
-const HOUR = new Intl.DateTimeFormat(undefined, { hour: 'numeric', minute: '2-digit' });
+const HOUR = dateFormat({ hour: 'numeric', minute: '2-digit' });
 const TICKS = [0, 6, 12, 18, 24];
 
 /** The hours below the bars. */

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { pagingProblemsQuery } from '#console/api/home.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ChannelIcon } from '#console/components/channel.tsx';
+import { dateFormat } from '#console/components/formats.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, Sentence } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -70,7 +71,7 @@ export function DeliveryProblems() {
 }
 
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-const SHORT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const SHORT = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 
 /** Sentences from the server contain times in UTC; people read them in their own zone. */
 function localTimes(text: string): string {

@@ -1,7 +1,8 @@
 import { Button, Group, TextInput } from '@mantine/core';
+import { useDidUpdate } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLocation } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 
 import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
@@ -33,7 +34,7 @@ export function AgentsCard({ incident }: { readonly incident: IncidentWithLog })
     refetchInterval: status === 'resolved' ? false : REFRESH_MS,
   });
   // Whatever agents and people do is an event of the timeline, too.
-  useEffect(() => void refetch(), [refetch, timeline.length]);
+  useDidUpdate(() => void refetch(), [timeline.length]);
   if (error !== null && data === undefined) return <ErrorAlert error={error} title="Agents could not be loaded" />;
   if (data === undefined || (data.lease === null && data.total === 0)) return null;
   const left = data.total - data.proposals.length;

@@ -8,6 +8,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 import { teamWarningsQuery } from '#console/api/home.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { dateFormat } from '#console/components/formats.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -187,8 +188,8 @@ interface ToolbarProps {
   readonly onMove: (by: 1 | -1) => void;
 }
 
-const RANGE = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
-const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric' });
+const RANGE = dateFormat({ day: 'numeric', month: 'short', year: 'numeric' });
+const MONTH = dateFormat({ month: 'long', year: 'numeric' });
 
 function Toolbar({ view, range, hasTeams, team, onShow, onMove }: ToolbarProps) {
   const last = range.days.at(-1)?.start ?? range.from;

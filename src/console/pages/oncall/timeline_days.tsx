@@ -1,3 +1,4 @@
+import { dateFormat } from '#console/components/formats.ts';
 import classes from '#console/pages/oncall/timeline_days.module.css';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 
@@ -6,9 +7,9 @@ interface TimelineDaysProps {
   readonly now: number;
 }
 
-const DAY_NUMBER = new Intl.DateTimeFormat(undefined, { day: 'numeric' });
-const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
-const WEEKDAY_LETTER = new Intl.DateTimeFormat(undefined, { weekday: 'narrow' });
+const DAY_NUMBER = dateFormat({ day: 'numeric' });
+const WEEKDAY = dateFormat({ weekday: 'short' });
+const WEEKDAY_LETTER = dateFormat({ weekday: 'narrow' });
 const DAYS_IN_FULL = 14;
 
 /** The days above the rows of a timeline. */

@@ -6,6 +6,7 @@ import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { serviceActivityQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
+import { wholeNumberText } from '#console/components/formats.ts';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
 import { shortCount } from '#console/pages/exceptions/count_text.ts';
@@ -13,7 +14,6 @@ import classes from '#console/pages/services/health_card.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 60_000;
-const COUNT = new Intl.NumberFormat();
 
 /** How the service is, at a glance: open incidents, what it sent in the last day, and what watches it. */
 export function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
@@ -62,7 +62,7 @@ export function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
           ) : activity.refused === 0 ? (
             <span className={classes.figure}>0</span>
           ) : (
-            <Status tone="amber">{COUNT.format(activity.refused)}</Status>
+            <Status tone="amber">{wholeNumberText(activity.refused)}</Status>
           )}
         </Figure>
         <Figure name="Rules">
@@ -97,7 +97,7 @@ interface ActivityProps {
 
 function Activity({ values, unit, isOn, tone }: ActivityProps) {
   const total = values.reduce((sum, value) => sum + value, 0);
-  const text = `${COUNT.format(total)} ${unit}${total === 1 ? '' : 's'} in the last 24 hours`;
+  const text = `${wholeNumberText(total)} ${unit}${total === 1 ? '' : 's'} in the last 24 hours`;
   if (!isOn && total === 0) return <span className="dimmed">not enabled</span>;
   return (
     <div className={classes.activity} title={text}>

@@ -7,6 +7,7 @@ import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { wholeNumberText } from '#console/components/formats.ts';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -17,7 +18,6 @@ import { noQuantilesText } from '#core/metrics/quantile.ts';
 const REFRESH_MS = 15_000;
 /** A service that sent data within this time counts as sending. */
 const RECENT_MS = 10 * 60_000;
-const COUNT = new Intl.NumberFormat();
 
 /** Whether data arrives, and what is refused. */
 export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
@@ -68,7 +68,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           {setAside.events > 0 && <SetAside title={tooLongText(setAside.events)} setAside={setAside} />}
           {setAsideJobs.items > 0 && (
             <SetAside
-              title={`Workers crashed while storing ${COUNT.format(setAsideJobs.items)} points or events`}
+              title={`Workers crashed while storing ${wholeNumberText(setAsideJobs.items)} points or events`}
               setAside={setAsideJobs}
             />
           )}
@@ -79,7 +79,7 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
 }
 
 function rateText(count: number, one: string): string {
-  return `${COUNT.format(count)} ${count === 1 ? one : `${one}s`} in the last hour`;
+  return `${wholeNumberText(count)} ${count === 1 ? one : `${one}s`} in the last hour`;
 }
 
 interface ArrivalProps {
@@ -156,7 +156,7 @@ function article(type: string): string {
 }
 
 function tooLongText(events: number): string {
-  return `${COUNT.format(events)} ${events === 1 ? 'event' : 'events'} took too long to read`;
+  return `${wholeNumberText(events)} ${events === 1 ? 'event' : 'events'} took too long to read`;
 }
 
 interface SetAsideProps {

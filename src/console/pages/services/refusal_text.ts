@@ -1,8 +1,7 @@
 import type { IngestStatus } from '#console/api/organization.ts';
+import { wholeNumberText } from '#console/components/formats.ts';
 
 type Refusal = IngestStatus['refused'][number];
-
-const COUNT = new Intl.NumberFormat();
 
 /** Reasons that count single points or events. */
 const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
@@ -30,7 +29,7 @@ export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'rea
 }
 
 function plural(count: number, one: string): string {
-  return `${COUNT.format(count)} ${count === 1 ? one : `${one}s`}`;
+  return `${wholeNumberText(count)} ${count === 1 ? one : `${one}s`}`;
 }
 
 type NotKept = Pick<IngestStatus['notKept'][number], 'kind' | 'reason' | 'count'>;

@@ -5,7 +5,7 @@ import { getRouteApi, Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 
 import type { ResultOf, ServiceWithKeys } from '#console/api/actions.ts';
-import { RELEASES_PAGE as PAGE, releasesQuery } from '#console/api/services.ts';
+import { releasesQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
@@ -16,6 +16,7 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { RELEASES } from '#console/pages/exceptions/release_link.tsx';
 import { groupCounts } from '#console/pages/services/group_counts.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { RELEASES_PAGE } from '#core/console/service_reads.ts';
 
 const CompareReleases = lazyDialog(() =>
   import('#console/pages/services/compare_releases.tsx').then((m) => m.CompareReleases),
@@ -70,7 +71,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
         <ReleaseRow key={release.release} serviceId={serviceId} release={release} />
       ))}
     >
-      {(total > PAGE || q !== '') && (
+      {(total > RELEASES_PAGE || q !== '') && (
         <SearchField
           isAlone
           label="Search releases"
@@ -90,16 +91,24 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
             : 'No release has this in its name.'}
         </Text>
       )}
-      {total > PAGE && (
+      {total > RELEASES_PAGE && (
         <Group justify="space-between" mt="sm">
           <Text size="sm" c="dimmed">
-            {offset + 1} to {Math.min(offset + PAGE, total)} of {total}
+            {offset + 1} to {Math.min(offset + RELEASES_PAGE, total)} of {total}
           </Text>
           <Group gap="xs">
-            <Button variant="default" disabled={offset === 0} onClick={() => setOffset(Math.max(0, offset - PAGE))}>
+            <Button
+              variant="default"
+              disabled={offset === 0}
+              onClick={() => setOffset(Math.max(0, offset - RELEASES_PAGE))}
+            >
               Newer
             </Button>
-            <Button variant="default" disabled={offset + PAGE >= total} onClick={() => setOffset(offset + PAGE)}>
+            <Button
+              variant="default"
+              disabled={offset + RELEASES_PAGE >= total}
+              onClick={() => setOffset(offset + RELEASES_PAGE)}
+            >
               Older
             </Button>
           </Group>

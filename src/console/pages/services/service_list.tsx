@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { wholeNumberText } from '#console/components/formats.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';
@@ -24,7 +25,6 @@ const route = getRouteApi('/inside/services');
 /** A search field is of use only when not all services are in sight. */
 const SEARCH_FROM = 8;
 const DEBOUNCE_MS = 200;
-const COUNT = new Intl.NumberFormat();
 
 export function ServiceList() {
   const { may } = useOrganization();
@@ -100,7 +100,7 @@ function Search({ text, total, onChange }: SearchProps) {
         maxLength={200}
       />
       <span className={classes.count} aria-live="polite">
-        {COUNT.format(total)} {total === 1 ? 'service' : 'services'}
+        {wholeNumberText(total)} {total === 1 ? 'service' : 'services'}
       </span>
     </div>
   );

@@ -7,6 +7,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import type { OpenCounts, Service } from '#console/api/actions.ts';
 import type { ServiceHealth } from '#console/api/services.ts';
 import { CAPABILITY_NAMES } from '#console/components/capability.ts';
+import { wholeNumberText } from '#console/components/formats.ts';
 import { Name } from '#console/components/name.tsx';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
@@ -19,7 +20,6 @@ import type { useServices } from '#console/pages/services/use_services.ts';
 const ROW_PX = 60;
 const ROW_ON_PHONE_PX = 108;
 const OVERSCAN = 12;
-const COUNT = new Intl.NumberFormat();
 
 type ServiceRowsProps = Pick<
   ReturnType<typeof useServices>,
@@ -146,7 +146,7 @@ interface HealthProps {
 function Events({ service, health: { events } }: HealthProps) {
   if (!service.capabilities.includes('exceptions')) return <span className="dimmed">–</span>;
   const total = events.reduce((sum, count) => sum + count, 0);
-  const text = `${COUNT.format(total)} ${total === 1 ? 'event' : 'events'}`;
+  const text = `${wholeNumberText(total)} ${total === 1 ? 'event' : 'events'}`;
   if (total === 0) return <span className="dimmed">none</span>;
   return (
     <span className={classes.spark} title={`${text} in the last 24 hours`}>

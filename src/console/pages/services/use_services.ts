@@ -5,8 +5,8 @@ import type { OpenCounts, Service } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { type ServiceHealth, serviceHealthQuery, serviceSearchQuery } from '#console/api/services.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { SERVICES_PAGE } from '#core/console/service_reads.ts';
 
-const PAGE = 100;
 /** Services with open incidents stand before the others. */
 const ATTENTION_MAX = 50;
 const REFRESH_MS = 60_000;
@@ -18,7 +18,7 @@ const mostUrgentFirst = (a: OpenCounts, b: OpenCounts): number =>
 export function useServices(text: string | undefined) {
   const { orgId } = useOrganization().org;
   const search = useInfiniteQuery({
-    ...serviceSearchQuery(orgId, { limit: PAGE, ...(text !== undefined && { text }) }),
+    ...serviceSearchQuery(orgId, { limit: SERVICES_PAGE, ...(text !== undefined && { text }) }),
     placeholderData: keepPreviousData,
   });
   const open = useQuery(openByServiceQuery(orgId));
@@ -72,8 +72,8 @@ function uniqueByIds(services: readonly Service[]): Service[] {
 function useHealth(rows: readonly Service[]): ReadonlyMap<string, ServiceHealth> {
   const { orgId } = useOrganization().org;
   const ids = rows.map(({ serviceId }) => serviceId);
-  const batches = Array.from({ length: Math.ceil(ids.length / PAGE) }, (_, index) =>
-    ids.slice(index * PAGE, (index + 1) * PAGE),
+  const batches = Array.from({ length: Math.ceil(ids.length / SERVICES_PAGE) }, (_, index) =>
+    ids.slice(index * SERVICES_PAGE, (index + 1) * SERVICES_PAGE),
   );
   const answers = useQueries({
     queries: batches.map((batch) => ({ ...serviceHealthQuery(orgId, batch), refetchInterval: REFRESH_MS })),

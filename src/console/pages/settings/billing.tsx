@@ -8,6 +8,7 @@ import { EmptyState } from '#console/components/empty_state.tsx';
 import { CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { dateFormat } from '#console/components/formats.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Page } from '#console/components/page.tsx';
@@ -93,7 +94,7 @@ function PeriodRow({ lines }: { readonly lines: Period }) {
   );
 }
 
-const MONTH = new Intl.DateTimeFormat(undefined, { month: 'long', year: 'numeric', timeZone: 'UTC' });
+const MONTH = dateFormat({ month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 function monthName(month: string): string {
   return MONTH.format(new Date(`${month}-01T00:00:00Z`));

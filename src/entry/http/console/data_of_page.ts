@@ -105,9 +105,9 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
   };
 }
 
-/** An address with a filter shows other data than the page without one. */
+/** The address of a list with a filter shows other data than the one without. */
 function firstReadsOf({ params, url }: FastifyRequest, route: string): readonly FirstRead[] {
   const { id = '' } = params as { readonly id?: string };
-  const isFiltered = route === routeOfPage(PAGES.incidents) && url.includes('?');
+  const isFiltered = id === '' && url.includes('?');
   return isFiltered ? [] : (FIRST_READS_OF_ROUTE.get(route)?.(id) ?? []);
 }

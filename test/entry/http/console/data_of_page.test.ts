@@ -25,10 +25,11 @@ let folder: string;
 let viewer: Browser;
 let stranger: Browser;
 let incidentId: Id<'incident'>;
+let serviceId: Id<'service'>;
 const apps: FastifyInstance[] = [];
 beforeAll(async () => {
   w = await world({ keepOpen: true });
-  const { serviceId } = await w.given.service();
+  ({ serviceId } = await w.given.service());
   [incidentId] = (await givenIncidents(w, serviceId, { count: 1, status: 'triggered', title: HOSTILE })) as [
     Id<'incident'>,
   ];
@@ -76,12 +77,22 @@ async function open(url: string, cookie: string | null, app?: FastifyInstance) {
 
 const actionsOf = ({ first }: Awaited<ReturnType<typeof open>>) => first?.reads.map(({ action }) => action).toSorted();
 
-describe('a page that is opened at night', () => {
+describe('a page', () => {
   test('holds what it shows first, as the same person is answered, and is kept on no disk', async () => {
     for (const [url, count] of [
       ['/', 5],
       ['/incidents', 3],
       [`/incidents/${incidentId}`, 5],
+      ['/me', 3],
+      ['/services', 4],
+      [`/services/${serviceId}`, 10],
+      ['/oncall', 3],
+      ['/oncall/teams', 4],
+      ['/oncall/policies', 3],
+      ['/exceptions', 4],
+      ['/rules', 3],
+      ['/explore', 3],
+      ['/dashboards', 3],
     ] as const) {
       const { status, first, kept } = await open(url, viewer.cookie);
       expect([status, kept]).toEqual([200, 'no-store']);
@@ -121,7 +132,8 @@ describe('a page that is opened at night', () => {
       ['/', 'tocsin_session=nobody'],
       ['/login', viewer.cookie],
       ['/incidents?status=resolved', viewer.cookie],
-      ['/services', viewer.cookie],
+      ['/services?q=checkout', viewer.cookie],
+      ['/settings/members', viewer.cookie],
     ] as const) {
       const { status, first, kept } = await open(url, cookie);
       expect({ status, first, kept }, url).toEqual({ status: 200, first: null, kept: 'private, no-cache' });

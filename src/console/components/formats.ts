@@ -1,0 +1,19 @@
+/**
+ * Formats of numbers and times in the viewer's language. Each is made when it is first used: as the program begins, all of
+ * them together take a phone 200 ms in which it answers no finger.
+ */
+
+/** Takes milliseconds since 1970 or a `Date`. */
+export function dateFormat(options: Intl.DateTimeFormatOptions): Pick<Intl.DateTimeFormat, 'format' | 'formatRange'> {
+  let made: Intl.DateTimeFormat | undefined;
+  const format = (): Intl.DateTimeFormat => (made ??= new Intl.DateTimeFormat(undefined, options));
+  return { format: (at) => format().format(at), formatRange: (from, to) => format().formatRange(from, to) };
+}
+
+export function numberFormat(options?: Intl.NumberFormatOptions): (value: number) => string {
+  let made: Intl.NumberFormat | undefined;
+  return (value) => (made ??= new Intl.NumberFormat(undefined, options)).format(value);
+}
+
+/** A whole number with the separators of the viewer's language. */
+export const wholeNumberText = numberFormat();
