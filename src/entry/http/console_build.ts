@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
+import { type FirstFrame, toHtml } from '#entry/http/console/first_frame.ts';
+
 /** Where infra/console/build.ts puts the console. */
 export const CONSOLE_FOLDER = path.resolve(import.meta.dirname, '../../../.cache/console');
 
@@ -23,6 +25,7 @@ interface ShownPage {
   readonly session: unknown;
   /** What the page shows first; null where the console has to ask. */
   readonly first: unknown;
+  readonly frame: FirstFrame | null;
 }
 
 /** The page that the console starts from, as it is sent to one browser. */
@@ -65,9 +68,10 @@ async function readPageFiles(folder: string): Promise<PageFiles> {
 
 function toPage(template: string, files: PageFiles, basePath: string): ConsolePage {
   const [head = '', ...rest] = template.replace('__BASE__', basePath).split(END_OF_HEAD);
-  const [before, after] = [head, `${END_OF_HEAD}${rest.join(END_OF_HEAD)}`].map((part) => part.split('__NONCE__'));
+  const before = head.split('__NONCE__');
+  const after = `${END_OF_HEAD}${rest.join(END_OF_HEAD)}`.split('__NONCE__');
   return {
-    with({ nonce, route, session, first }) {
+    with({ nonce, route, session, first, frame }) {
       const own = (Object.hasOwn(files, route) ? (files[route] ?? []) : []).map((file) =>
         file.endsWith('.css')
           ? `<link rel="stylesheet" crossorigin href="./${file}">`
@@ -76,12 +80,16 @@ function toPage(template: string, files: PageFiles, basePath: string): ConsolePa
       const held = Object.entries({ session, 'first-data': first }).flatMap(([id, value]) =>
         value === null ? [] : [`<script type="application/json" id="${id}">${inScript(value)}</script>`],
       );
-      return [before?.join(nonce), ...own, ...held, after?.join(nonce)].join('');
+      const body = after.join(nonce);
+      const filled = frame === null ? body : body.replace(EMPTY_ROOT, () => `${BEGIN_OF_ROOT}${toHtml(frame)}</div>`);
+      return [before.join(nonce), ...own, ...held, filled].join('');
     },
   };
 }
 
 const END_OF_HEAD = '</head>';
+const BEGIN_OF_ROOT = '<div id="root">';
+const EMPTY_ROOT = `${BEGIN_OF_ROOT}</div>`;
 
 /** JSON that cannot end the element it stands in, nor a line of it. */
 function inScript(value: unknown): string {

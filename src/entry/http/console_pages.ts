@@ -28,7 +28,7 @@ const FILES = [
   'badge-96.png',
 ];
 
-const NOTHING = { session: null, first: null };
+const NOTHING = { session: null, first: null, frame: null };
 
 const NONCE_BYTES = 16;
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -92,14 +92,14 @@ export async function mountConsolePages(
   const sendPage = async (request: FastifyRequest, reply: FastifyReply, status: number): Promise<FastifyReply> => {
     const page = await readPage();
     const route = routeShown(request);
-    const { session, first } = OUTSIDE.has(route) ? NOTHING : await findData(request, reply, route);
+    const { session, first, frame } = OUTSIDE.has(route) ? NOTHING : await findData(request, reply, route);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     void reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policyWith(nonce) });
     // What a page says of incidents is on no disk.
     if (first !== null) void reply.header('cache-control', 'no-store');
     void reply.type('text/html; charset=utf-8');
     if (page === null) return reply.code(503).header('retry-after', '2').send(PREPARING);
-    return reply.code(status).send(page.with({ nonce, route, session, first }));
+    return reply.code(status).send(page.with({ nonce, route, session, first, frame }));
   };
 
   await app.register(async (pages) => {

@@ -9,6 +9,7 @@ import { memberCallerOf } from '#auth/sessions.ts';
 import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
 import { PAGES } from '#core/console/pages.ts';
 import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
+import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
 import type { Serving } from '#entry/http/console/serving.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 import { setSender } from '#entry/http/sender.ts';
@@ -23,6 +24,7 @@ export interface DataOfPage {
   readonly session: unknown;
   /** What the page shows first; null where the console has to ask. */
   readonly first: FirstData | null;
+  readonly frame: FirstFrame | null;
 }
 
 interface FirstData {
@@ -36,7 +38,7 @@ export type FindDataOfPage = (request: FastifyRequest, reply: FastifyReply, rout
 
 type Session = Static<(typeof getSession)['result']>;
 
-const NOBODY: DataOfPage = { session: null, first: null };
+const NOBODY: DataOfPage = { session: null, first: null, frame: null };
 
 /** A page does not wait longer for its data: the console asks for it, and shows meanwhile that it loads. */
 const PAGE_WAIT_MS = 1_000;
@@ -97,7 +99,10 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
       };
       const session = (await runAccountOperation(context.actions, getSession, requester, {})) as Session;
       const first = await withTimeout(findFirst(request, route, person, session), waitMs, () => null).catch(() => null);
-      return { session, first };
+      const [org, ...others] = session.organizations;
+      const hasFrame = org !== undefined && others.length === 0 && first !== null;
+      const frame = hasFrame ? { organization: org.name, title: titleIn(first.reads) } : null;
+      return { session, first, frame };
     } catch {
       // The console asks again, and says what is wrong.
       return NOBODY;

@@ -13,6 +13,7 @@ import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { escapeHtml } from '#notify/texts/html.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
@@ -39,7 +40,10 @@ beforeAll(async () => {
   stranger = await signedIn(w, (await givenPerson(w, { role: 'owner', orgId })).email, '198.51.100.2');
   folder = mkdtempSync(path.join(os.tmpdir(), 'tocsin-console-'));
   mkdirSync(path.join(folder, 'assets'));
-  writeFileSync(path.join(folder, 'index.html'), '<html><head><base href="__BASE__" /></head><body></body></html>');
+  writeFileSync(
+    path.join(folder, 'index.html'),
+    '<html><head><base href="__BASE__" /></head><body><div id="root"></div></body></html>',
+  );
 });
 afterAll(async () => {
   for (const app of apps) await app.close();
@@ -112,6 +116,18 @@ describe('a page', () => {
     expect(first?.reads.find(({ action }) => action === 'get_incident')?.result).toMatchObject({
       title: `${HOSTILE} 1`,
     });
+  });
+
+  test('shows whose it is and what it is about before the console is there', async () => {
+    const shown = async (url: string, { cookie }: Browser) =>
+      /<div id="root">(.*?)<\/div>/s.exec((await open(url, cookie)).body)?.[1];
+    const organization = '<div class="first-frame"><p><bdi>Acme</bdi></p>';
+    const title = escapeHtml(`${HOSTILE} 1`);
+    expect(title).not.toMatch(/[<>]/);
+    expect(await shown(`/incidents/${incidentId}`, viewer)).toBe(`${organization}<h1><bdi>${title}</bdi></h1>`);
+    expect(await shown('/', viewer)).toBe(organization);
+    expect(await shown(`/incidents/${incidentId}`, stranger)).toBe(organization.replace('Acme', 'Globex'));
+    expect(await shown('/connect/nothing', viewer)).toBe('');
   });
 
   test('holds nothing of another organization', async () => {
