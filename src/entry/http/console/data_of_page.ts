@@ -101,7 +101,7 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
       const first = await withTimeout(findFirst(request, route, person, session), waitMs, () => null).catch(() => null);
       const [org, ...others] = session.organizations;
       const hasFrame = org !== undefined && others.length === 0 && first !== null;
-      const frame = hasFrame ? { organization: org.name, title: titleIn(first.reads) } : null;
+      const frame = hasFrame ? { organization: org.name, title: titleIn(resultsOf(first), idIn(request)) } : null;
       return { session, first, frame };
     } catch {
       // The console asks again, and says what is wrong.
@@ -111,8 +111,16 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
 }
 
 /** The address of a list with a filter shows other data than the one without. */
-function firstReadsOf({ params, url }: FastifyRequest, route: string): readonly FirstRead[] {
-  const { id = '' } = params as { readonly id?: string };
-  const isFiltered = id === '' && url.includes('?');
+function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRead[] {
+  const id = idIn(request);
+  const isFiltered = id === '' && request.url.includes('?');
   return isFiltered ? [] : (FIRST_READS_OF_ROUTE.get(route)?.(id) ?? []);
 }
+
+/** What the address names; empty for nothing. */
+function idIn({ params }: FastifyRequest): string {
+  const { id = '' } = params as { readonly id?: string };
+  return id;
+}
+
+const resultsOf = ({ reads }: FirstData): readonly unknown[] => reads.map(({ result }) => result);

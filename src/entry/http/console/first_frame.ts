@@ -15,14 +15,12 @@ export function toHtml({ organization, title }: FirstFrame): string {
 
 const isolated = (name: string): string => `<bdi>${escapeHtml(name)}</bdi>`;
 
-/** The reads whose answers are what a page is about, and where they name it. */
-const TITLES: Readonly<Record<string, string>> = { get_incident: 'title', get_service: 'name' };
-
-/** What the data of a page names it. */
-export function titleIn(reads: readonly { readonly action: string; readonly result: unknown }[]): string | null {
-  for (const { action, result } of reads) {
-    const title = (result as Readonly<Record<string, unknown>>)[TITLES[action] ?? ''];
-    if (typeof title === 'string') return title;
+/** How the data of a page calls what its address names; null where it does not. */
+export function titleIn(results: readonly unknown[], id: string): string | null {
+  for (const result of results) {
+    const answer = result as Readonly<Record<string, unknown>>;
+    const title = answer['title'] ?? answer['name'];
+    if (typeof title === 'string' && Object.values(answer).includes(id)) return title;
   }
   return null;
 }
