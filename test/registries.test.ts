@@ -45,11 +45,16 @@ test('each queue is consumed by one role: pages wait behind nothing that senders
 /** A page or a resource is about one or two kinds of things, each with its list. */
 const NAMED_MAX = 4;
 
+/** What a page of the console asks for says nothing of an action. */
+const ASKED_FOR = /^console\/\w+_reads\.ts$/;
+
 test('what is known of an action stands in its declaration: no table beside it is keyed by names of actions', () => {
   const names = new Set([...ACTIONS, ...CONSOLE_OPERATIONS].map(({ name }) => name));
   const tables = ['auth', 'core', 'entry', 'incidents', 'ingest', 'kernel', 'notify', 'storage'].flatMap((folder) => {
     const files = readdirSync(path.join(ROOT, 'src', folder), { recursive: true, encoding: 'utf8' });
-    return files.filter((file) => file.endsWith('.ts')).map((file) => path.join('src', folder, file));
+    return files
+      .filter((file) => file.endsWith('.ts') && !ASKED_FOR.test(file))
+      .map((file) => path.join('src', folder, file));
   });
   const named = (file: string): number => {
     const words = readFileSync(path.join(ROOT, file), 'utf8').matchAll(/\b([a-z]+_[a-z_]+)['":]/g);
