@@ -40,7 +40,10 @@ export function Explore() {
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
   const { ref, width } = useElementSize();
+  const { ref: listRef, width: listWidth } = useElementSize();
   const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
+  /** A chart stands beside the list, or where the list was. */
+  const chartWidth = isNarrow ? listWidth : width;
   const { data, error, refetch } = useInfiniteQuery({
     ...serviceSearchQuery(org.orgId, { limit: 50 }),
     enabled: search.service === undefined,
@@ -86,7 +89,7 @@ export function Explore() {
       ) : (
         <div className={classes.columns}>
           {(!isNarrow || !isChosen) && (
-            <aside className={classes.list} aria-label="Metrics of the service">
+            <aside className={classes.list} ref={listRef} aria-label="Metrics of the service">
               <ServicePicker
                 value={search.service}
                 name={chosen?.name ?? ''}
@@ -104,8 +107,8 @@ export function Explore() {
                   }
                   onIntend={(metric, quantile) => {
                     // Asked for before it is pressed, so that its chart is there at once.
-                    const intended = queriesOf(withMetric(search, metric, quantile), width);
-                    if (width > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
+                    const intended = queriesOf(withMetric(search, metric, quantile), chartWidth);
+                    if (chartWidth > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
                   }}
                 />
               )}

@@ -31,7 +31,7 @@ interface MetricListProps {
   onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
   /** Of a histogram with the quantile that is to be shown. */
   onChoose(metric: string, quantile?: string): void;
-  /** The pointer or the focus rests on a metric. */
+  /** The pointer or the focus rests on a metric, or it is being pressed. */
   onIntend(metric: string, quantile?: string): void;
 }
 
@@ -143,9 +143,10 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const { metricName, aggregation, seriesCount, lastAt, lastValue, stepSeconds, preview } = metric;
   const now = useNow(60);
   const resting = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const intend = (): void => onIntend(metricName, quantileOf(metric));
   const rest = (): void => {
     clearTimeout(resting.current);
-    resting.current = setTimeout(() => onIntend(metricName, quantileOf(metric)), REST_MS);
+    resting.current = setTimeout(intend, REST_MS);
   };
   const leave = (): void => clearTimeout(resting.current);
   const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
@@ -162,6 +163,7 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
         aria-current={isChosen || undefined}
         onClick={() => onChoose(metricName, quantileOf(metric))}
         onPointerEnter={rest}
+        onPointerDown={intend}
         onPointerLeave={leave}
         onFocus={rest}
         onBlur={leave}
