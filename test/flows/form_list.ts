@@ -210,7 +210,7 @@ export const responseForms = ({ incidentId, teamId, policyId, scheduleId }: Samp
   },
 ];
 
-export const dataForms = ({ serviceId, groupId }: SampleIds): readonly FormOfConsole[] => [
+export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): readonly FormOfConsole[] => [
   {
     name: 'new service',
     opening: ['services', 'Create a service'],
@@ -284,6 +284,14 @@ export const dataForms = ({ serviceId, groupId }: SampleIds): readonly FormOfCon
     send: 'Create',
     to: '/create_dashboard',
     refused: { name: 'Name', serviceId: 'Service' },
+  },
+  {
+    name: 'widget',
+    opening: [`dashboards/${dashboardId}`, 'Edit', 'Add a widget'],
+    missing: ['Metric'],
+    fill: { Metric: 'latency', Title: 'Latency at night' },
+    send: 'Add',
+    refused: {},
   },
   {
     name: 'name of a dashboard',

@@ -14,8 +14,8 @@ export interface FormOfConsole {
   readonly fill?: Readonly<Record<string, string>>;
   readonly pick?: Readonly<Record<string, string>>;
   readonly send: string;
-  /** The end of the path that it is sent to. */
-  readonly to: string;
+  /** The end of the path that it is sent to; absent for a part of what is saved as a whole, which closes once it is complete. */
+  readonly to?: string;
   /** The fields that the server refuses, by its own names for them, in the order of the form. */
   readonly refused: Readonly<Record<string, string>>;
   /** What was written is there again after a reload. */

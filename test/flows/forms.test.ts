@@ -169,6 +169,11 @@ async function checkForm(page: Page, scope: Locator, form: FormOfConsole): Promi
     await page.getByRole('option').filter({ hasText: option }).locator('visible=true').first().click();
   }
   for (const [label, text] of Object.entries(fill)) await fieldIn(scope, label).fill(text);
+  if (to === undefined) {
+    await submit();
+    await button.waitFor({ state: 'detached' });
+    return;
+  }
   const answers = [
     Object.keys(refused).map((path) => ({ path, message: REFUSAL })),
     [{ path: 'x', message: ELSEWHERE }],
