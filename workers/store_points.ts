@@ -18,8 +18,8 @@ interface StoringRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly metricWriter: Pick<MetricWriter, 'insert' | 'deleteService'>;
-  /** Called with how many series came with their labels. */
-  readonly onNewSeries?: (count: number) => void;
+  /** Called with how many points are stored, and how many series came with their labels. */
+  readonly onStoring?: (counts: { readonly series: number; readonly points: number }) => void;
 }
 
 /** The points of one job; they wait as they came, which takes a tenth of the memory. */
@@ -50,11 +50,14 @@ const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800, bytesOfIt
 const INSERTS_MAX = 2;
 
 /** Stores points in ClickHouse. If it rejects the points of one service twice, only those are dropped. */
-export function onStorePoints({ db, clock, metricWriter, onNewSeries }: StoringRuntime): DurableJobHandler {
+export function onStorePoints({ db, clock, metricWriter, onStoring }: StoringRuntime): DurableJobHandler {
   /** Holds the points no longer than until they are encoded, so that another attempt unpacks them again. */
   const insert = (services: readonly ServicePoints[], token: string): Promise<void> => {
     const inserting = metricWriter.insert(services, token);
-    onNewSeries?.(services.reduce((sum, { points }) => sum + points.announced.length, 0));
+    onStoring?.({
+      series: sum(services, ({ points }) => points.announced.length),
+      points: sum(services, ({ points }) => points.length),
+    });
     const serviceIds = services.map(({ serviceId }) => serviceId);
     const oldest = services.map(({ points }) => oldestOf(points));
     return inserting.then(async () => {
@@ -122,8 +125,13 @@ function unpack(batch: Batch): readonly ServicePoints[] | null {
   }
 }
 
+function sum(services: readonly ServicePoints[], count: (service: ServicePoints) => number): number {
+  return services.reduce((total, service) => total + count(service), 0);
+}
+
+/** By index: to iterate makes an object of each number. */
 function oldestOf({ at }: ServicePoints['points']): number {
   let oldest = Infinity;
-  for (const time of at) if (time < oldest) oldest = time;
+  for (let row = 0; row < at.length; row += 1) oldest = Math.min(oldest, at[row] ?? Infinity);
   return oldest;
 }

@@ -78,8 +78,8 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   /** Exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
   readonly latencies: LatencyHistograms;
-  /** Called with how many series came with their labels, each time that points are stored. */
-  readonly onNewSeries: (count: number) => void;
+  /** Called each time that points are stored, with how many, and how many series came with their labels. */
+  readonly onStoring: (counts: { readonly series: number; readonly points: number }) => void;
 }
 
 export function workerRuntime(context: AppContext): WorkerRuntime {
@@ -110,7 +110,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     },
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
     latencies: context.latencies,
-    onNewSeries: (count) => context.newSeries.add(count),
+    onStoring: ({ series, points }) => context.newSeries.add(series, points),
     limitLog: context.limitLog,
   };
 }

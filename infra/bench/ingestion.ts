@@ -205,10 +205,10 @@ async function insertBare(store: ClickHouseClient, scrapes: ManyScrapes): Promis
   return performance.now() - began;
 }
 
-function blocksOf({ lines }: ManyScrapes): Buffer[] {
+function blocksOf({ lines }: ManyScrapes): (readonly Uint8Array[])[] {
   const serviceId: Id<'service'> = newId('service');
   const now = systemClock.now();
-  const blocks: Buffer[] = [];
+  const blocks: (readonly Uint8Array[])[] = [];
   let batches: ServicePoints[] = [];
   const flush = (): void => {
     blocks.push(...encodePoints(batches).values());

@@ -6,8 +6,10 @@ import { HEAP_GROWTH } from '#entry/memory.ts';
 const LOOK_EVERY_MS = 2_000;
 /** Of one look. Fewer pass without notice: half as many as one service may bring for long. */
 const MANY = 5_000;
-/** A service that starts with new labels has brought all of them before. */
-const COLLECT_AFTER = 50_000;
+/** A service that starts with new labels has brought all of them before, and leaves 20 MB of garbage at most. */
+const LIMIT_AFTER = 50_000;
+/** Of a known series, for each time that its labels come along. */
+const KNOWN_POINTS = 5;
 /** Half a minute. */
 const CALM_LOOKS = 15;
 
@@ -26,37 +28,43 @@ interface Process {
 export class NewSeriesMemory {
   readonly #process: Process;
   #added = 0;
-  /** Since growth is limited; null while it is not. */
-  #sinceLimited: number | null = null;
-  #calmLooks = 0;
+  #points = 0;
+  /** Since the last half a minute in which hardly any came. */
+  #sinceCalm = 0;
+  #calmLooks = CALM_LOOKS;
+  #isLimited = false;
 
   constructor(process: Process = thisHeap()) {
     this.#process = process;
   }
 
-  /** To be called with how many series came that were not known. */
-  add(series: number): void {
+  /**
+   * To be called with how many series came with their labels. Who does not know which of them are new says in how many
+   * `points`: known series bring their labels every five minutes, with one point in five of those that come each minute.
+   */
+  add(series: number, points = 0): void {
     this.#added += series;
+    this.#points += points;
   }
 
   /** To be called from time to time. */
   look(): void {
-    const added = this.#added;
+    const added = Math.max(0, this.#added - this.#points / KNOWN_POINTS);
     this.#added = 0;
+    this.#points = 0;
     this.#calmLooks = added >= MANY ? 0 : this.#calmLooks + 1;
-    if (this.#sinceLimited === null) {
-      if (added < MANY) return;
-      this.#process.limitGrowth(HEAP_GROWTH.withNewSeries);
-      this.#sinceLimited = 0;
-    } else if (this.#calmLooks >= CALM_LOOKS) {
-      this.#process.limitGrowthAsUsual();
-      this.#sinceLimited = null;
+    if (this.#calmLooks >= CALM_LOOKS) {
+      this.#sinceCalm = 0;
+      if (this.#isLimited) this.#process.limitGrowthAsUsual();
+      this.#isLimited = false;
       return;
     }
-    const before = this.#sinceLimited;
-    this.#sinceLimited = before + added;
+    this.#sinceCalm += added;
+    if (this.#isLimited || this.#sinceCalm < LIMIT_AFTER) return;
+    this.#process.limitGrowth(HEAP_GROWTH.withNewSeries);
     // What was allowed at the last collection would hold until the next.
-    if (before < COLLECT_AFTER && this.#sinceLimited >= COLLECT_AFTER) this.#process.collect();
+    this.#process.collect();
+    this.#isLimited = true;
   }
 
   /** Looks for as long as this process lives. */

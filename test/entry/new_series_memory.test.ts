@@ -10,11 +10,11 @@ function watched() {
     limitGrowthAsUsual: () => done.push('as usual'),
     collect: () => done.push('collected'),
   });
-  /** What it does at so many looks, each after so many new series. */
-  const after = (series: number, looks = 1): string[] => {
+  /** What it does at so many looks, each after so many series, with so many points each. */
+  const after = (series: number, looks = 1, points = 0): string[] => {
     done.length = 0;
     for (let look = 0; look < looks; look += 1) {
-      memory.add(series);
+      memory.add(series, series * points);
       memory.look();
     }
     return [...done];
@@ -22,10 +22,10 @@ function watched() {
   return { after };
 }
 
-test('the heap is kept small while many series are new, and as usual again half a minute after', () => {
+test('the heap is kept small once many series were new, and as usual again half a minute after', () => {
   const { after } = watched();
-  expect(after(20_000)).toEqual(['at most 30 %']);
-  expect(after(20_000, 10)).toEqual(['collected']);
+  expect(after(20_000, 2)).toEqual([]);
+  expect(after(20_000, 10)).toEqual(['at most 30 %', 'collected']);
   expect(after(4_999, 14)).toEqual([]);
   expect(after(0)).toEqual(['as usual']);
   expect(after(0, 100)).toEqual([]);
@@ -35,9 +35,10 @@ test('few new series change nothing, however long they come', () => {
   expect(watched().after(4_999, 1_000)).toEqual([]);
 });
 
-test('a service that starts with new labels makes nobody wait for a collection', () => {
+test('a service that starts with new labels changes nothing', () => {
   const { after } = watched();
-  expect([...after(16_000), ...after(10_000), ...after(0, 20)]).toEqual(['at most 30 %', 'as usual']);
+  expect([...after(16_000), ...after(10_000), ...after(0, 20)]).toEqual([]);
+  expect([...after(16_000), ...after(10_000), ...after(0, 20)]).toEqual([]);
 });
 
 test('a pause in between ends nothing, and series that come again later begin anew', () => {
@@ -46,6 +47,12 @@ test('a pause in between ends nothing, and series that come again later begin an
   expect([...after(0, 14), ...after(60_000), ...after(0, 14)]).toEqual([]);
   expect(after(0)).toEqual(['as usual']);
   expect(after(60_000)).toEqual(['at most 30 %', 'collected']);
+});
+
+test('known series that bring their labels again are not new', () => {
+  const { after } = watched();
+  expect(after(20_000, 100, 5)).toEqual([]);
+  expect(after(20_000, 4, 1)).toEqual(['at most 30 %', 'collected']);
 });
 
 test('the heap of this process takes what it is told', () => {

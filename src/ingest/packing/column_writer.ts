@@ -46,9 +46,11 @@ export class ColumnMemory {
 
 /** The newest time of each series of some points. A request of many series is cut into parts, of a few series each. */
 class NewestTimes {
+  /** Positions of series. */
   readonly first: number;
   readonly last: number;
-  readonly #times: Float64Array;
+  /** From the first on; NaN for a series without points among these. */
+  readonly times: Float64Array;
 
   constructor(seriesIndex: Uint32Array, from: number, to: number) {
     let [first, last] = [Infinity, -1];
@@ -59,17 +61,7 @@ class NewestTimes {
     }
     this.first = first;
     this.last = last;
-    this.#times = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
-  }
-
-  raise(index: number, at: number): void {
-    const before = this.of(index);
-    this.#times[index - this.first] = before > at ? before : at;
-  }
-
-  /** NaN for a series without points among these. */
-  of(index: number): number {
-    return this.#times[index - this.first] ?? Number.NaN;
+    this.times = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
   }
 }
 
@@ -97,7 +89,7 @@ export class ColumnWriter {
     rows.at.set(at.subarray(from, to));
     rows.value.set(value.subarray(from, to));
     rows.kind.set(kind.subarray(from, to));
-    const newest = new NewestTimes(seriesIndex, from, to);
+    const { first, last, times } = new NewestTimes(seriesIndex, from, to);
     let key = 0n;
     let name = 0;
     let currentIndex = -1;
@@ -113,10 +105,12 @@ export class ColumnWriter {
       rows.key[i - from] = key;
       rows.name[i - from] = name;
       const code = kind[i];
-      newest.raise(index, code === STALE || code === START ? 0 : (at[i] ?? 0));
+      const time = code === STALE || code === START ? 0 : (at[i] ?? 0);
+      const before = times[index - first] ?? 0;
+      times[index - first] = before > time ? before : time;
     }
-    for (let index = newest.first; index <= newest.last; index += 1) {
-      const newestAt = newest.of(index);
+    for (let index = first; index <= last; index += 1) {
+      const newestAt = times[index - first] ?? Number.NaN;
       const found = series[index];
       if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
       this.announced.add(found, newestAt);

@@ -4,7 +4,7 @@ import { NewSeriesLimiter, TOO_MANY_AT_ONCE } from '#ingest/series/new_series_li
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { Clock, Temporal } from '#kernel/time.ts';
+import type { Clock } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -43,6 +43,7 @@ const SHARE_MS = 2_000;
 const TIMEOUT_MS = 1_000;
 /** At most 90 MB. The services that were not asked about for longest are dropped and loaded again when needed. */
 const HELD_SERIES_MAX = 3_000_000;
+const DAY_MS = 86_400_000;
 /** Rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
@@ -61,6 +62,7 @@ export class SeriesQuota {
   #isAsked = false;
   #sharing: Promise<void> = Promise.resolve();
   #isAway = false;
+  #day = { number: Number.NaN, text: '' };
   /** The highest row ids that were read in the last two rounds. */
   #marks: readonly [before: number, last: number] | null = null;
 
@@ -280,8 +282,12 @@ export class SeriesQuota {
     return new SeriesDayStore(this.#options.db.session());
   }
 
+  /** In UTC. Asked for with each request: to write it takes longer than to see that it is the same still. */
   #today(): string {
-    return dayOf(this.#options.clock.now());
+    const now = this.#options.clock.now();
+    const number = Math.floor(now.epochMilliseconds / DAY_MS);
+    if (number !== this.#day.number) this.#day = { number, text: now.toString().slice(0, 'YYYY-MM-DD'.length) };
+    return this.#day.text;
   }
 
   #noteAvailability(error: unknown): void {
@@ -290,11 +296,6 @@ export class SeriesQuota {
       this.#options.log.warn({ err: error }, 'failed to count series; all of them are accepted');
     this.#isAway = isAway;
   }
-}
-
-/** In UTC. */
-function dayOf(at: Temporal.Instant): string {
-  return at.toString().slice(0, 'YYYY-MM-DD'.length);
 }
 
 function slow(): Error {

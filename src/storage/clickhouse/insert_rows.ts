@@ -38,19 +38,19 @@ interface InsertOptions {
 }
 
 /**
- * Inserts rows and returns once they are durable: on disk, and on a cluster on the majority of the replicas of each shard.
+ * Inserts rows, the bytes of all parts, and returns once they are durable: on disk, and on a cluster on the majority of the replicas of each shard.
  * Tokens are remembered for the table's last ten thousand inserts, on a cluster for hours.
  */
 export async function insertRows(
   client: ClickHouseClient,
   into: string,
-  rows: Buffer,
+  rows: Buffer | readonly Uint8Array[],
   { token, format = 'RowBinary', acknowledged }: InsertOptions,
 ): Promise<void> {
   const insert = async (): Promise<void> => {
     const { stream } = await client.exec({
       query: `INSERT INTO ${into} FORMAT ${format}`,
-      values: Readable.from([rows], { objectMode: false }),
+      values: Readable.from(Buffer.isBuffer(rows) ? [rows] : rows, { objectMode: false }),
       clickhouse_settings: {
         insert_deduplication_token: token,
         insert_deduplicate: 1,

@@ -25,7 +25,7 @@ export class MetricWriter {
     return this.#insertEncoded(encodeSeries(batches), encodePoints(batches), token);
   }
 
-  async #insertEncoded(series: Buffer | null, blocks: ReadonlyMap<number, Buffer>, token: string): Promise<void> {
+  async #insertEncoded(series: Buffer | null, blocks: ReturnType<typeof encodePoints>, token: string): Promise<void> {
     // Rules look at points and at labels, and must see all that was acknowledged.
     const acknowledged = 'in_sequence';
     if (series !== null) {
@@ -35,7 +35,7 @@ export class MetricWriter {
     for (const [period, block] of blocks) {
       const options = { token: `${token}:${period}`, format: 'Native', acknowledged } as const;
       await insertRows(this.#client, 'metric_points', block, options);
-      freeBytes(block);
+      block.forEach(freeBytes);
     }
   }
 

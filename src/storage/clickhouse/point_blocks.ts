@@ -1,7 +1,6 @@
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import type { PointColumns, ServicePoints } from '#core/metrics/point_columns.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
-import { freeBytes } from '#kernel/free_bytes.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bytesOf, lowCardinality, nativeBlock } from '#storage/clickhouse/native_block.ts';
 import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
@@ -9,8 +8,8 @@ import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
 /** One insert may touch a hundred partitions, of one day each; points of other periods go into inserts of their own. */
 const PERIOD_MS = 90 * 86_400_000;
 
-/** Blocks in ClickHouse's Native format, one for each period of 90 days; nearly always there is just one. */
-export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<number, Buffer> {
+/** Blocks in ClickHouse's Native format, each in parts (see `nativeBlock`), one for each period of 90 days; nearly always there is just one. */
+export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<number, readonly Uint8Array[]> {
   const periods = new Set(batches.flatMap(({ points }) => [...periodsOf(points)]));
   return new Map(
     [...periods].map((period) => {
@@ -20,11 +19,12 @@ export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<num
   );
 }
 
+/** By index: to iterate makes an object of each number. */
 function periodsOf({ at }: PointColumns): Set<number> {
   const periods = new Set<number>();
   let last = Number.NaN;
-  for (const time of at) {
-    const period = periodOf(time);
+  for (let row = 0; row < at.length; row += 1) {
+    const period = periodOf(at[row] ?? 0);
     if (period !== last) periods.add(period);
     last = period;
   }
@@ -50,7 +50,7 @@ function cut({ serviceId, points }: ServicePoints, period: number): ServicePoint
 const UUID_BYTES = 16;
 const KIND_TYPE = `Enum8(${POINT_KINDS.map((kind, code) => `'${kind}' = ${code}`).join(', ')})`;
 
-function encode(batches: readonly ServicePoints[]): Buffer {
+function encode(batches: readonly ServicePoints[]): Uint8Array[] {
   const rows = batches.reduce((sum, { points }) => sum + points.length, 0);
   const services = Buffer.allocUnsafe(rows * UUID_BYTES);
   const metrics = new Uint32Array(rows);
@@ -72,7 +72,7 @@ function encode(batches: readonly ServicePoints[]): Buffer {
     }
     row += points.length;
   }
-  const block = nativeBlock(rows, [
+  return nativeBlock(rows, [
     { name: 'service_id', type: 'UUID', parts: [services] },
     { name: 'metric', type: 'LowCardinality(String)', parts: lowCardinality(names.strings, metrics) },
     { name: 'series', type: 'UInt64', parts: [bytesOf(series)] },
@@ -80,8 +80,6 @@ function encode(batches: readonly ServicePoints[]): Buffer {
     { name: 'value', type: 'Float64', parts: [bytesOf(values)] },
     { name: 'kind', type: KIND_TYPE, parts: [kinds] },
   ]);
-  for (const column of [services, metrics, series, times.bytes, values, kinds]) freeBytes(column);
-  return block;
 }
 
 /** Numbers metric names over all services; services of one job share one list of names. */
