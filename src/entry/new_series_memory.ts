@@ -45,26 +45,37 @@ export class NewSeriesMemory {
   add(series: number, points = 0): void {
     this.#added += series;
     this.#points += points;
+    // In the two seconds until the next look a hundred megabytes may come; only labels that come again all at once look the same.
+    if (points === 0 && this.#sinceCalm + this.#new() >= LIMIT_AFTER) this.#limit();
   }
 
   /** To be called from time to time. */
   look(): void {
-    const added = Math.max(0, this.#added - this.#points / KNOWN_POINTS);
+    const added = this.#new();
     this.#added = 0;
     this.#points = 0;
     this.#calmLooks = added >= MANY ? 0 : this.#calmLooks + 1;
-    if (this.#calmLooks >= CALM_LOOKS) {
-      this.#sinceCalm = 0;
-      if (this.#isLimited) this.#process.limitGrowthAsUsual();
-      this.#isLimited = false;
+    if (this.#calmLooks < CALM_LOOKS) {
+      this.#sinceCalm += added;
+      if (this.#sinceCalm >= LIMIT_AFTER) this.#limit();
       return;
     }
-    this.#sinceCalm += added;
-    if (this.#isLimited || this.#sinceCalm < LIMIT_AFTER) return;
+    this.#sinceCalm = 0;
+    if (this.#isLimited) this.#process.limitGrowthAsUsual();
+    this.#isLimited = false;
+  }
+
+  #limit(): void {
+    if (this.#isLimited) return;
+    this.#isLimited = true;
     this.#process.limitGrowth(HEAP_GROWTH.withNewSeries);
     // What was allowed at the last collection would hold until the next.
     this.#process.collect();
-    this.#isLimited = true;
+  }
+
+  /** Since the last look, about. */
+  #new(): number {
+    return Math.max(0, this.#added - this.#points / KNOWN_POINTS);
   }
 
   /** Looks for as long as this process lives. */

@@ -19,7 +19,7 @@ function watched() {
     }
     return [...done];
   };
-  return { after };
+  return { after, memory, done };
 }
 
 test('the heap is kept small once many series were new, and as usual again half a minute after', () => {
@@ -29,6 +29,16 @@ test('the heap is kept small once many series were new, and as usual again half 
   expect(after(4_999, 14)).toEqual([]);
   expect(after(0)).toEqual(['as usual']);
   expect(after(0, 100)).toEqual([]);
+});
+
+test('many that come at once are not waited for', () => {
+  const { memory, done } = watched();
+  memory.add(30_000);
+  expect(done).toEqual([]);
+  memory.add(20_000);
+  expect(done).toEqual(['at most 30 %', 'collected']);
+  memory.add(500_000);
+  expect(done).toHaveLength(2);
 });
 
 test('few new series change nothing, however long they come', () => {
