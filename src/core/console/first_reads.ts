@@ -9,11 +9,13 @@ export interface FirstRead {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What surrounds every page. */
-const AROUND: readonly FirstRead[] = [
+/** What surrounds every page but these: all that some pages, and lists that are filtered, hold. */
+export const AROUND: readonly FirstRead[] = [
   { action: 'get_paging_problems', input: {} },
   { action: 'count_incidents', input: {} },
 ];
+
+export const ALONE = ['signIn', 'askForReset', 'resetPassword', 'invitation', 'connect'] as const;
 
 /** Whoever has sent no exception yet sees how to set up this one. */
 const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } };

@@ -141,15 +141,21 @@ describe('a page', () => {
     expect(incident.body).not.toContain('onerror');
   });
 
-  test('holds nothing for nobody, for the pages of those who are not signed in, or for a filtered list', async () => {
+  test('holds what is around every other page, and around a filtered list', async () => {
+    for (const url of ['/incidents?status=resolved', '/services?q=checkout', '/settings/members']) {
+      const page = await open(url, viewer.cookie);
+      expect(actionsOf(page), url).toEqual(['count_incidents', 'get_paging_problems']);
+      expect(page.kept).toBe('no-store');
+    }
+  });
+
+  test('holds nothing for nobody, and nothing on the pages of those who are not signed in', async () => {
     for (const [url, cookie] of [
       ['/', null],
       [`/incidents/${incidentId}`, null],
       ['/', 'tocsin_session=nobody'],
       ['/login', viewer.cookie],
-      ['/incidents?status=resolved', viewer.cookie],
-      ['/services?q=checkout', viewer.cookie],
-      ['/settings/members', viewer.cookie],
+      ['/connect/nothing', viewer.cookie],
     ] as const) {
       const { status, first, kept } = await open(url, cookie);
       expect({ status, first, kept }, url).toEqual({ status: 200, first: null, kept: 'private, no-cache' });
