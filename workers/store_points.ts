@@ -39,6 +39,8 @@ const EVERY_MS = 1_000;
 /** An insert costs ClickHouse 10 ms however small it is: without this, fifty small senders keep most of a processor busy. */
 const EVERY_MS_MIN = 150;
 const BUSY_POINTS = 150_000;
+/** A burst is over: what came last is not kept waiting. */
+const QUIET_MS = 200;
 const INSERT_POINTS_MAX = 400_000;
 const JOBS_MAX = 400;
 /**
@@ -72,6 +74,7 @@ export function onStorePoints({ db, clock, metricWriter, onStoring }: StoringRun
     everyMs: EVERY_MS,
     everyMsMin: EVERY_MS_MIN,
     busyFrom: BUSY_POINTS,
+    quietMs: QUIET_MS,
     itemsMax: JOBS_MAX,
     max: { bytes: Infinity, count: INSERT_POINTS_MAX },
     commitsMax: INSERTS_MAX,

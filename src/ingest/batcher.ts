@@ -13,6 +13,8 @@ interface BatcherOptions<Item> {
   readonly busyFrom?: number;
   /** The minimum time between the starts of two commits, however small they are; 0 by default. */
   readonly everyMsMin?: number;
+  /** Once nothing was added for this long, nothing more is waited for. */
+  readonly quietMs?: number;
   /** The maximum of one batch; a single item may be larger. */
   readonly max: Weight;
   /** This many items also make a full batch, however little they weigh. */
@@ -40,6 +42,8 @@ export class Batcher<Item> {
   /** The waiting items have lingered long enough. */
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
+  #quietTimer: NodeJS.Timeout | undefined;
+  #lastAddedAt = -Infinity;
   #lastCommitAt = -Infinity;
   #lastCount = 0;
   #whenIdle: (() => void)[] = [];
@@ -55,7 +59,8 @@ export class Batcher<Item> {
     this.#waiting.push({ item, weight, resolve, reject });
     this.#bytes += weight.bytes;
     this.#count += weight.count;
-    if (this.#waiting.length === 1) this.#setTimer();
+    this.#lastAddedAt = performance.now();
+    if (this.#waiting.length === 1) this.#setTimers();
     this.#commitWhatIsReady();
     return promise;
   }
@@ -66,13 +71,22 @@ export class Batcher<Item> {
     if (this.#commits > 0) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 
-  #setTimer(): void {
-    const { lingerMs, everyMsMin = 0, busyFrom = 0 } = this.#options;
+  #setTimers(): void {
+    const { lingerMs, everyMsMin = 0, busyFrom = 0, quietMs = Infinity } = this.#options;
     const everyMs = typeof this.#options.everyMs === 'number' ? this.#options.everyMs : this.#options.everyMs();
     const apartMs = this.#lastCount < busyFrom ? Math.max(everyMsMin, (everyMs * this.#lastCount) / busyFrom) : everyMs;
     const sinceLastMs = performance.now() - this.#lastCommitAt;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#commitAll(), Math.max(lingerMs, apartMs - sinceLastMs));
+    const waitMs = Math.max(lingerMs, apartMs - sinceLastMs);
+    this.#timer = setTimeout(() => this.#commitAll(), waitMs);
+    clearTimeout(this.#quietTimer);
+    if (quietMs < waitMs) this.#quietTimer = setTimeout(() => this.#lookWhetherQuiet(quietMs), quietMs);
+  }
+
+  #lookWhetherQuiet(quietMs: number): void {
+    const leftMs = quietMs - (performance.now() - this.#lastAddedAt);
+    if (leftMs <= 0) this.#commitAll();
+    else this.#quietTimer = setTimeout(() => this.#lookWhetherQuiet(quietMs), leftMs);
   }
 
   #commitAll(): void {
@@ -87,6 +101,7 @@ export class Batcher<Item> {
     if (this.#waiting.length > 0) return;
     this.#isDue = false;
     clearTimeout(this.#timer);
+    clearTimeout(this.#quietTimer);
   }
 
   #isReady(): boolean {

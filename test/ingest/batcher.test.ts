@@ -12,7 +12,7 @@ interface Commit {
 
 /** Items weigh what they are worth. */
 function givenBatcher(
-  options: { everyMs?: () => number; busyFrom?: number; everyMsMin?: number; itemsMax?: number } = {},
+  options: { everyMs?: () => number; busyFrom?: number; everyMsMin?: number; itemsMax?: number; quietMs?: number } = {},
 ) {
   const began = performance.now();
   const commits: Commit[] = [];
@@ -96,4 +96,22 @@ test('a commit follows the sooner the smaller the one before was, where that is 
   add(1);
   await vi.advanceTimersByTimeAsync(200);
   expect(commits.map(({ at }) => at)).toEqual([5, 15, 65, 165]);
+});
+
+test('once nothing more comes, a commit keeps no distance', async () => {
+  const { add, commits } = givenBatcher({ quietMs: 20 });
+  add(1);
+  await vi.advanceTimersByTimeAsync(10);
+  for (const item of [2, 3, 4]) {
+    add(item);
+    await vi.advanceTimersByTimeAsync(15);
+  }
+  await vi.advanceTimersByTimeAsync(100);
+  add(5);
+  await vi.advanceTimersByTimeAsync(10);
+  expect(commits).toEqual([
+    { at: 5, items: [1] },
+    { at: 60, items: [2, 3, 4] },
+    { at: 160, items: [5] },
+  ]);
 });
