@@ -72,7 +72,7 @@ test('a page holds who is signed in, whatever they are called, and nobody else i
   expect(JSON.parse(held)).toEqual((await browser.get('/session')).body.result);
   expect(JSON.parse(held).user.name).toBe('</script><b>Ann');
   expect(body).not.toContain('<b>');
-  expect(headers['cache-control']).toBe('private, no-cache');
+  expect(headers['cache-control']).toBe('no-store');
   for (const [url, other] of [
     ['/', null],
     ['/login', cookie],
