@@ -3,20 +3,28 @@ const SIGNS_OF_LIFE = ['pointermove', 'pointerdown', 'keydown'] as const;
 const waiting = new Set<() => void>();
 let isUsed = false;
 
+/** Not without a network: a browser that could not load a module does not try again before the page is loaded anew. */
+function loadAll(): void {
+  if (!isUsed || !navigator.onLine) return;
+  const loads = [...waiting];
+  waiting.clear();
+  for (const load of loads) load();
+}
+
 for (const sign of SIGNS_OF_LIFE) {
   window.addEventListener(
     sign,
     () => {
       isUsed = true;
-      for (const start of waiting) start();
-      waiting.clear();
+      loadAll();
     },
     { once: true, passive: true },
   );
 }
+window.addEventListener('online', loadAll);
 
 /** Loads a file once somebody does something on the page: after the page is shown, and before the file is needed. */
 export function loadWhenUsed(load: () => void): void {
-  if (isUsed) load();
-  else waiting.add(load);
+  waiting.add(load);
+  loadAll();
 }

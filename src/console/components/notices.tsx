@@ -15,7 +15,7 @@ export function Notices() {
         // Without the server the next notice tries again.
         .catch(() => {});
     };
-    if (length === 0) loadWhenUsed(load);
+    if (length === 0 || !navigator.onLine) loadWhenUsed(load);
     else load();
   }, [List, length]);
   return List !== null && <List />;
