@@ -39,7 +39,7 @@ const EVERY_MS = 1_000;
 /** An insert costs ClickHouse 10 ms however small it is: without this, fifty small senders keep most of a processor busy. */
 const EVERY_MS_MIN = 150;
 const BUSY_POINTS = 150_000;
-/** A burst is over: what came last is not kept waiting. */
+/** When no job came for this long, a burst is over, and its last jobs are inserted without waiting for more. */
 const QUIET_MS = 200;
 const INSERT_POINTS_MAX = 400_000;
 const JOBS_MAX = 400;
@@ -132,7 +132,7 @@ function sum(services: readonly ServicePoints[], count: (service: ServicePoints)
   return services.reduce((total, service) => total + count(service), 0);
 }
 
-/** By index: to iterate makes an object of each number. */
+/** By index, because an iterator makes an object of each number. */
 function oldestOf({ at }: ServicePoints['points']): number {
   let oldest = Infinity;
   for (let row = 0; row < at.length; row += 1) oldest = Math.min(oldest, at[row] ?? Infinity);

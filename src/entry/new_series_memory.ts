@@ -8,7 +8,7 @@ const LOOK_EVERY_MS = 2_000;
 const MANY = 5_000;
 /** A service that starts with new labels has brought all of them before, and leaves 20 MB of garbage at most. */
 const LIMIT_AFTER = 50_000;
-/** Of a known series, for each time that its labels come along. */
+/** So many points of known series, at least, come for each time that one of them brings its labels. */
 const KNOWN_POINTS = 5;
 /** Half a minute. */
 const CALM_LOOKS = 15;
@@ -39,13 +39,13 @@ export class NewSeriesMemory {
   }
 
   /**
-   * To be called with how many series came with their labels. Who does not know which of them are new says in how many
-   * `points`: known series bring their labels every five minutes, with one point in five of those that come each minute.
+   * To be called with how many new series came. A caller that knows only how many came with their labels says with how
+   * many points, too: known series bring their labels every five minutes, with one in five of the points of each minute.
    */
   add(series: number, points = 0): void {
     this.#added += series;
     this.#points += points;
-    // In the two seconds until the next look a hundred megabytes may come; only labels that come again all at once look the same.
+    // Until the next look a hundred megabytes may come. Labels of known series may come all at once, so with points it waits.
     if (points === 0 && this.#sinceCalm + this.#new() >= LIMIT_AFTER) this.#limit();
   }
 

@@ -9,13 +9,14 @@ export interface FirstRead {
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What surrounds every page but these: all that some pages, and lists that are filtered, hold. */
-export const AROUND: readonly FirstRead[] = [
+/** What the shell shows around each page. Pages that are not listed below, and filtered lists, hold only this. */
+export const SHELL_READS: readonly FirstRead[] = [
   { action: 'get_paging_problems', input: {} },
   { action: 'count_incidents', input: {} },
 ];
 
-export const ALONE = ['signIn', 'askForReset', 'resetPassword', 'invitation', 'connect'] as const;
+/** Pages without the shell: they hold nothing. */
+export const PAGES_WITHOUT_SHELL = ['signIn', 'askForReset', 'resetPassword', 'invitation', 'connect'] as const;
 
 /** Whoever has sent no exception yet sees how to set up this one. */
 const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } };
@@ -25,17 +26,25 @@ const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } 
  * or depends on the viewer's time zone, is asked for by the console.
  */
 export const FIRST_READS: Readonly<Partial<Record<keyof typeof PAGES, (id: string) => readonly FirstRead[]>>> = {
-  home: () => [...AROUND, ...HOME_READS],
-  me: () => [...AROUND, { action: 'get_me', input: {} }],
-  incidents: () => [...AROUND, ...LIST_READS],
-  incident: (id) => [...AROUND, ...incidentReads(id)],
-  onCall: () => [...AROUND, { action: 'get_paging_problems', input: { withoutGaps: true } }],
-  teams: () => [...AROUND, { action: 'search_people_without_team', input: {} }, { action: 'search_teams', input: {} }],
-  policies: () => [...AROUND, { action: 'search_escalation_policies', input: {} }],
-  exceptions: () => [...AROUND, { action: 'browse_exception_groups', input: { status: 'unresolved' } }, ONE_SERVICE],
-  rules: () => [...AROUND, { action: 'search_rules', input: {} }],
-  services: () => [...AROUND, ...SERVICE_LIST_READS],
-  service: (id) => [...AROUND, ...serviceReads(id)],
-  explore: () => [...AROUND, { action: 'search_services', input: { limit: 50 } }],
-  dashboards: () => [...AROUND, { action: 'search_dashboards', input: {} }],
+  home: () => [...SHELL_READS, ...HOME_READS],
+  me: () => [...SHELL_READS, { action: 'get_me', input: {} }],
+  incidents: () => [...SHELL_READS, ...LIST_READS],
+  incident: (id) => [...SHELL_READS, ...incidentReads(id)],
+  onCall: () => [...SHELL_READS, { action: 'get_paging_problems', input: { withoutGaps: true } }],
+  teams: () => [
+    ...SHELL_READS,
+    { action: 'search_people_without_team', input: {} },
+    { action: 'search_teams', input: {} },
+  ],
+  policies: () => [...SHELL_READS, { action: 'search_escalation_policies', input: {} }],
+  exceptions: () => [
+    ...SHELL_READS,
+    { action: 'browse_exception_groups', input: { status: 'unresolved' } },
+    ONE_SERVICE,
+  ],
+  rules: () => [...SHELL_READS, { action: 'search_rules', input: {} }],
+  services: () => [...SHELL_READS, ...SERVICE_LIST_READS],
+  service: (id) => [...SHELL_READS, ...serviceReads(id)],
+  explore: () => [...SHELL_READS, { action: 'search_services', input: { limit: 50 } }],
+  dashboards: () => [...SHELL_READS, { action: 'search_dashboards', input: {} }],
 };

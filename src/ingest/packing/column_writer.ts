@@ -44,25 +44,19 @@ export class ColumnMemory {
   }
 }
 
-/** The newest time of each series of some points. A request of many series is cut into parts, of a few series each. */
-class NewestTimes {
-  /** Positions of series. */
-  readonly first: number;
-  readonly last: number;
-  /** From the first on; NaN for a series without points among these. */
-  readonly times: Float64Array;
-
-  constructor(seriesIndex: Uint32Array, from: number, to: number) {
-    let [first, last] = [Infinity, -1];
-    for (let i = from; i < to; i += 1) {
-      const index = seriesIndex[i] ?? 0;
-      if (index < first) first = index;
-      if (index > last) last = index;
-    }
-    this.first = first;
-    this.last = last;
-    this.times = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
+/** The first and the last of these positions of series. A request of many series is cut into parts, of a few series each. */
+function rangeOf(
+  seriesIndex: Uint32Array,
+  from: number,
+  to: number,
+): { readonly first: number; readonly last: number } {
+  let [first, last] = [Infinity, -1];
+  for (let i = from; i < to; i += 1) {
+    const index = seriesIndex[i] ?? 0;
+    if (index < first) first = index;
+    if (index > last) last = index;
   }
+  return { first, last };
 }
 
 /** Copies parts of batches into columns, one after the other. */
@@ -89,7 +83,9 @@ export class ColumnWriter {
     rows.at.set(at.subarray(from, to));
     rows.value.set(value.subarray(from, to));
     rows.kind.set(kind.subarray(from, to));
-    const { first, last, times } = new NewestTimes(seriesIndex, from, to);
+    const { first, last } = rangeOf(seriesIndex, from, to);
+    /** Of each series from the first on; NaN for one without points among these. */
+    const newest = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
     let key = 0n;
     let name = 0;
     let currentIndex = -1;
@@ -106,11 +102,11 @@ export class ColumnWriter {
       rows.name[i - from] = name;
       const code = kind[i];
       const time = code === STALE || code === START ? 0 : (at[i] ?? 0);
-      const before = times[index - first] ?? 0;
-      times[index - first] = before > time ? before : time;
+      const before = newest[index - first] ?? 0;
+      newest[index - first] = before > time ? before : time;
     }
     for (let index = first; index <= last; index += 1) {
-      const newestAt = times[index - first] ?? Number.NaN;
+      const newestAt = newest[index - first] ?? Number.NaN;
       const found = series[index];
       if (found === undefined || Number.isNaN(newestAt) || !needsLabels(found, newestAt)) continue;
       this.announced.add(found, newestAt);

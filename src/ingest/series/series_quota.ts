@@ -5,6 +5,7 @@ import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
+import { DAY_MS } from '#kernel/zone_clock.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -43,7 +44,6 @@ const SHARE_MS = 2_000;
 const TIMEOUT_MS = 1_000;
 /** At most 90 MB. The services that were not asked about for longest are dropped and loaded again when needed. */
 const HELD_SERIES_MAX = 3_000_000;
-const DAY_MS = 86_400_000;
 /** Rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
@@ -282,7 +282,7 @@ export class SeriesQuota {
     return new SeriesDayStore(this.#options.db.session());
   }
 
-  /** In UTC. Asked for with each request: to write it takes longer than to see that it is the same still. */
+  /** In UTC. Every request asks for it, so its text is made once a day. */
   #today(): string {
     const now = this.#options.clock.now();
     const number = Math.floor(now.epochMilliseconds / DAY_MS);

@@ -38,7 +38,8 @@ interface InsertOptions {
 }
 
 /**
- * Inserts rows, the bytes of all parts, and returns once they are durable: on disk, and on a cluster on the majority of the replicas of each shard.
+ * Inserts rows and returns once they are durable: on disk, and on a cluster on the majority of the replicas of each shard.
+ * `rows` may be in parts, which are sent one after the other and must not change until this returns.
  * Tokens are remembered for the table's last ten thousand inserts, on a cluster for hours.
  */
 export async function insertRows(

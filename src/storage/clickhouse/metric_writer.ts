@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { deleteRows } from '#storage/clickhouse/delete_rows.ts';
 import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 import { insertRows } from '#storage/clickhouse/insert_rows.ts';
-import { encodePoints } from '#storage/clickhouse/point_blocks.ts';
+import { encodePoints, type PointBlocks } from '#storage/clickhouse/point_blocks.ts';
 import { encodeSeries, SERIES_COLUMNS } from '#storage/clickhouse/series_rows.ts';
 
 /** Brings points into the store, and out of it when their service is over. */
@@ -25,7 +25,7 @@ export class MetricWriter {
     return this.#insertEncoded(encodeSeries(batches), encodePoints(batches), token);
   }
 
-  async #insertEncoded(series: Buffer | null, blocks: ReturnType<typeof encodePoints>, token: string): Promise<void> {
+  async #insertEncoded(series: Buffer | null, blocks: PointBlocks, token: string): Promise<void> {
     // Rules look at points and at labels, and must see all that was acknowledged.
     const acknowledged = 'in_sequence';
     if (series !== null) {

@@ -5,18 +5,18 @@ export interface NativeColumn {
   readonly parts: readonly Uint8Array[];
 }
 
-/** From this on, a part of a block is not copied. */
+/** Smaller parts are joined: each part of a block is a write to the socket. */
 const LARGE_BYTES = 64 * 1024;
 
 /**
  * A block in ClickHouse's Native format, which is column by column what the server has in memory: it is read several
- * times faster than rows. Numbers have their least byte first, as on every machine that this runs on. The block is the bytes of all
- * parts, one after the other; large columns are parts as they are.
+ * times faster than rows. Numbers have their least byte first, as on every machine that this runs on. The block is in parts, to be
+ * sent one after the other: large columns are not copied, so they must not change before that is done.
  */
 export function nativeBlock(rows: number, columns: readonly NativeColumn[]): Uint8Array[] {
   const parts = columns.flatMap(({ name, type, parts: data }) => [nativeText(name), nativeText(type), ...data]);
   const block: Uint8Array[] = [];
-  let small = [nativeVarint(columns.length), nativeVarint(rows)] as Uint8Array[];
+  let small: Uint8Array[] = [nativeVarint(columns.length), nativeVarint(rows)];
   for (const part of parts) {
     if (part.length < LARGE_BYTES) small.push(part);
     else {

@@ -8,8 +8,14 @@ import { uuidBytes } from '#storage/clickhouse/row_binary.ts';
 /** One insert may touch a hundred partitions, of one day each; points of other periods go into inserts of their own. */
 const PERIOD_MS = 90 * 86_400_000;
 
-/** Blocks in ClickHouse's Native format, each in parts (see `nativeBlock`), one for each period of 90 days; nearly always there is just one. */
-export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<number, readonly Uint8Array[]> {
+/** The parts of a block, by period. */
+export type PointBlocks = ReadonlyMap<number, readonly Uint8Array[]>;
+
+/**
+ * Blocks in ClickHouse's Native format, each in parts (see `nativeBlock`), one for each period of 90 days; nearly always
+ * there is just one.
+ */
+export function encodePoints(batches: readonly ServicePoints[]): PointBlocks {
   const periods = new Set(batches.flatMap(({ points }) => [...periodsOf(points)]));
   return new Map(
     [...periods].map((period) => {
@@ -19,7 +25,7 @@ export function encodePoints(batches: readonly ServicePoints[]): ReadonlyMap<num
   );
 }
 
-/** By index: to iterate makes an object of each number. */
+/** By index, because an iterator makes an object of each number. */
 function periodsOf({ at }: PointColumns): Set<number> {
   const periods = new Set<number>();
   let last = Number.NaN;

@@ -6,7 +6,7 @@ import { getConsoleOperation } from '#actions/registry.ts';
 import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
-import { ALONE, AROUND, FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
+import { FIRST_READS, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#core/console/first_reads.ts';
 import { PAGES } from '#core/console/pages.ts';
 import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
@@ -50,7 +50,7 @@ const FIRST_READS_OF_ROUTE = new Map(
   }),
 );
 
-const ROUTES_ALONE: ReadonlySet<string> = new Set(ALONE.map((name) => routeOfPage(PAGES[name])));
+const ROUTES_WITHOUT_SHELL: ReadonlySet<string> = new Set(PAGES_WITHOUT_SHELL.map((name) => routeOfPage(PAGES[name])));
 
 /**
  * For the page that a browser asks for first. The data is what the same person is answered by the same operations: each
@@ -114,11 +114,11 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
 
 /** The address of a list with a filter shows other data than the one without. */
 function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRead[] {
-  if (ROUTES_ALONE.has(route)) return [];
+  if (ROUTES_WITHOUT_SHELL.has(route)) return [];
   const id = idIn(request);
   const isFiltered = id === '' && request.url.includes('?');
   const readsOf = isFiltered ? undefined : FIRST_READS_OF_ROUTE.get(route);
-  return readsOf?.(id) ?? AROUND;
+  return readsOf?.(id) ?? SHELL_READS;
 }
 
 /** What the address names; empty for nothing. */
