@@ -41,10 +41,12 @@ test('the points of a job are stored with their services, once, however often it
     slice(first.serviceId, pointsOf('cpu', [1, 2])),
     slice(second.serviceId, pointsOf('memory', [3])),
   ]);
+  const counts: unknown[] = [];
   const handler = onStorePoints({
     db: w.context.db,
     clock: w.clock,
     metricWriter: new MetricWriter(w.context.clickhouse),
+    onStoring: (stored) => counts.push(stored),
   });
   for (const attempt of [1, 1, 2]) await handler.run(packed, { jobId: '1', attempt, log: silentLog });
   expect(await stored(first.serviceId)).toEqual([
@@ -52,6 +54,7 @@ test('the points of a job are stored with their services, once, however often it
     { metric: 'cpu', value: 2, tags: { host: 'a' } },
   ]);
   expect(await stored(second.serviceId)).toHaveLength(1);
+  expect(counts[0]).toEqual({ series: 2, points: 3 });
 });
 
 test('jobs that a new queue gives old ids lose nothing', async () => {
