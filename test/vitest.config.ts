@@ -17,11 +17,7 @@ const APART = [
 ];
 
 /** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
-const INSTALLATIONS = [
-  'test/ingest/live/prometheus.test.ts',
-  'test/journeys/many_incidents.test.ts',
-  'test/boot.test.ts',
-];
+const INSTALLATIONS = ['test/journeys/many_incidents.test.ts', 'test/boot.test.ts'];
 
 /** They measure what something takes: each in a process of its own, whose memory no other file has filled, after all others. */
 const TIMED = [
@@ -30,8 +26,8 @@ const TIMED = [
   'test/ingest/protocols/sentry/hostile_events.test.ts',
 ];
 
-/** They are members of `npm run check:accessibility`, `check:cluster`, `check:faults` and `check:flows`. */
-const OTHER_CHECKS = ['test/{accessibility,cluster,faults,flows}/**/*.test.ts'];
+/** They are proofs: `npm run check:proofs`. */
+const PROOFS = ['test/{accessibility,cluster,faults,flows,live}/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
@@ -54,7 +50,6 @@ const LONG = [
   'test/browser/oncall.test.ts',
   'test/journeys/storm.test.ts',
   'test/browser/account_dialogs.test.ts',
-  'test/ingest/live/prometheus.test.ts',
   'test/browser/metrics.test.ts',
   'test/journeys/mail.test.ts',
   'test/browser/me.test.ts',
@@ -74,7 +69,6 @@ const LONG = [
   'test/browser/agents.test.ts',
   'test/journeys/reassigning.test.ts',
   'test/browser/set_up.test.ts',
-  'test/ingest/live/sentry_clients.test.ts',
   'test/boot.test.ts',
   'test/contract/mcp_parity.test.ts',
   'test/auth/oauth/conformance.test.ts',
@@ -117,7 +111,7 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...INSTALLATIONS, ...TIMED, ...OTHER_CHECKS],
+          exclude: [...APART, ...INSTALLATIONS, ...TIMED, ...PROOFS],
           maxWorkers,
         },
       },

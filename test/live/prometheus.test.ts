@@ -4,8 +4,8 @@ import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
-import { isInstalled } from '#test/ingest/live/program.ts';
+import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
+import { isInstalled } from '#test/live/program.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
 import {
   type Prometheus,
@@ -14,9 +14,9 @@ import {
   seriesText,
   startNodeExporter,
   startPrometheus,
-} from '#test/ingest/live/prometheus.ts';
-import { type Relay, send, startRelay } from '#test/ingest/live/relay.ts';
-import { type ShopExporter, startShopExporter } from '#test/ingest/live/shop_exporter.ts';
+} from '#test/live/prometheus.ts';
+import { type Relay, send, startRelay } from '#test/live/relay.ts';
+import { type ShopExporter, startShopExporter } from '#test/live/shop_exporter.ts';
 import { aggregate } from '#test/kit/aggregate_model.ts';
 
 const ADDRESS = '/api/ingest/prometheus/write';

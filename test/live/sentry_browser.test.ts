@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
-import { type ShopSite, startShopSite } from '#test/ingest/live/shop_site.ts';
+import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
+import { type ShopSite, startShopSite } from '#test/live/shop_site.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
 
 const CHROMIUM = '/usr/bin/chromium';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { build } from 'vite';
 
-import { PROGRAMS } from '#test/ingest/live/program.ts';
+import { PROGRAMS } from '#test/live/program.ts';
 
 /** A web site with one page and its bundle, on an origin of its own. */
 export interface ShopSite {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { resolveInRelease } from '#actions/exceptions/resolve_in_release.ts';
 import { compareReleases } from '#actions/releases/compare_releases.ts';
 import { listReleases } from '#actions/releases/list_releases.ts';
-import { type LiveWorld, liveWorld } from '#test/ingest/live/live_world.ts';
+import { type LiveWorld, liveWorld } from '#test/live/live_world.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 let w: LiveWorld;

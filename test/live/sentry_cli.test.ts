@@ -8,8 +8,8 @@ import { sentryVitePlugin } from '@sentry/bundler-plugins/vite';
 import { SentryCli } from '@sentry/cli';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type LiveWorld, liveWorld } from '#test/ingest/live/live_world.ts';
-import { buildShop, type ShopBuild } from '#test/ingest/live/shop_build.ts';
+import { type LiveWorld, liveWorld } from '#test/live/live_world.ts';
+import { buildShop, type ShopBuild } from '#test/live/shop_build.ts';
 
 const PROGRAM = SentryCli.getPath();
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { isInstalled, PROGRAMS } from '#test/ingest/live/program.ts';
+import { isInstalled, PROGRAMS } from '#test/live/program.ts';
 import { canRunWith } from '#test/kit/debian_packages.ts';
 
 /** A group as a wall shows it: events, severity, title, culprit. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
-import { type Ended, run } from '#test/ingest/live/program.ts';
-import { type Client, CLIENTS, type Line } from '#test/ingest/live/sentry_clients.ts';
+import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
+import { type Ended, run } from '#test/live/program.ts';
+import { type Client, CLIENTS, type Line } from '#test/live/sentry_clients.ts';
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
 

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 
 import { AppError } from '#kernel/errors.ts';
-import { type LiveWorld, liveWorld, overQuota } from '#test/ingest/live/live_world.ts';
+import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
 
 type Service = Awaited<ReturnType<LiveWorld['given']['service']>>;
 
