@@ -8,7 +8,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { count, duration, percent, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { createTeam, openRunningDatabase, type Team } from './paging/fixture.ts';
-import { PageWatch } from './paging/pages.ts';
+import { PageWatch, type TakenPages } from './paging/pages.ts';
 import { processorBelow } from './paging/processes.ts';
 
 const INCIDENTS = 10_000;
@@ -142,7 +142,7 @@ async function processorShare(forMs: number): Promise<Record<string, string>> {
   };
 }
 
-async function lateness(db: Database, taken: ReadonlyMap<string, readonly number[]>, timers: readonly Timer[]) {
+async function lateness(db: Database, taken: TakenPages, timers: readonly Timer[]) {
   const dueAtMs = new Map<string, number>(timers.map((timer) => [timer.incidentId, timer.dueAtMs]));
   const rows = await db.sql.rows<{ incidentId: string; id: string; firedMs: number }>(
     `select n.incident_id as "incidentId", n.id, extract(epoch from s.settled_at)::float8 * 1000 as "firedMs"
@@ -152,6 +152,6 @@ async function lateness(db: Database, taken: ReadonlyMap<string, readonly number
   const dueOf = (incidentId: string): number => dueAtMs.get(incidentId) ?? Number.NaN;
   return {
     fired: rows.map(({ incidentId, firedMs }) => firedMs - dueOf(incidentId)),
-    paged: rows.map(({ incidentId, id }) => (taken.get(id)?.[0] ?? Number.NaN) - dueOf(incidentId)),
+    paged: rows.map(({ incidentId, id }) => (taken.get(id)?.[0]?.receivedAtMs ?? Number.NaN) - dueOf(incidentId)),
   };
 }

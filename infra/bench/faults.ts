@@ -245,6 +245,6 @@ async function lateness({ sql }: Database, taken: TakenPages): Promise<number[]>
       taken
         .get(id)
         ?.slice(0, 1)
-        .map((takenMs) => takenMs - dueMs) ?? [],
+        .map(({ receivedAtMs }) => receivedAtMs - dueMs) ?? [],
   );
 }

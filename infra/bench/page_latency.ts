@@ -182,8 +182,8 @@ async function listPaged({ sql }: Database, taken: TakenPages, titles = '%'): Pr
     [titles],
   );
   return rows.flatMap(({ id, title, openedAtMs }): PagedIncident[] => {
-    const [pagedAtMs] = taken.get(id) ?? [];
-    return pagedAtMs === undefined ? [] : [{ type: title.split(':')[0] ?? '', openedAtMs, pagedAtMs }];
+    const [first] = taken.get(id) ?? [];
+    return first === undefined ? [] : [{ type: title.split(':')[0] ?? '', openedAtMs, pagedAtMs: first.receivedAtMs }];
   });
 }
 

@@ -1,20 +1,28 @@
 import type { PhoneRequest } from '@tocsin/phone-simulator';
 import type { Database } from '#storage/postgres/database.ts';
 
-/** The requests for one page that the provider has taken, first one first: milliseconds since 1970. */
-export type TakenPages = ReadonlyMap<string, readonly number[]>;
+/** A request for a page that the provider has taken. */
+export interface TakenRequest {
+  /** Milliseconds since 1970. */
+  readonly receivedAtMs: number;
+  /** Whether the sender was told. One that was killed before sends again, and must. */
+  readonly isAnswered: boolean;
+}
+
+/** Requests that the provider has taken, by the id of the entry in the notification log, first one first. */
+export type TakenPages = ReadonlyMap<string, readonly TakenRequest[]>;
 
 /** Collects what the phone simulator takes; call `look` more often than it forgets (5,000 requests). */
 export class PageWatch {
   readonly #phoneUrl: string;
-  readonly #taken = new Map<string, number[]>();
+  readonly #taken = new Map<string, TakenRequest[]>();
   #seen = 0;
 
   constructor(phoneUrl: string) {
     this.#phoneUrl = phoneUrl;
   }
 
-  /** By the id of the entry in the notification log. */
+  /** Returns what was taken so far. */
   async look(): Promise<TakenPages> {
     const response = await fetch(`${this.#phoneUrl}/phone/api/requests?after=${this.#seen}`);
     const { requests } = (await response.json()) as { requests: PhoneRequest[] };
@@ -32,17 +40,24 @@ export class PageWatch {
 
 /** The same of requests that are all at hand. */
 export function takenAmong(requests: readonly PhoneRequest[]): TakenPages {
-  const taken = new Map<string, number[]>();
+  const taken = new Map<string, TakenRequest[]>();
   for (const request of requests) note(taken, request);
   return taken;
 }
 
-function note(taken: Map<string, number[]>, request: PhoneRequest): void {
+function note(taken: Map<string, TakenRequest[]>, request: PhoneRequest): void {
   if (!isTaken(request)) return;
+  const { receivedAtMs, status } = request;
   const notificationId = notificationOf(request);
-  const times = taken.get(notificationId);
-  if (times === undefined) taken.set(notificationId, [request.receivedAtMs]);
-  else times.push(request.receivedAtMs);
+  const requests = taken.get(notificationId) ?? [];
+  requests.push({ receivedAtMs, isAnswered: status !== null });
+  taken.set(notificationId, requests);
+}
+
+/** Number of requests that followed one of which the sender knew. */
+function duplicatesAmong(requests: readonly TakenRequest[]): number {
+  const firstAnswered = requests.findIndex(({ isAnswered }) => isAnswered);
+  return firstAnswered < 0 ? 0 : requests.length - 1 - firstAnswered;
 }
 
 /** Also when the sender did not live to hear the answer, which then has no status. */
@@ -66,7 +81,7 @@ export interface PageFigures {
   readonly inDigests: number;
   /** Entries of the log that no provider ever took, neither by themselves nor in a digest. */
   readonly lost: number;
-  /** Requests beyond the first of an entry or digest. */
+  /** Requests of an entry or digest that followed one that had been answered. */
   readonly duplicates: number;
 }
 
@@ -91,7 +106,7 @@ export async function countPages({ sql }: Database, taken: TakenPages): Promise<
     pages: entries.length,
     inDigests: entries.filter(({ id, digestId }) => taking(id) === 0 && taking(digestId) > 0).length,
     lost: entries.filter(({ id, digestId }) => taking(id) + taking(digestId) === 0).length,
-    duplicates: [...messages].reduce((sum, id) => sum + Math.max(0, taking(id) - 1), 0),
+    duplicates: [...messages].reduce((sum, id) => sum + duplicatesAmong(taken.get(id) ?? []), 0),
   };
 }
 

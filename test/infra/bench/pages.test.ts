@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { PageWatch } from '#infra/bench/paging/pages.ts';
+import { PageWatch, takenAmong } from '#infra/bench/paging/pages.ts';
 
 test('a page that two look for at the same time is counted once', async () => {
   const waiting: ServerResponse[] = [];
@@ -18,5 +18,5 @@ test('a page that two look for at the same time is counted once', async () => {
   await once(server, 'listening');
   const watch = new PageWatch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const [taken] = await Promise.all([watch.look(), watch.look()]);
-  expect([...taken]).toEqual([['notification_1', [1_000]]]);
+  expect([...taken]).toEqual([['notification_1', [{ receivedAtMs: 1_000, isAnswered: true }]]]);
 });
