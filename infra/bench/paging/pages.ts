@@ -55,7 +55,7 @@ function note(taken: Map<string, TakenRequest[]>, request: PhoneRequest): void {
 }
 
 /** Number of requests that followed one of which the sender knew. */
-function duplicatesAmong(requests: readonly TakenRequest[]): number {
+export function duplicatesAmong(requests: readonly TakenRequest[]): number {
   const firstAnswered = requests.findIndex(({ isAnswered }) => isAnswered);
   return firstAnswered < 0 ? 0 : requests.length - 1 - firstAnswered;
 }
