@@ -38,6 +38,13 @@ const PROOFS: readonly Proof[] = [
     minutesMax: 20,
     provesFolders: 'infra/migrations, src/jobs',
   },
+  {
+    name: 'mutants',
+    script: 'check:mutants',
+    isTests: false,
+    minutesMax: 60,
+    provesFolders: 'src/core, src/incidents, src/auth and their tests',
+  },
   { name: 'deploy', script: 'check:deploy', isTests: false, minutesMax: 20, provesFolders: 'infra/deploy, src/entry' },
 ];
 

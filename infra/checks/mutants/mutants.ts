@@ -1,0 +1,204 @@
+/** A change of the product that tests of the gate must notice. */
+export interface Mutant {
+  /** File that is changed. */
+  readonly file: string;
+  /** Text that stands in it once. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+/** Mutants of one subject, and the tests of the gate that are about it. */
+export interface MutantGroup {
+  readonly subject: string;
+  readonly tests: readonly string[];
+  readonly mutants: readonly Mutant[];
+}
+
+/** Mutants of one file, as pairs of the text that is there and the text instead. */
+function inFile(file: string, changes: readonly (readonly [find: string, replace: string])[]): Mutant[] {
+  return changes.map(([find, replace]) => ({ file, find, replace }));
+}
+
+export const MUTANT_GROUPS: readonly MutantGroup[] = [
+  {
+    subject: 'decisions about incidents and escalation',
+    tests: ['test/core/incidents', 'test/core/oncall'],
+    mutants: [
+      ...inFile('src/core/incidents/incident.ts', [
+        [
+          "case 'acknowledged':\n      return 'unchanged';\n    case 'resolved':\n      return 'conflict';",
+          "case 'acknowledged':\n      return 'change';\n    case 'resolved':\n      return 'conflict';",
+        ],
+        ["case 'resolved':\n      return 'unchanged';", "case 'resolved':\n      return 'change';"],
+        ['> REOPEN_DAYS_MAX * DAY_MS', '>= REOPEN_DAYS_MAX * DAY_MS'],
+        [
+          "incident.acknowledgedAt === null ? 'triggered' : 'acknowledged'",
+          "incident.acknowledgedAt === null ? 'acknowledged' : 'triggered'",
+        ],
+      ]),
+      ...inFile('src/core/incidents/escalation_state.ts', [
+        [
+          'a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds',
+          'b.dueAt.epochMilliseconds - a.dueAt.epochMilliseconds',
+        ],
+        ["state: 'paused', ...idle", "state: 'finished', ...idle"],
+        ["if (incident.leadId !== null) return 'incident';", ''],
+      ]),
+      ...inFile('src/core/oncall/escalation.ts', [
+        [
+          'a.afterMinutes - b.afterMinutes || a.index - b.index',
+          'b.afterMinutes - a.afterMinutes || a.index - b.index',
+        ],
+        ['.filter(({ countsFrom }) => countsFrom === stepAt(steps, stepIndex)?.countsFrom)', ''],
+        ['countsFrom === undefined ? triggeredAt', 'countsFrom !== undefined ? triggeredAt'],
+        ['stoppedMs <= MISTAKE_MS_MAX ? 0', 'stoppedMs <= 0 ? 0'],
+        ['steps[stepIndex - firstStepIndex(steps)]', 'steps[stepIndex]'],
+      ]),
+      ...inFile('src/core/oncall/recipients.ts', [
+        ['step.useSchedule ? onCallUserIds : []', '[]'],
+        [
+          "if (!contact) return { kind: 'skipped', userId, channel, reason: 'left_organization' };",
+          "if (!contact) return { kind: 'failed', userId, channel, reason: 'channel_not_configured' };",
+        ],
+        ['if (!wantsChannel(contact, channel))', 'if (false)'],
+        ["statuses.every((status) => status === 'failed' || status === 'skipped')", 'true'],
+      ]),
+      ...inFile('src/core/oncall/message_limit.ts', [
+        ['(carriesPage || message ===', '(message ==='],
+        ['.at(-MESSAGES_PER_MINUTE_MAX)', '.at(-MESSAGES_PER_MINUTE_MAX - 1)'],
+        ['dueAt: blocking.add(WINDOW)', 'dueAt: now.add(WINDOW)'],
+      ]),
+      ...inFile('src/core/oncall/overrides.ts', [
+        ['.toSorted(byCreation).at(-1)', '.toSorted(byCreation).at(0)'],
+        ['!isAtOrBefore(endAt, at)', 'true'],
+      ]),
+      ...inFile('src/core/oncall/on_call.ts', [['shift.userId === following.userId &&', '']]),
+      ...inFile('src/core/incidents/group.ts', [
+        ['lead.escalationPolicyId === escalationPolicyId &&', ''],
+        ['worseSeverity(lead.severity, severity) === lead.severity', 'true'],
+        ['!lead.isBound &&', ''],
+      ]),
+    ],
+  },
+  {
+    subject: 'decisions of rules',
+    tests: ['test/core/metrics'],
+    mutants: [
+      ...inFile('src/core/metrics/breach.ts', [
+        ["'>=': (value, threshold) => value >= threshold", "'>=': (value, threshold) => value > threshold"],
+        ["'<': (value, threshold) => value < threshold", "'<': (value, threshold) => value <= threshold"],
+        ['return value !== null && COMPARISONS', 'return COMPARISONS'],
+        ['sinceCountedMs >= windowMinutes * MINUTE_MS', 'sinceCountedMs >= 0'],
+        [
+          'return Math.max(settings.recoveryMinutes ?? windowMinutes, flapMinutes);',
+          'return settings.recoveryMinutes ?? windowMinutes;',
+        ],
+        ['recentIncidents >= flapIncidents', 'recentIncidents > flapIncidents'],
+        ['elapsedMs < -60_000', 'elapsedMs < 0'],
+        ["if (settings.noData !== 'resolve') return remember(null);", ''],
+      ]),
+    ],
+  },
+  {
+    subject: 'groups of exceptions and their dedup',
+    tests: ['test/core/exceptions/seen_events.test.ts', 'test/core/exceptions/triage.test.ts', 'test/exceptions'],
+    mutants: [
+      ...inFile('src/core/exceptions/seen_events.ts', [
+        ["if (after.decision !== 'regression') continue;", 'continue;'],
+        ['level = worseLevel(level, occurrence.level);', ''],
+        ['own.slice(room)', 'own.slice(0)'],
+        ['return `${serviceId} ${key}`;', 'return key;'],
+      ]),
+      ...inFile('src/core/exceptions/occurrence.ts', [
+        ["group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt)", 'false'],
+        [
+          "status: 'unresolved',\n    statusChangedAt: seen.receivedAt",
+          'status: group.status,\n    statusChangedAt: seen.receivedAt',
+        ],
+        ['lastSeenAt: isLast ? seen.at : group.lastSeenAt', 'lastSeenAt: seen.at'],
+      ]),
+    ],
+  },
+  {
+    subject: 'the life of an incident',
+    tests: [
+      'test/incidents',
+      'test/journeys/escalation.test.ts',
+      'test/journeys/escalation_steps.test.ts',
+      'test/journeys/incident_life.test.ts',
+      'test/journeys/rules.test.ts',
+      'test/journeys/storm.test.ts',
+      'test/journeys/undo.test.ts',
+      'test/actions/incidents',
+    ],
+    mutants: [
+      ...inFile('src/incidents/fire_step.ts', [
+        ["if (incident?.status !== 'triggered') return null;", 'if (!incident) return null;'],
+        ['for (const notificationId of ids) enqueue(deliverPage, { notificationId });', ''],
+        ['const next = await expediteNextStep(unit, incident, stepIndex);', 'const next = null;'],
+      ]),
+      ...inFile('src/incidents/acknowledge.ts', [["await stopEscalation(unit, incident, 'acknowledged', by);", '']]),
+      ...inFile('src/incidents/resolve.ts', [
+        ["await stopEscalation(unit, incident, 'resolved', by, details);", ''],
+        ['await releaseFollowers(unit, incident);', ''],
+        ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
+      ]),
+      ...inFile('src/incidents/open_incident.ts', [
+        ['for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);', ''],
+        ['`${rule.ruleId}.${cause.exceptionGroupId}`', 'rule.ruleId'],
+      ]),
+      ...inFile('src/storage/postgres/step_timer_store.ts', [
+        [
+          ".where('step_index', '=', stepIndex)\n      .where('due_at', '<=', now)",
+          ".where('step_index', '=', stepIndex)",
+        ],
+      ]),
+      ...inFile('src/incidents/claim_notification.ts', [
+        ['if (await joinsDigest(unit, notification)) return null;', ''],
+      ]),
+      ...inFile('src/incidents/apply_metric_rule.ts', [['else await resolve(unit, incident, by, details);', '']]),
+    ],
+  },
+  {
+    subject: 'tenancy',
+    tests: ['test/contract/tenancy.test.ts'],
+    mutants: [
+      ...inFile('src/storage/postgres/team_store.ts', [
+        [
+          "selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId)",
+          "selectFrom('teams as t').select(columns(TeamEntity, 't'))",
+        ],
+      ]),
+      ...inFile('src/storage/postgres/dashboard_store.ts', [
+        ["deleteFrom('dashboards').where('org_id', '=', orgId)", "deleteFrom('dashboards')"],
+      ]),
+      ...inFile('src/storage/postgres/policy_store.ts', [[".where('p.org_id', '=', orgId)", '']]),
+    ],
+  },
+  {
+    subject: 'sign-in and keys',
+    tests: [
+      'test/entry/http/console/session.test.ts',
+      'test/entry/http/console/sign_in_limits.test.ts',
+      'test/entry/http/console/second_factor.test.ts',
+      'test/contract/authentication.test.ts',
+      'test/contract/permissions.test.ts',
+    ],
+    mutants: [
+      ...inFile('src/auth/sign_in_limiter.ts', [
+        ['if (tries <= max) return;', 'if (tries <= max + 1) return;'],
+        ['key: `account:${account}`, ...ofAccount', 'key: `address:${network}`, ...ofAccount'],
+        ['await stores.signInLimits.undoAttempt(key);', ''],
+      ]),
+      ...inFile('src/auth/sessions.ts', [
+        ['usedSince: now.subtract(IDLE)', 'usedSince: now.subtract(LIFETIME)'],
+        ['> STEP_UP_MS', '> 100 * STEP_UP_MS'],
+        ['if (secondFactorRequired && isManager({ role }) && !hasSecondFactor) {', 'if (false) {'],
+      ]),
+      ...inFile('src/auth/api_keys.ts', [
+        ['(key.userId !== null && key.role === null)', 'false'],
+        ['ceiling.filter((permission) => granted.includes(permission))', 'ceiling'],
+      ]),
+    ],
+  },
+];
