@@ -126,9 +126,37 @@ describe('a reply by SMS', () => {
     expect(open).toEqual([]);
   });
 
-  test('an unreadable reply is answered with instructions', async () => {
-    const { w, anna } = await annaIsPaged();
-    expect((await post(w, SMS_PATH, sms(anna.phone, 'what?'))).body).toContain('ACK 1234');
+  test('an unreadable reply, and a wrong number, are answered with the numbers that wait', async () => {
+    const { w, anna, number } = await annaIsPaged();
+    const order = `Answer ACK ${number} or RES ${number}.`;
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'what?'))).body).toContain(order);
+    const wrong = await post(w, SMS_PATH, sms(anna.phone, 'ACK 999', 'SM2'));
+    expect(wrong.body).toContain(`There is no incident 999. ${order}`);
+    await post(w, SMS_PATH, sms(anna.phone, `${number} ack`, 'SM3'));
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'ack', 'SM4'))).body).toContain(`Answer RES ${number}.`);
+    await post(w, SMS_PATH, sms(anna.phone, `RES${number}`, 'SM5'));
+    expect((await post(w, SMS_PATH, sms(anna.phone, 'what?', 'SM6'))).body).toContain('ACK 1234');
+  });
+
+  test('ACK alone acknowledges the one incident that waits, and of several says which', async () => {
+    const { w, anna, alert, incidentId, number, statusOf } = await annaIsPaged();
+    await post(w, SMS_PATH, sms(anna.phone, 'Ack, thanks'));
+    expect(await statusOf()).toBe('acknowledged');
+    await post(w, SMS_PATH, sms(anna.phone, `RES ${number}`, 'SM2'));
+    const others = [await alert.trigger()];
+    await w.settle();
+    const second = await w.staff.alert((await w.expectOk('list_teams')).teams[0].teamId, [
+      { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
+    ]);
+    others.push(await second.trigger());
+    await w.settle();
+    const { body } = await post(w, SMS_PATH, sms(anna.phone, 'Ack', 'SM3'));
+    for (const other of others) {
+      const { number: waiting, status } = await w.expectOk('get_incident', { incidentId: other });
+      expect(status).toBe('triggered');
+      expect(body).toContain(`ACK ${waiting} or RES ${waiting}`);
+    }
+    expect(incidentId).not.toBe(others[0]);
   });
 
   test('without an id or a sender is rejected', async () => {

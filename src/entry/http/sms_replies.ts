@@ -10,7 +10,7 @@ import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
 import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /**
  * Does what somebody asks for by SMS, and answers. The same message sent again gets the same answer and does nothing.
@@ -35,6 +35,11 @@ export async function answerSms(context: AppContext, request: FastifyRequest, fi
 
 const HOW_TO =
   'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours. YES or NO and its number answers an agent.';
+
+const NOTHING_WAITS = 'No incident of yours waits for an answer.';
+
+/** More numbers make the answer longer than a message. */
+const NAMED_MAX = 5;
 
 /** Best first: this decides which outcome the sender reads when several apply. */
 const OUTCOMES: readonly Answered['outcome'][] = [
@@ -61,13 +66,16 @@ async function act(
   if (reply.kind === 'yes' || reply.kind === 'no') {
     return await answerProposalBySms(context, { from, reply, origin });
   }
-  const isOrder = reply.kind !== 'unknown' && reply.kind !== 'which';
-  const number = isOrder && reply.kind !== 'acknowledge_all' ? reply.number : null;
+  const number = 'number' in reply ? reply.number : null;
   const paged = await stores.phoneNumbers.listPagedAt(from, number);
   if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
-  if (!isOrder) return HOW_TO;
-  if (paged.length === 0) {
-    return number === null ? 'No incident of yours waits for an answer.' : `There is no incident ${number}.`;
+  if (reply.kind === 'unknown') return (await whatToSend(stores, from)) ?? HOW_TO;
+  if (paged.length === 0 && number !== null) {
+    return [`There is no incident ${number}.`, await whatToSend(stores, from)].join(' ').trim();
+  }
+  if (paged.length === 0) return [NOTHING_WAITS, await whatToSend(stores, from)].join(' ').trim();
+  if (reply.kind === 'acknowledge_only' && new Set(paged.map(({ incidentId }) => incidentId)).size > 1) {
+    return (await whatToSend(stores, from)) ?? HOW_TO;
   }
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const answered: Answered[] = [];
@@ -84,6 +92,18 @@ async function act(
   const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
   const count = answered.reduce((sum, one) => sum + one.count, 0);
   return answeredSentence({ outcome, count }, answer);
+}
+
+/** Names the commands for the incidents that this number may answer; null when there is none. */
+async function whatToSend({ phoneNumbers }: Stores, from: string): Promise<string | null> {
+  const open = await phoneNumbers.listOpenNumbers(from, NAMED_MAX + 1);
+  const commands = open
+    .slice(0, NAMED_MAX)
+    .map(({ number, isWaiting }) => (isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`));
+  if (commands.length === 0) return null;
+  const waiting = open.filter(({ isWaiting }) => isWaiting).length;
+  const all = waiting > 1 ? '. ACK ALL acknowledges all of yours' : '';
+  return `Answer ${commands.join(', ')}${open.length > NAMED_MAX ? ', ...' : ''}${all}.`;
 }
 
 /** In the order given, which has those first who have confirmed the number. */

@@ -158,6 +158,28 @@ export class PhoneNumberStore {
       .execute();
   }
 
+  /** The numbers of the incidents about which `listPagedAt` may speak and which nobody has resolved, the newest page first. */
+  async listOpenNumbers(phone: string, limit: number): Promise<{ number: number; isWaiting: boolean }[]> {
+    const open = this.#askedAt(phone, { number: null, acknowledgedToo: true }).clearGroupBy();
+    return await this.#session.db
+      .selectFrom(
+        open
+          .clearSelect()
+          .select(({ eb, fn }) => [
+            'i.number',
+            eb('i.status', '=', 'triggered').as('isWaiting'),
+            fn.max('page.created_at').as('at'),
+          ])
+          .groupBy(['i.id', 'i.number', 'i.status'])
+          .as('open'),
+      )
+      .select(['open.number', 'open.isWaiting'])
+      .orderBy('open.isWaiting', 'desc')
+      .orderBy('open.at', 'desc')
+      .limit(limit)
+      .execute();
+  }
+
   /** The same for these incidents, however many there are. */
   async listPagedAbout(phone: string, incidentIds: readonly Id<'incident'>[]): Promise<PagedAtNumber[]> {
     return await this.#askedAt(phone, { incidentIds })
@@ -217,7 +239,9 @@ export class PhoneNumberStore {
   /** Who was paged about what, by this number or as its owner. */
   #askedAt(
     phone: string,
-    of: { readonly number: number | null } | { readonly incidentIds: readonly Id<'incident'>[] },
+    of:
+      | { readonly number: number | null; readonly acknowledgedToo?: boolean }
+      | { readonly incidentIds: readonly Id<'incident'>[] },
   ) {
     const pages = this.#pagesThatLeft()
       .where('n.address', '=', phone)
@@ -252,7 +276,8 @@ export class PhoneNumberStore {
       })
       .where(({ eb }) => {
         if ('incidentIds' in of) return eb('i.id', '=', anyOf(of.incidentIds));
-        return of.number === null ? eb('i.status', '=', 'triggered') : eb('i.number', '=', of.number);
+        if (of.number !== null) return eb('i.number', '=', of.number);
+        return of.acknowledgedToo === true ? eb('i.status', '<>', 'resolved') : eb('i.status', '=', 'triggered');
       })
       .groupBy(['page.org_id', 'page.user_id', 'i.id', 'own.user_id', 'i.status']);
   }
