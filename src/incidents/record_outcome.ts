@@ -34,6 +34,7 @@ export async function recordOutcome(unit: UnitOfWork, notification: Notification
   if (providerId !== null) await stores.deliveries.setProviderId(notification.id, providerId);
   const reason = status === 'failed' ? (outcome.reason ?? 'not_delivered') : outcome.reason;
   const moved = await stores.deliveries.advance(notification.id, status, reason, now);
+  await noteOptOut(unit, notification, status, reason);
   switch (status) {
     case 'sent':
       await recordPageEvents(unit, moved, 'page_sent', { unconfirmed: reason !== null });
@@ -44,6 +45,18 @@ export async function recordOutcome(unit: UnitOfWork, notification: Notification
     case 'failed':
       await recordFailures(unit, incidents, moved);
   }
+}
+
+/** An SMS that arrived shows that its receiver takes SMS again; one that was refused after STOP, that they do not. */
+async function noteOptOut(
+  { stores, now }: UnitOfWork,
+  { channel, address, releasedAt, createdAt }: NotificationRow,
+  status: 'sent' | 'delivered' | 'failed',
+  reason: string | null,
+): Promise<void> {
+  if (channel !== 'sms' || address === null) return;
+  if (status === 'delivered') await stores.phoneNumbers.resumeSms(address, releasedAt ?? createdAt);
+  if (status === 'failed' && reason === 'unsubscribed') await stores.phoneNumbers.stopSms(address, now);
 }
 
 async function recordRetry(

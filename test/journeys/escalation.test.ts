@@ -106,6 +106,7 @@ test('an answering machine does not count as reached: the next step fires at onc
   const incidentId = await alert.trigger();
   await w.settle();
   await w.phone.answer(w.phone.calls[0]!, 'machine');
+  await w.phone.hangUp(w.phone.calls[0]!);
   await w.settle();
   expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
   const { notifications, timeline } = await w.expectOk('get_incident', { incidentId });

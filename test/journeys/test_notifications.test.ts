@@ -45,15 +45,20 @@ test('a test by SMS arrives at the person’s phone, and nothing else happens', 
   expect((await w.expectOk('list_incidents')).total).toBe(0);
 });
 
-test('a test call says that it is one and hangs up; voicemail fails it', async () => {
+test('a test call says that it is one and asks for a key; voicemail fails it', async () => {
   const { w, test, fate } = await annaWantsToKnow();
   const [first] = await test('call');
   await w.phone.answer(w.phone.calls[0]!, 'human');
   await w.settle();
-  expect(spokenText(w.phone.calls[0]!)).toBe('This is Tocsin. This is a test call. No need to act. Goodbye.');
+  expect(spokenText(w.phone.calls[0]!)).toBe(
+    'This is Tocsin. This is a test call. Press 1 to confirm that you hear it.',
+  );
+  await w.phone.press(w.phone.calls[0]!, '1');
+  expect(spokenText(w.phone.calls[0]!)).toContain('Calls reach you.');
   expect(await fate(first!.notificationId)).toMatchObject({ status: 'delivered' });
   const [second] = await test('call');
   await w.phone.answer(w.phone.calls[1]!, 'machine');
+  await w.phone.hangUp(w.phone.calls[1]!);
   await w.settle();
   expect(await fate(second!.notificationId)).toMatchObject({ status: 'failed', reason: 'answering_machine' });
 });

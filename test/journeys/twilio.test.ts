@@ -1,7 +1,7 @@
 import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
-import type { Fault } from '@tocsin/phone-simulator';
+import { type Fault, spokenText } from '@tocsin/phone-simulator';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';
@@ -115,6 +115,36 @@ describe('only a key press, a reply or a click is an answer', () => {
       'Anna answered the call.',
       'Acknowledged by Anna by phone; escalation is paused.',
     ]);
+  });
+
+  test('a call that a phone screens says who calls, and a key pressed in it acknowledges', async () => {
+    const { w, entry, story, bramIsPaged, incident } = await annaIsPaged('call');
+    const [call] = w.phone.calls;
+    await w.phone.answer(call!, 'machine');
+    const heard = spokenText(call!);
+    expect(heard).toContain('This is Tocsin, calling about incident');
+    expect(heard).not.toContain('latency');
+    expect(call!.isListening).toBe(true);
+    await w.phone.press(call!, '3');
+    expect(spokenText(call!)).toContain('latency');
+    await w.phone.press(call!, '1');
+    await w.settle();
+    expect((await incident()).status).toBe('acknowledged');
+    expect(await entry()).toMatchObject({ status: 'delivered' });
+    expect((await story()).at(-1)).toBe('Acknowledged by Anna by phone; escalation is paused.');
+    expect(bramIsPaged()).toBe(false);
+  });
+
+  test('a call that something unknown answered without a key has reached nobody: the next step fires', async () => {
+    const { w, entry, bramIsPaged } = await annaIsPaged('call');
+    const { notificationId, providerId } = await entry();
+    const ended = { CallSid: providerId, CallStatus: 'completed', AnsweredBy: 'unknown' };
+    await post(w, `/api/callbacks/twilio/voice/${notificationId}`, { CallSid: providerId, AnsweredBy: 'unknown' });
+    expect(await entry()).toMatchObject({ status: 'sent' });
+    await post(w, `/api/callbacks/twilio/call-status/${notificationId}`, ended);
+    await w.settle();
+    expect(await entry()).toMatchObject({ status: 'failed', reason: 'no_key_pressed' });
+    expect(bramIsPaged()).toBe(true);
   });
 
   test('a call that ends without an answer has reached nobody: the next step fires at once, and a key is refused later', async () => {
@@ -305,6 +335,10 @@ describe('errors by Twilio’s codes', () => {
     [30006, 'landline'],
     [30007, 'carrier_filtered'],
     [30008, 'carrier_fault'],
+    [21610, 'unsubscribed'],
+    [30032, 'provider_sender_not_registered'],
+    [30034, 'provider_sender_not_registered'],
+    [63038, 'provider_limit_reached'],
     [30999, 'not_delivered'],
   ] as const;
 

@@ -33,7 +33,7 @@ type TeamSettings = Preferences & { readonly userId: Id<'user'> };
 
 /**
  * Answers for any of these people: for members by the settings of their team, else by what they have said for other
- * teams. In four queries for all of them.
+ * teams. In five queries for all of them.
  */
 export async function readReadiness(
   people: readonly Pick<Person, 'userId' | 'email'>[],
@@ -45,6 +45,7 @@ export async function readReadiness(
   const subscribers = new Set(devices.keys());
   const reachable = await stores.people.listReachable(caller.orgId, userIds);
   const confirmed = await stores.phoneNumbers.listConfirmedOf(userIds);
+  const stopped = await stores.phoneNumbers.listStoppedOf(caller.orgId, userIds);
   return (person, member) => {
     const { userId, email } = person;
     const known = reachable.get(userId);
@@ -55,6 +56,7 @@ export async function readReadiness(
     const reach = {
       contact,
       isPhoneConfirmed: contact.phone !== null && (confirmed.get(userId)?.has(contact.phone) ?? false),
+      hasStoppedSms: contact.phone !== null && stopped.has(contact.phone),
       arrivals: arrivals.get(userId) ?? [],
       devicesSince: own?.since ?? null,
     };

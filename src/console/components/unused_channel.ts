@@ -15,6 +15,8 @@ export function whyUnused(channel: Channel, reason: string): string {
     case 'off':
     case 'channel_off':
       return 'switched off';
+    case 'stopped':
+      return 'stopped by STOP';
     case 'not_configured':
     case 'channel_not_configured':
       return 'not set up on this server';

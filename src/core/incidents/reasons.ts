@@ -13,9 +13,17 @@ const WORDS: Readonly<Record<string, string>> = {
   provider_busy: 'the provider was too busy',
   provider_fault: 'the provider had an internal error',
   provider_refused_credentials: 'the provider does not accept the credentials of this server',
+  provider_sender_not_registered:
+    'carriers refuse TWILIO_FROM until the operator has registered it at the provider (A2P 10DLC, toll-free verification or sender ID)',
+  provider_sender_refused:
+    'the provider does not send from TWILIO_FROM: the operator must set a number of the account that can send it',
+  provider_account_suspended:
+    'the account at the provider is suspended or restricted: the operator must settle it there',
+  provider_limit_reached: 'the daily limit of the account at the provider is reached: the operator can have it raised',
+  provider_price_limit: 'it costs more than the limit that the operator has set at the provider',
   bad_number: 'the phone number is not valid',
   unknown_number: 'this phone number does not exist',
-  unsubscribed: 'the person has stopped messages from this number (STOP)',
+  unsubscribed: 'the person has stopped messages from this number (STOP); START sent to it resumes them',
   not_a_mobile_number: 'the phone number takes no SMS',
   landline: 'the phone number takes no SMS',
   not_reachable_from_sender: 'the provider cannot reach this number from its own',
@@ -36,6 +44,7 @@ const WORDS: Readonly<Record<string, string>> = {
   no_answer: 'nobody answered',
   busy: 'the line was busy',
   answering_machine: 'voicemail answered',
+  no_key_pressed: 'it was answered, but no key was pressed',
   unconfirmed: 'the provider has not confirmed it',
   digest: 'in one message with others',
   acknowledged: 'the incident was acknowledged first',

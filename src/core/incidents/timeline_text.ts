@@ -132,6 +132,8 @@ function failedPage(data: Data, message: string, person: string): string {
   switch (data['reason']) {
     case 'answering_machine':
       return `Voicemail answered the call to ${person}, who does not count as reached.`;
+    case 'no_key_pressed':
+      return `The call to ${person} was answered, but no key was pressed: nobody counts as reached.`;
     case 'no_answer':
       return `${person} did not answer the call.`;
     case 'busy':

@@ -18,7 +18,9 @@ export interface Arrival {
 export interface Reach {
   readonly contact: Contact;
   readonly isPhoneConfirmed: boolean;
-  /** The last one of each channel. */
+  /** Whether the person has stopped SMS to the present number. */
+  readonly hasStoppedSms: boolean;
+  /** The last one at each address by each channel. */
   readonly arrivals: readonly Arrival[];
   /** Since when the oldest device of theirs has been subscribed to push; null without one. */
   readonly devicesSince: Instant | null;
@@ -43,34 +45,40 @@ const PROOF_DAYS = 90;
 export function judgeReadiness(reach: Reach, configured: ReadonlySet<Channel>, now: Instant): Readiness {
   const channels = CHANNELS.map((channel) => ({
     channel,
-    state: stateOf(reach.contact, channel, configured),
+    state: stateOf(reach, channel, configured),
     provedAt: findProof(reach, channel),
   }));
+  const stopped: ReadinessReason[] = channels.some(({ state }) => state === 'stopped') ? ['sms_stopped'] : [];
   const waking = channels.filter(({ channel, state }) => state === 'ready' && declarationOf(channel).wakes);
-  if (waking.length === 0) return { answer: 'no', reasons: ['no_waking_channel'], channels };
+  if (waking.length === 0) return { answer: 'no', reasons: ['no_waking_channel', ...stopped], channels };
   const oldest = now.subtract({ hours: PROOF_DAYS * 24 });
   const proofs = waking.flatMap(({ provedAt }) => provedAt ?? []);
   const isProved = proofs.some((at) => isAtOrBefore(oldest, at));
   const usesPhone = waking.some(({ channel }) => declarationOf(channel).addressKind === 'phone');
-  const reasons: ReadinessReason[] = [];
+  const reasons: ReadinessReason[] = [...stopped];
   if (!isProved) reasons.push(proofs.length === 0 ? 'never_proved' : 'proof_too_old');
   if (usesPhone && !reach.isPhoneConfirmed) reasons.push('number_not_confirmed');
   return { answer: isProved ? 'yes' : 'unproved', reasons, channels };
 }
 
-function stateOf(contact: Contact, channel: Channel, configured: ReadonlySet<Channel>): ChannelReadiness {
+function stateOf(
+  { contact, hasStoppedSms }: Reach,
+  channel: Channel,
+  configured: ReadonlySet<Channel>,
+): ChannelReadiness {
   if (!wantsChannel(contact, channel)) return 'off';
   if (findAddress(contact, channel) === null) return 'no_address';
+  if (channel === 'sms' && hasStoppedSms) return 'stopped';
   return configured.has(channel) ? 'ready' : 'not_configured';
 }
 
 /** A message that went to another number, or to no device that is still there, proves nothing. */
 function findProof({ contact, arrivals, devicesSince }: Reach, channel: Channel): Instant | null {
   const address = findAddress(contact, channel);
-  const arrival = arrivals.find((candidate) => candidate.channel === channel);
-  if (address === null || arrival === undefined) return null;
-  if (declarationOf(channel).addressKind === 'browser') {
-    return devicesSince !== null && isAtOrBefore(devicesSince, arrival.at) ? arrival.at : null;
-  }
-  return arrival.address === address.to ? arrival.at : null;
+  if (address === null) return null;
+  const arrival = arrivals.find((candidate) => candidate.channel === channel && candidate.address === address.to);
+  if (arrival === undefined) return null;
+  const isBrowser = declarationOf(channel).addressKind === 'browser';
+  const hasDevice = devicesSince !== null && isAtOrBefore(devicesSince, arrival.at);
+  return isBrowser && !hasDevice ? null : arrival.at;
 }

@@ -4,7 +4,7 @@ export const READINESS_ANSWERS = ['yes', 'unproved', 'no'] as const;
 export type ReadinessAnswer = (typeof READINESS_ANSWERS)[number];
 
 /** Whether a channel is used for somebody, and else why not. */
-export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'not_configured'] as const;
+export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'stopped', 'not_configured'] as const;
 
 export type ChannelReadiness = (typeof CHANNEL_READINESS)[number];
 
@@ -17,6 +17,10 @@ export const READINESS_REASONS = {
   number_not_confirmed: {
     them: 'They have not confirmed that the phone number is theirs.',
     you: 'You have not confirmed that the phone number is yours.',
+  },
+  sms_stopped: {
+    them: 'They have stopped SMS from this server (STOP). No SMS reaches them until they send START to its number.',
+    you: 'You have stopped SMS from this server (STOP). No SMS reaches you until you send START to its number.',
   },
   never_proved: {
     them: 'No test or page has arrived at their current number or devices.',

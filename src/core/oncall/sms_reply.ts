@@ -23,13 +23,31 @@ const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
 
 const VERB_FIRST = new RegExp(`^${VERB}${BETWEEN}(\\d{1,15})${END_OF_NUMBER}${PIN}`, 'iu');
 const NUMBER_FIRST = new RegExp(`^(\\d{1,15})[^\\p{L}\\p{N}\\n]*${VERB}${END_OF_NUMBER}${PIN}`, 'iu');
-const ANOTHER_COMMAND = new RegExp(`(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`, 'iu');
+const ANOTHER_COMMAND = new RegExp(
+  `(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`,
+  'iu',
+);
 /** A further number at once is another incident, or a mistyped PIN. */
 const ANOTHER_NUMBER = /^(?:[^\p{L}\p{N}]|and\b|or\b)*\d/iu;
 
 const THANKS = String.raw`(?:[^\p{L}\p{N}]|thanks?|thx|you|please|pls|ok|of them|incidents?)*$`;
-const ALL = new RegExp(`^(?:ack(?:nowledge)?[^\\p{L}\\p{N}]*all|all[^\\p{L}\\p{N}]+ack(?:nowledge)?)${PIN}${THANKS}`, 'iu');
+const ALL = new RegExp(
+  `^(?:ack(?:nowledge)?[^\\p{L}\\p{N}]*all|all[^\\p{L}\\p{N}]+ack(?:nowledge)?)${PIN}${THANKS}`,
+  'iu',
+);
 const ALONE = new RegExp(`^(?:ack(?:nowledge)?d?|acked)${THANKS}`, 'iu');
+
+/** Texts by which a person stops and resumes SMS; the network obeys them before anybody else gets them. */
+const STOP = new Set(['STOP', 'STOPALL', 'UNSUBSCRIBE', 'CANCEL', 'END', 'QUIT', 'OPTOUT', 'REVOKE']);
+const START = new Set(['START', 'UNSTOP']);
+
+/** Reads STOP and START; `yes` means START only to somebody who has stopped. */
+export function parseOptOut(text: string): 'stop' | 'start' | 'yes' | null {
+  const word = text.trim().toUpperCase();
+  if (STOP.has(word)) return 'stop';
+  if (START.has(word)) return 'start';
+  return word === 'YES' ? 'yes' : null;
+}
 
 /**
  * Reads "ACK 1234", "ack1234.", "1234 ack", "res #1234 0815 thanks", "ack all" or "YES 7". Letter case, punctuation, the

@@ -178,6 +178,7 @@ async function act(context: AnswerContext, request: FastifyRequest, found: ReadA
   const origin = { requestId: request.id, address: request.ip };
   const answerer = { orgId, userId, via: viaOf(notification), origin };
   const ids = incidents.map(({ id }) => id).filter((id) => !given.has(id));
+  await storesOf(context.db.session()).notifications.markAnswered(notification.id, context.clock.now());
   const answered = await answerAsPerson(context, answerer, ids, answer);
   const paragraphs =
     incidents.length === 1 ? incidents.map(({ serviceName, title }) => `${serviceName}: ${title}`) : [];

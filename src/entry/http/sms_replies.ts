@@ -57,10 +57,10 @@ const OUTCOMES: readonly Answered['outcome'][] = [
 async function act(
   context: AppContext,
   request: FastifyRequest,
-  { from, text, isOptOut }: InboundSms,
+  { from, text, optOut }: InboundSms,
 ): Promise<string | null> {
-  if (isOptOut) return null;
   const stores = storesOf(context.db.session());
+  if (await isOptOut(context, stores, from, optOut)) return null;
   const reply = parseSmsReply(text);
   const origin = { requestId: request.id, address: null };
   if (reply.kind === 'yes' || reply.kind === 'no') {
@@ -85,6 +85,7 @@ async function act(
     if (incidentIds.length === 0) continue;
     const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
+    await stores.notifications.markRepliedTo(from, incidentIds, context.clock.now());
     const outcome = await answerAsPerson(context, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
     answered.push(outcome);
     if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
@@ -92,6 +93,29 @@ async function act(
   const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
   const count = answered.reduce((sum, one) => sum + one.count, 0);
   return answeredSentence({ outcome, count }, answer);
+}
+
+/** Whether the network has obeyed and answered this text; notes what it changes. */
+async function isOptOut(
+  { clock }: AppContext,
+  { phoneNumbers }: Stores,
+  from: string,
+  optOut: InboundSms['optOut'],
+): Promise<boolean> {
+  switch (optOut) {
+    case null:
+      return false;
+    case 'stop':
+      if (await phoneNumbers.isKnown(from)) await phoneNumbers.stopSms(from, clock.now());
+      return true;
+    case 'start':
+      await phoneNumbers.resumeSms(from, clock.now());
+      return true;
+    case 'yes':
+      return await phoneNumbers.resumeSms(from, clock.now());
+    case 'help':
+      return true;
+  }
 }
 
 /** Names the commands for the incidents that this number may answer; null when there is none. */

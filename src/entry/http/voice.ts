@@ -6,6 +6,7 @@ import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
 import { writeMessage } from '#incidents/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
+import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
 import { answeredCall } from '#notify/channels/call/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
 import { callbackUrl } from '#notify/twilio/callbacks.ts';
@@ -15,23 +16,34 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
- * What a call says once it is answered. A machine is told nothing, and has reached nobody; a person has answered, which
- * the log says before it says what they pressed.
+ * What a call says once it is answered. A person has answered, which the log says before it says what they pressed. A
+ * machine may be a phone that screens calls, whose owner reads along and may take the call: it is told who calls and what
+ * for, but nothing that voicemail should keep, and may press the same keys.
  */
 export async function answerVoice(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
-  const { isMachine, providerId } = answeredCall(fields);
-  const outcome: Outcome = isMachine
-    ? { status: 'failed', reason: 'answering_machine', providerId }
-    : { status: 'delivered', reason: null, providerId };
-  await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, outcome));
-  if (!isMachine) return await ask(context, notification);
-  return sayAndHangUp('This is Tocsin. An incident needs attention.');
+  const { by, providerId } = answeredCall(fields);
+  if (by === 'person') await recordAnswered(context, notification, providerId);
+  return await ask(context, notification, { toMachine: by === 'machine' });
 }
 
-/** 1 acknowledges, 2 resolves a single incident, any other digit repeats the message. People who have set a PIN are asked for it. */
+async function recordAnswered(
+  context: AppContext,
+  notification: NotificationRow,
+  providerId: string | null,
+): Promise<void> {
+  const outcome: Outcome = { status: 'delivered', reason: null, providerId };
+  await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, outcome));
+}
+
+/** Any key shows that a person has the call. 1 acknowledges, 2 resolves a single incident, any other digit repeats the message. People who have set a PIN are asked for it. */
 export async function answerDigit(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { userId, kind } = notification;
   const digit = fields['Digits'] ?? '';
+  if (digit !== '') {
+    await recordAnswered(context, notification, answeredCall(fields).providerId);
+    await storesOf(context.db.session()).notifications.markAnswered(notification.id, context.clock.now());
+  }
+  if (kind === 'test' && digit !== '') return sayAndHangUp('Thank you. Calls reach you. Goodbye.');
   const answer = digit === '1' ? 'acknowledge' : digit === '2' && kind !== 'digest' ? 'resolve' : null;
   if (answer === null) return await ask(context, notification);
   const stores = storesOf(context.db.session());
@@ -68,8 +80,12 @@ async function applyAnswer(context: AppContext, notification: NotificationRow, a
   return sayAndHangUp(answeredSentence(await answerAsPerson(context, answerer, ids, answer), answer));
 }
 
-async function ask(context: AppContext, notification: NotificationRow): Promise<string> {
+async function ask(context: AppContext, notification: NotificationRow, { toMachine = false } = {}): Promise<string> {
   const outgoing = await writeMessage(storesOf(context.db.session()), notification);
   if (outgoing === null) return sayAndHangUp('This is Tocsin. The incident is gone. No need to act.');
-  return askForDigit(outgoing.message, callbackUrl(context.config.baseUrl, VOICE.digit, notification.id));
+  const { message } = outgoing;
+  return askForDigit(
+    toMachine ? spokenToMachine(message) : spoken(message),
+    callbackUrl(context.config.baseUrl, VOICE.digit, notification.id),
+  );
 }

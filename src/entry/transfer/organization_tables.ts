@@ -130,6 +130,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   reply_pins: 'a secret',
   inbound_messages: 'of the provider account',
   ended_calls: 'of the provider account',
+  sms_opt_outs: 'of the provider account',
   exception_group_counts: 'counted again',
   upload_chunks: 'parts of uploads that are not complete',
   artifact_bundles: 'uploaded again by the next build',

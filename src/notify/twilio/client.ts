@@ -2,6 +2,7 @@ import type twilio from 'twilio';
 
 import { isNotConnected } from '#kernel/errors.ts';
 import type { Delivery } from '#notify/channel_sender.ts';
+import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 
 /** The account that messages and calls go out by. */
 export interface TwilioAccount {
@@ -54,22 +55,6 @@ class AskedToWait extends Error {
 
 const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
-/** Final refusals, by Twilio's code (https://www.twilio.com/docs/api/errors). */
-const REJECTIONS: Readonly<Record<number, string>> = {
-  21211: 'bad_number',
-  21214: 'bad_number',
-  21217: 'bad_number',
-  21610: 'unsubscribed',
-  21612: 'not_reachable_from_sender',
-  21408: 'region_not_enabled',
-  21215: 'region_not_enabled',
-  21614: 'not_a_mobile_number',
-  21608: 'number_not_verified',
-  13223: 'bad_number',
-  13224: 'bad_number',
-  20003: 'provider_refused_credentials',
-};
-
 /**
  * What a failed request means. Three shapes come out of the library: its own error with a numeric code, one without
  * any, and the transport's error with a text as code. A time-out, or a connection lost after the request had left,
@@ -77,7 +62,8 @@ const REJECTIONS: Readonly<Record<number, string>> = {
  */
 export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };
-  if (typeof code === 'number' && REJECTIONS[code] !== undefined) return { kind: 'rejected', reason: REJECTIONS[code] };
+  const known = typeof code === 'number' ? reasonOfCode(code) : undefined;
+  if (known !== undefined) return { kind: 'rejected', reason: known };
   if (typeof status === 'number') {
     const wait = error instanceof AskedToWait ? { afterMs: error.afterMs } : {};
     if (isTemporary(status)) {

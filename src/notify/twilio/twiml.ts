@@ -1,15 +1,13 @@
 import MessagingResponse from 'twilio/lib/twiml/MessagingResponse.js';
 import VoiceResponse from 'twilio/lib/twiml/VoiceResponse.js';
 
-import type { Message } from '#notify/message.ts';
-import { spoken } from '#notify/channels/call/text.ts';
+import type { Spoken } from '#notify/channels/call/text.ts';
 
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;
 
 /** Says the message and waits for one digit; said three times, since the first is heard half asleep. */
-export function askForDigit(message: Message, digitUrl: string): string {
-  const { text, hasChoice } = spoken(message);
+export function askForDigit({ text, hasChoice }: Spoken, digitUrl: string): string {
   if (!hasChoice) return sayAndHangUp(text);
   const response = new VoiceResponse();
   for (let time = 0; time < TIMES_SAID; time += 1) {

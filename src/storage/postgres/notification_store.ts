@@ -270,6 +270,30 @@ export class NotificationStore {
       .execute();
   }
 
+  /** Notes that the receiver of a message had it, and all that it stands for. The first time counts. */
+  async markAnswered(notificationId: Id<'notification'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('notifications')
+      .set({ answered_at: now })
+      .where(({ eb, or }) => or([eb('id', '=', notificationId), eb('digest_id', '=', notificationId)]))
+      .where('answered_at', 'is', null)
+      .execute();
+  }
+
+  /** The same for the pages about these incidents by SMS to this number. */
+  async markRepliedTo(phone: string, incidentIds: readonly Id<'incident'>[], now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('notifications')
+      .set({ answered_at: now })
+      .where('incident_id', '=', anyOf(incidentIds))
+      .where('kind', '=', 'page')
+      .where('channel', '=', 'sms')
+      .where('address', '=', phone)
+      .where('status', 'in', ['sending', 'sent', 'delivered', 'failed'])
+      .where('answered_at', 'is', null)
+      .execute();
+  }
+
   /** Removes digests and messages about accounts from before then. */
   async pruneWithoutIncident(before: Temporal.Instant): Promise<void> {
     await this.#session.db

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { PhoneCodeEntity, ReplyPinEntity } from '#storage/postgres/entities/messages.ts';
 
@@ -167,7 +167,7 @@ export class PhoneNumberStore {
           .clearSelect()
           .select(({ eb, fn }) => [
             'i.number',
-            eb('i.status', '=', 'triggered').as('isWaiting'),
+            eb('i.status', '=', 'triggered').$castTo<boolean>().as('isWaiting'),
             fn.max('page.created_at').as('at'),
           ])
           .groupBy(['i.id', 'i.number', 'i.status'])
@@ -196,6 +196,52 @@ export class PhoneNumberStore {
       .orderBy('i.id')
       .limit(5000)
       .execute();
+  }
+
+  /** Notes that the owner of a number has stopped SMS. The first time counts. */
+  async stopSms(phone: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .insertInto('sms_opt_outs')
+      .values({ phone, since: now })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+
+  /** Notes that SMS reach the number again, as far as was known at `asOf`: a later STOP stays. False if none was stopped. */
+  async resumeSms(phone: string, asOf: Temporal.Instant): Promise<boolean> {
+    const resumed = await this.#session.db
+      .deleteFrom('sms_opt_outs')
+      .where('phone', '=', phone)
+      .where('since', '<=', asOf)
+      .execute();
+    return rowsChanged(resumed) > 0;
+  }
+
+  /** The numbers of these people, of their own or in a team of the organization, to which SMS are stopped. */
+  async listStoppedOf(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ReadonlySet<string>> {
+    const stopped = await this.#session.db
+      .selectFrom('sms_opt_outs as o')
+      .select('o.phone')
+      .where(
+        'o.phone',
+        'in',
+        this.#session.db
+          .selectFrom('team_members as t')
+          .select('t.phone')
+          .where('t.org_id', '=', orgId)
+          .where('t.user_id', '=', anyOf([...new Set(userIds)]))
+          .where('t.phone', 'is not', null)
+          .unionAll(({ selectFrom }) =>
+            selectFrom('memberships as m')
+              .select('m.phone')
+              .where('m.org_id', '=', orgId)
+              .where('m.user_id', '=', anyOf([...new Set(userIds)]))
+              .where('m.phone', 'is not', null),
+          )
+          .$castTo<{ phone: string }>(),
+      )
+      .execute();
+    return new Set(stopped.map(({ phone }) => phone));
   }
 
   async findPin(userId: Id<'user'>): Promise<ReplyPin | null> {

@@ -17,6 +17,9 @@ export type ArrivalAtPerson = Arrival & { readonly userId: Id<'user'> };
 /** Where a message that the provider has accepted is as good as it gets. */
 const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declarationOf(channel).reportsArrival);
 
+/** Channels whose arrival says nothing of a person: voicemail and screening answer, too. */
+const CALLS: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).isCall);
+
 /** What shows that people can be reached. */
 export class ReadinessReader {
   readonly #session: Session;
@@ -40,7 +43,10 @@ export class ReadinessReader {
     return new Map(found.map(({ userId, count, since }) => [userId, { count, since }]));
   }
 
-  /** The last test or page of the organization that reached each of them, by channel. */
+  /**
+   * The last test or page of the organization that reached each of them, by channel and address. A call counts once a key
+   * was pressed in it; whatever was answered counts, whether or not its arrival was reported.
+   */
   async listArrivals(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ArrivalAtPerson[]> {
     const asked = [...new Set(userIds)].flatMap((userId) => CHANNELS.map((channel) => ({ userId, channel })));
     if (asked.length === 0) return [];
@@ -54,7 +60,8 @@ export class ReadinessReader {
         (eb) =>
           eb
             .selectFrom('notifications as n')
-            .select(['n.user_id as userId', 'n.channel', 'n.address', 'n.updated_at as at'])
+            .select(['n.user_id as userId', 'n.channel', 'n.address'])
+            .select(({ fn }) => fn.max(fn.coalesce('n.answered_at', 'n.updated_at')).as('at'))
             .whereRef('n.user_id', '=', 'asked.user_id')
             .whereRef('n.channel', '=', 'asked.channel')
             .where('n.org_id', '=', orgId)
@@ -62,12 +69,12 @@ export class ReadinessReader {
             .where('n.kind', 'in', ['test', 'page'])
             .where((n) =>
               n.or([
-                n('n.status', '=', 'delivered'),
+                n('n.answered_at', 'is not', null),
+                n.and([n('n.status', '=', 'delivered'), n('n.channel', 'not in', [...CALLS])]),
                 n.and([n('n.status', '=', 'sent'), n('n.channel', 'in', [...WITHOUT_REPORTS])]),
               ]),
             )
-            .orderBy('n.released_at', 'desc')
-            .limit(1)
+            .groupBy(['n.user_id', 'n.channel', 'n.address'])
             .as('last'),
         (join) => join.onTrue(),
       )

@@ -30,6 +30,7 @@ import {
 import {
   ConfirmedNumberEntity,
   EndedCallEntity,
+  SmsOptOutEntity,
   InboundMessageEntity,
   NotificationEntity,
   PhoneCodeEntity,
@@ -184,6 +185,7 @@ export const ENTITIES = [
   NotificationEntity,
   InboundMessageEntity,
   EndedCallEntity,
+  SmsOptOutEntity,
   PushSubscriptionEntity,
   ConfirmedNumberEntity,
   PhoneCodeEntity,

@@ -75,6 +75,9 @@ test('a member is not proved until a test has arrived at the present number', as
     state: 'ready',
     provedAt: w.clock.now().subtract({ hours: 72 }).toString({ smallestUnit: 'millisecond' }),
   });
+  // Something that arrives at another number later takes nothing from it.
+  await arrived(anna.userId, 1, { address: '+31600000009' });
+  expect((await member()).readiness.answer).toBe('yes');
   await w.expectOk('update_team_member', { memberId: (await member()).memberId, phone: '+31600000001' });
   expect((await member()).readiness.answer).toBe('unproved');
 });

@@ -24,6 +24,7 @@ const contact = (changes: Partial<Contact>): Contact => ({
 const reach = (changes: Partial<Contact>, others: Partial<Omit<Reach, 'contact'>> = {}): Reach => ({
   contact: contact(changes),
   isPhoneConfirmed: true,
+  hasStoppedSms: false,
   arrivals: [],
   devicesSince: null,
   ...others,
@@ -62,6 +63,21 @@ describe('whether a page at night would wake somebody', () => {
   test('a message to another number proves nothing', () => {
     const moved = reach({ phone: PHONE }, { arrivals: arrived('sms', 1, '+31600000000') });
     expect(judge(moved)).toMatchObject({ answer: 'unproved', reasons: ['never_proved'] });
+  });
+
+  test('of several numbers each is judged by what arrived at it, also before something arrived at another', () => {
+    const both = [...arrived('sms', 1, '+31600000000'), ...arrived('sms', 9)];
+    expect(judge(reach({ phone: PHONE }, { arrivals: both })).answer).toBe('yes');
+    expect(judge(reach({ phone: PHONE }, { arrivals: both.toReversed() })).answer).toBe('yes');
+  });
+
+  test('somebody who has stopped SMS is woken by calls at most, and told what resumes them', () => {
+    const arrivals = arrived('sms', 1);
+    const onlySms = judge(reach({ phone: PHONE, callEnabled: false }, { arrivals, hasStoppedSms: true }));
+    expect(onlySms).toMatchObject({ answer: 'no', reasons: ['no_waking_channel', 'sms_stopped'] });
+    const calls = judge(reach({ phone: PHONE }, { arrivals: arrived('call', 1), hasStoppedSms: true }));
+    expect(calls).toMatchObject({ answer: 'yes', reasons: ['sms_stopped'] });
+    expect(calls.channels[0]).toMatchObject({ channel: 'sms', state: 'stopped' });
   });
 
   test('push is proved only while a device is there that was there then', () => {

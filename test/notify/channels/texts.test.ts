@@ -28,6 +28,49 @@ const subjectOf = (over: Partial<PageSubject> = {}): PageSubject => ({
 });
 const page = (over: Partial<PageSubject> = {}): Message => ({ kind: 'page', subject: subjectOf(over) });
 
+const GSM_TEXT = /^[\x20-\x7E£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà€]*$/;
+
+/** One segment of 160 letters of GSM 03.38, the extended ones counted twice, or two of 67 in UCS-2. */
+function expectToFit(sms: string): void {
+  const isGsm = GSM_TEXT.test(sms);
+  expect(isGsm ? sms.length + sms.split('€').length - 1 : sms.length).toBeLessThanOrEqual(isGsm ? 160 : 134);
+  expect(sms.isWellFormed()).toBe(true);
+  expect(sms).not.toMatch(/(?![\u200C\u200D])[\p{Cf}\p{Cc}]/u);
+}
+
+test('letters of GSM 03.38 stay as they are, and other accents are dropped', () => {
+  const sms = smsText(
+    page({ serviceName: 'Ørsted Überweisung', title: 'Żółć à 5 €: naïve Ω', details: {} }),
+    BASE_URL,
+    '',
+  );
+  expect(sms).toContain('Ørsted Überweisung: Zolc à 5 €: naive Ω');
+});
+
+test.each([
+  ['Kanji', '決済に失敗しました'],
+  ['Cyrillic', 'Платёж не прошёл'],
+  ['Arabic', 'فشل الدفع'],
+  ['Hangul', '결제 실패'],
+  ['Devanagari', 'भुगतान विफल'],
+])('%s goes as it is, in two segments', (_script, title) => {
+  const sms = smsText(
+    page({ serviceName: 'Ørsted', title: `RuntimeError: ${title}`, details: {} }),
+    BASE_URL,
+    ANSWER_URL,
+  );
+  expect(sms).toContain(`Ørsted: RuntimeError: ${title}`);
+  expect(sms).toContain('Reply ACK 1287 or RES 1287');
+  expectToFit(sms);
+  const news = { kind: 'news', subject: subjectOf(), event: 'acknowledged', by: title } as const;
+  expect(smsText(news, BASE_URL, ANSWER_URL)).toContain(`is acknowledged by ${title}.`);
+});
+
+test('a sign that GSM 03.38 has not costs no second segment', () => {
+  expectToFit(smsText(page({ title: '✓ done → 🎉', details: {} }), BASE_URL, ANSWER_URL));
+  expect(smsText(page({ title: 'a → b', details: {} }), BASE_URL, '')).toContain('a ? b');
+});
+
 test('an SMS says service, value and threshold first, and fits into one segment', () => {
   expect(smsText(page(), BASE_URL, ANSWER_URL)).toBe(
     `checkout: 1.24 s > 800 ms Checkout is slow (avg of http_req.. Reply ACK 1287 or RES 1287 ${ANSWER_URL}`,
@@ -60,8 +103,7 @@ test('no SMS about an incident is longer than a segment, or loses value, thresho
           url,
           `${url}/a/${'0'.repeat(42)}`,
         );
-        expect(sms.length).toBeLessThanOrEqual(160);
-        expect(sms).toMatch(/^[\x20-\x7E]*$/);
+        expectToFit(sms);
         expect(sms).toContain(`Reply ACK ${number} or RES ${number}`);
         const comparison = comparisonOf(measured ?? {})?.replace('µ', 'u');
         const said = comparison === undefined ? ':' : `: ${comparison} `;

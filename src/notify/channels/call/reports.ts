@@ -23,27 +23,31 @@ export function callReports(provider: CallbackProvider): ReportCallback {
 
 /**
  * `CallStatus` when a call is placed and at its end; null for one that changes nothing. `completed` alone says nothing:
- * voicemail completes as well, so only a call that a person answered counts as delivered, and what a machine answered
- * has failed to reach anybody.
+ * voicemail and call screening complete as well, so a call counts as delivered only if a person answered it. A key that
+ * was pressed has moved the message to delivered before, which no later report takes back.
  */
 function reportOf(fields: Fields): DeliveryReport | null {
-  const { providerId, isMachine } = answeredCall(fields);
+  const { providerId, by } = answeredCall(fields);
   const status = fields['CallStatus'] ?? '';
   if (status === 'initiated') return { status: 'sent', reason: null, providerId };
-  if (status === 'completed' && !isMachine) return { status: 'delivered', reason: null, providerId };
-  const reason = status === 'completed' ? 'answering_machine' : CALL_FAILURES[status];
+  if (status === 'completed' && by === 'person') return { status: 'delivered', reason: null, providerId };
+  const reason = status === 'completed' ? UNANSWERED[by] : CALL_FAILURES[status];
   return reason === undefined ? null : { status: 'failed', reason, providerId };
 }
+
+/** Why a completed call in which no key was pressed reached nobody for certain, by what answered it. */
+const UNANSWERED: Readonly<Record<string, string>> = { machine: 'answering_machine', unknown: 'no_key_pressed' };
 
 /** A call that was answered, and by what. */
 export interface AnsweredCall {
   readonly providerId: string | null;
-  readonly isMachine: boolean;
+  readonly by: 'person' | 'machine' | 'unknown';
 }
 
 export function answeredCall(fields: Fields): AnsweredCall {
   const by = fields['AnsweredBy'] ?? '';
-  return { providerId: callOf(fields), isMachine: by.startsWith('machine') || by === 'fax' };
+  const isMachine = by.startsWith('machine') || by === 'fax';
+  return { providerId: callOf(fields), by: by === 'human' ? 'person' : isMachine ? 'machine' : 'unknown' };
 }
 
 /** The provider's id of the call that a call-back belongs to. */

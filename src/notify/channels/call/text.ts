@@ -34,12 +34,35 @@ export function spoken(message: Message): Spoken {
       return { text: `${text} The first: ${spokenIncident(first)} ${choices}`, hasChoice: true };
     }
     case 'test':
-      return { text: 'This is Tocsin. This is a test call. No need to act. Goodbye.', hasChoice: false };
+      return { text: 'This is Tocsin. This is a test call. Press 1 to confirm that you hear it.', hasChoice: true };
     case 'code':
       return { text: `This is Tocsin. Your code is ${message.code.split('').join(', ')}.`, hasChoice: false };
     case 'number_changed':
     case 'member_number_changed':
       return { text: `This is Tocsin. ${NUMBER_CHANGED[message.kind]}`, hasChoice: false };
+  }
+}
+
+/** What voicemail or a phone that screens calls hears: nothing about the incident, and the same keys. */
+export function spokenToMachine(message: Message): Spoken {
+  switch (message.kind) {
+    case 'page': {
+      const choices = 'Press 1 to acknowledge. Press 2 to resolve. Press 3 to hear what it is about.';
+      return { text: `This is Tocsin, calling about incident ${message.subject.number}. ${choices}`, hasChoice: true };
+    }
+    case 'digest': {
+      const { hasChoice } = spoken(message);
+      const choices = hasChoice ? ' Press 1 to acknowledge all of them. Press 3 to hear what they are about.' : '';
+      return { text: `This is Tocsin, calling about several incidents.${choices}`, hasChoice };
+    }
+    case 'test':
+      return spoken(message);
+    case 'news':
+    case 'proposal':
+    case 'code':
+    case 'number_changed':
+    case 'member_number_changed':
+      return { text: 'This is Tocsin. Open the console to see what happened. Goodbye.', hasChoice: false };
   }
 }
 

@@ -1,15 +1,7 @@
+import { parseOptOut } from '#core/oncall/sms_reply.ts';
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
-
-/** Why a message was not delivered, by Twilio's code. */
-const SMS_FAILURES: Readonly<Record<string, string>> = {
-  '30003': 'phone_unreachable',
-  '30004': 'message_blocked',
-  '30005': 'unknown_number',
-  '30006': 'landline',
-  '30007': 'carrier_filtered',
-  '30008': 'carrier_fault',
-};
+import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 
 export const SMS_STATUS = 'sms-status';
 
@@ -34,7 +26,7 @@ function reportOf(fields: Fields): DeliveryReport | null {
       return { status: 'delivered', reason: null, providerId };
     case 'undelivered':
     case 'failed': {
-      const reason = SMS_FAILURES[fields['ErrorCode'] ?? ''] ?? 'not_delivered';
+      const reason = reasonOfCode(Number(fields['ErrorCode'])) ?? 'not_delivered';
       return { status: 'failed', reason, providerId };
     }
     default:
@@ -48,13 +40,27 @@ export interface InboundSms {
   /** E.164. */
   readonly from: string;
   readonly text: string;
-  /** STOP, START or HELP, which Twilio has answered itself. */
-  readonly isOptOut: boolean;
+  /** What Twilio has obeyed and answered itself. */
+  readonly optOut: 'stop' | 'start' | 'help' | 'yes' | null;
 }
 
 /** Null when it says neither what it is nor whom it is from. */
 export function inboundSms(fields: Fields): InboundSms | null {
   const { MessageSid: providerId, From: from, Body: text = '' } = fields;
   if (providerId === undefined || from === undefined) return null;
-  return { providerId, from, text, isOptOut: fields['OptOutType'] !== undefined };
+  return { providerId, from, text, optOut: optOutOf(fields['OptOutType'], text) };
+}
+
+/** `OptOutType` is sent only for a messaging service that has keywords of its own; else the text tells. */
+function optOutOf(type: string | undefined, text: string): InboundSms['optOut'] {
+  switch (type?.toUpperCase()) {
+    case undefined:
+      return parseOptOut(text);
+    case 'STOP':
+      return 'stop';
+    case 'START':
+      return 'start';
+    default:
+      return 'help';
+  }
 }

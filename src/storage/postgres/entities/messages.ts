@@ -51,6 +51,8 @@ export const NotificationEntity = defineEntity({
     releasedAt: instant().strictNullable(),
     /** The span that wrote it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
+    /** When its receiver pressed a key, replied or used its link; null: nothing shows that a person had it. */
+    answeredAt: instant().strictNullable(),
   },
 });
 
@@ -62,6 +64,15 @@ export const InboundMessageEntity = defineEntity({
     /** null: none, or none yet. */
     answer: p.text().strictNullable(),
     receivedAt: instant(),
+  },
+});
+
+export const SmsOptOutEntity = defineEntity({
+  name: 'SmsOptOut',
+  tableName: 'sms_opt_outs',
+  properties: {
+    phone: p.text().primary(),
+    since: instant(),
   },
 });
 
