@@ -1,6 +1,6 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import { toGroupFields } from '#actions/exceptions/view.ts';
-import type { Fix } from '#core/exceptions/fix.ts';
+import type { Fix, KnownRelease } from '#core/exceptions/fix.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { toIncidentActor } from '#core/incidents/incident.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
@@ -21,10 +21,15 @@ export interface GroupDecision {
   readonly fix?: Fix;
 }
 
+/** A decision with the releases of the group's service, as they were known before the group was locked. */
+interface InformedDecision extends GroupDecision {
+  readonly knownReleases: readonly KnownRelease[];
+}
+
 /** Decides about a group, resolves what it opened if it is dealt with, and records both for the audit log. */
 export async function changeGroupStatus(
   groupId: string,
-  decision: GroupDecision,
+  decision: InformedDecision,
   context: ActionContext,
 ): Promise<ChangedGroup> {
   const { caller, stores, now, record } = context;

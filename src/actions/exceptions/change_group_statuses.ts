@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { changeGroupStatus, type GroupDecision } from '#actions/exceptions/change_group_status.ts';
+import { knownReleasesOfGroups } from '#actions/exceptions/known_releases.ts';
 import { GroupStatusName } from '#actions/exceptions/view.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -21,9 +22,14 @@ export async function changeGroupStatuses(
   const { caller, stores } = context;
   const changed: Static<typeof ChangedGroupView>[] = [];
   const resolvedIncidentIds: string[] = [];
+  const isResolved = ([, { status, fix }]: [string, GroupDecision]): boolean =>
+    status === 'resolved' && fix === undefined;
+  const resolved = [...wanted].filter(isResolved).map(([groupId]) => groupId);
+  const known = resolved.length === 0 ? null : await knownReleasesOfGroups(resolved, context);
   await stores.exceptionGroups.lockInOrder(caller.orgId, [...wanted.keys()]);
   for (const [groupId, decision] of wanted) {
-    const { before, after, ...result } = await changeGroupStatus(groupId, decision, context);
+    const knownReleases = known?.get(groupId) ?? [];
+    const { before, after, ...result } = await changeGroupStatus(groupId, { ...decision, knownReleases }, context);
     resolvedIncidentIds.push(...result.resolvedIncidentIds);
     if (before === after) continue;
     const changedAt = toTimestamp(after.statusChangedAt);

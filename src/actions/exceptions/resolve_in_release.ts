@@ -3,14 +3,14 @@ import { Type } from 'typebox';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { ChangedGroupView, changeGroupStatuses } from '#actions/exceptions/change_group_statuses.ts';
+import { listKnownReleases } from '#actions/exceptions/known_releases.ts';
 import { CLOSED, IdText, ReleaseName } from '#actions/fields.ts';
-import { type Fix, type KnownRelease, newestRelease, releasesToRemember } from '#core/exceptions/fix.ts';
+import { type Fix, newestRelease, releasesToRemember } from '#core/exceptions/fix.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
 const GROUPS_MAX = 200;
 const SERVICES_MAX = 20;
-const RELEASES_MAX = 1_000;
 
 /** What people do when the fix is written and not yet deployed. */
 export const resolveInRelease = defineAction({
@@ -49,21 +49,10 @@ export const resolveInRelease = defineAction({
   },
 });
 
-async function fixOf(
-  serviceId: Id<'service'>,
-  release: string | undefined,
-  { caller, stores, releases, now }: ActionContext,
-): Promise<Fix> {
+async function fixOf(serviceId: Id<'service'>, release: string | undefined, context: ActionContext): Promise<Fix> {
+  const { caller, stores } = context;
   const service = await stores.services.get(caller.orgId, serviceId);
-  const since = now.subtract({ hours: 24 * service.retentionExceptions });
-  const [seen, told] = await Promise.all([
-    releases.list(serviceId, since, RELEASES_MAX),
-    stores.releases.list(caller.orgId, [serviceId], { limit: RELEASES_MAX, offset: 0 }),
-  ]);
-  const known: KnownRelease[] = [
-    ...seen.map((one) => ({ release: one.release, since: one.firstSeenAt.epochMilliseconds })),
-    ...told.map(({ version, createdAt }) => ({ release: version, since: createdAt.epochMilliseconds })),
-  ];
+  const known = await listKnownReleases(serviceId, context);
   const knownReleases = releasesToRemember(known);
   if (release !== undefined) return { kind: 'release', release, knownReleases };
   const newest = newestRelease(known);

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { changeGroupStatus } from '#actions/exceptions/change_group_status.ts';
+import { listKnownReleases } from '#actions/exceptions/known_releases.ts';
 import {
   ExceptionGroupView,
   GroupStatusName,
@@ -36,8 +37,11 @@ export const setExceptionStatus = defineAction({
     const { caller, stores, exceptions, now } = context;
     const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);
     // Counted before the row is locked, so that a slow event store holds up nobody else.
-    const counts = await exceptions.countByGroup([scopeOf(group, now)]);
-    const { after } = await changeGroupStatus(group.id, { status }, context);
+    const [counts, knownReleases] = await Promise.all([
+      exceptions.countByGroup([scopeOf(group, now)]),
+      status === 'resolved' ? listKnownReleases(group.serviceId, context) : [],
+    ]);
+    const { after } = await changeGroupStatus(group.id, { status, knownReleases }, context);
     return toExceptionGroupView(after, counts.get(group.id));
   },
 });

@@ -1,4 +1,4 @@
-import { compareReleases, releaseLineOf } from '#core/exceptions/release.ts';
+import { compareReleases, isSameRelease, releaseLineOf } from '#core/exceptions/release.ts';
 
 export const FIX_KINDS = ['next_release', 'release'] as const;
 
@@ -16,46 +16,58 @@ export interface KnownRelease {
   readonly release: string;
   /** Epoch milliseconds. */
   readonly since: number;
+  /** Whether a deploy or more than one client named it. A single event may name any release. */
+  readonly isConfirmed: boolean;
 }
 
-/** Of releases that cannot be compared no more are remembered. */
-const KNOWN_MAX = 200;
+/** Releases that a fix remembers, those that became known last. */
+const KNOWN_MAX = 500;
 
 /**
- * Whether an event of this release comes from code without the fix: it does not bring a resolved group back. Of releases
- * that cannot be compared, as commits, those that were known before are older than the next one. An event without a
- * release may come from anywhere.
+ * Whether an event of this release comes from code without the fix: it does not bring a resolved group back. The next
+ * release is any that became known after the decision, however its name sorts. A release that is named is compared by
+ * its version, and one that cannot be compared by whether it was known. An event without a release may come from anywhere.
  */
 export function isBeforeFix(fix: Fix, release: string | null): boolean {
   if (release === null) return false;
   const order = fix.kind === 'release' ? compareReleases(release, fix.release) : null;
   if (order !== null) return order < 0;
-  return fix.knownReleases.some((known) => isUpTo(release, known));
+  return fix.knownReleases.some((known) => isSameRelease(known, release));
 }
 
-function isUpTo(release: string, known: string): boolean {
-  const order = compareReleases(release, known);
-  return order !== null && order <= 0;
-}
-
-/** What a fix has to remember of the releases known now: those that no other one is known to be newer than. */
+/** What a fix has to remember of the releases known now. */
 export function releasesToRemember(releases: readonly KnownRelease[]): readonly string[] {
-  const newest = new Map<string, string>();
-  for (const { release } of newestFirst(releases)) {
-    const line = releaseLineOf(release) ?? `only ${release}`;
-    const known = newest.get(line);
-    if (known === undefined || (compareReleases(known, release) ?? 0) < 0) newest.set(line, release);
-  }
-  return [...newest.values()].slice(0, KNOWN_MAX);
+  return [...new Set(newestFirst(releases).map(({ release }) => release))].slice(0, KNOWN_MAX);
 }
 
-/** The release that the next one follows: the last to become known, or one that is known to be newer. Null for none. */
+/**
+ * The release that the next one follows: the last to become known, or one that is known to be newer; of those that are
+ * confirmed, if any is. Null for none.
+ */
 export function newestRelease(releases: readonly KnownRelease[]): string | null {
-  const [last] = newestFirst(releases);
-  if (last === undefined) return null;
+  const confirmed = releases.filter(({ isConfirmed }) => isConfirmed);
+  const trusted = confirmed.length > 0 ? confirmed : releases;
+  const [last] = newestFirst(trusted);
+  return last === undefined ? null : newestOf(last.release, trusted);
+}
+
+/**
+ * The release in which a group is resolved whose last event was of `last`: that one, unless it is newer than every release
+ * of its product that is confirmed. Then it is the newest of those, so that an invented release silences nothing.
+ */
+export function releaseToResolveIn(last: string | null, releases: readonly KnownRelease[]): string | null {
+  const line = last === null ? null : releaseLineOf(last);
+  if (last === null || line === null) return last;
+  const confirmed = releases.filter(({ release, isConfirmed }) => isConfirmed && releaseLineOf(release) === line);
+  const [first] = confirmed;
+  const newest = first === undefined ? last : newestOf(first.release, confirmed);
+  return (compareReleases(last, newest) ?? 0) > 0 ? newest : last;
+}
+
+function newestOf(start: string, releases: readonly KnownRelease[]): string {
   return releases.reduce(
     (newest, { release }) => ((compareReleases(newest, release) ?? 0) < 0 ? release : newest),
-    last.release,
+    start,
   );
 }
 

@@ -4,10 +4,12 @@ interface Version {
   readonly product: string | null;
   readonly numbers: readonly number[];
   readonly prerelease: readonly string[];
+  /** What stands behind the plus: of mobile applications the number of the build. */
+  readonly build: readonly string[];
 }
 
 const VERSION =
-  /^(?:(.{1,150})@)?(v?)(\d{1,14}(?:\.\d{1,9}){0,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+[0-9A-Za-z.-]{1,100})?$/s;
+  /^(?:(.{1,150})@)?(v?)(\d{1,14}(?:\.\d{1,9}){0,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+([0-9A-Za-z.-]{1,100}))?$/s;
 /** A day, or a minute or second of it, with or without hyphens: digits that begin with a year of our time. */
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?)?(?:\.|$)/;
 const DAY = /^(.{1,150}@)?(20\d\d)-([01]\d)-([0-3]\d)(?=$|\.)/s;
@@ -17,14 +19,22 @@ const COUNT_DIGITS_MAX = 6;
 /**
  * Below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when that is not known.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
- * product, and semver orders them. Of commits only the same one can be compared.
+ * product, and semver orders them. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
+ * that version where only one of the two names a build. Of commits only the same one can be compared.
  */
 export function compareReleases(a: string, b: string): number | null {
   if (a === b) return 0;
   const [first, second] = [parseVersion(a), parseVersion(b)];
   if (first === null || second === null) return null;
   if (first.product !== second.product || first.kind !== second.kind) return null;
-  return compareVersions(first, second);
+  return compareVersions(first, second) || compareBuilds(first.build, second.build);
+}
+
+/** Whether both name one release, as `v12` and `12` do; two builds of one version are two releases. */
+export function isSameRelease(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [first, second] = [parseVersion(a), parseVersion(b)];
+  return first?.build.join('.') === second?.build.join('.') && compareReleases(a, b) === 0;
 }
 
 /** What releases that can be compared have in common; null for one that can be compared only with itself. */
@@ -41,7 +51,7 @@ export function isOlderRelease(a: string | null, b: string | null): boolean {
 function parseVersion(release: string): Version | null {
   const match = VERSION.exec(release.trim().replace(DAY, '$1$2$3$4'));
   if (match === null) return null;
-  const [, product, mark, numbers = '', prerelease] = match;
+  const [, product, mark, numbers = '', prerelease, build] = match;
   const isDate = DATE.test(numbers);
   const isCount =
     mark !== '' || numbers.includes('.') || (numbers.length <= COUNT_DIGITS_MAX && prerelease === undefined);
@@ -51,6 +61,7 @@ function parseVersion(release: string): Version | null {
     product: product ?? null,
     numbers: numbers.split('.').map(Number),
     prerelease: prerelease === undefined ? [] : prerelease.split('.'),
+    build: build === undefined ? [] : build.split('.'),
   };
 }
 
@@ -69,6 +80,20 @@ function comparePrereleases(a: readonly string[], b: readonly string[]): number 
     const right = b[i];
     if (right === undefined) return 1;
     const difference = compareIdentifiers(left, right);
+    if (difference !== 0) return difference;
+  }
+  return a.length - b.length;
+}
+
+/** Null where they differ in more than numbers, such as commits. */
+function compareBuilds(a: readonly string[], b: readonly string[]): number | null {
+  if (a.length === 0 || b.length === 0) return 0;
+  for (const [i, left] of a.entries()) {
+    const right = b[i];
+    if (right === undefined) return 1;
+    if (left === right) continue;
+    if (!/^\d{1,15}$/.test(left) || !/^\d{1,15}$/.test(right)) return null;
+    const difference = Number(left) - Number(right);
     if (difference !== 0) return difference;
   }
   return a.length - b.length;

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 
-import type { Fix } from '#core/exceptions/fix.ts';
+import { type Fix, type KnownRelease, releaseToResolveIn } from '#core/exceptions/fix.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { notFound } from '#kernel/errors.ts';
@@ -114,18 +114,22 @@ export class ExceptionGroupStore {
 
   /**
    * The one way in which a person's decision reaches a group; any status may follow any. The row is locked from here
-   * to the end of the transaction. A resolved group remembers when, the last release it was seen in, and where people
-   * say that it is fixed. The same status again is no decision, unless they say it.
+   * to the end of the transaction. A resolved group remembers when, in which release (see `releaseToResolveIn`), and
+   * where people say that it is fixed. The same status again is no decision, unless they say it.
    */
   async setStatus(
     orgId: Id<'org'>,
     groupId: string,
-    { status, fix = null }: { readonly status: GroupStatus; readonly fix?: Fix | null },
+    {
+      status,
+      fix = null,
+      knownReleases = [],
+    }: { readonly status: GroupStatus; readonly fix?: Fix | null; readonly knownReleases?: readonly KnownRelease[] },
     now: Temporal.Instant,
   ): Promise<{ before: ExceptionGroupRow; after: ExceptionGroupRow }> {
     const before = found(await this.#visible(orgId, groupId, now).forUpdate('g').executeTakeFirst());
     if (before.status === status && fix === null) return { before, after: before };
-    const resolvedInRelease = status === 'resolved' ? before.lastRelease : null;
+    const resolvedInRelease = status === 'resolved' ? releaseToResolveIn(before.lastRelease, knownReleases) : null;
     const change = { status, statusChangedAt: now, resolvedInRelease, regressedAt: null, updatedAt: now };
     await this.#session.db
       .updateTable('exception_groups')
@@ -176,6 +180,18 @@ export class ExceptionGroupStore {
       .values(toColumns(GroupDecisionEntity, { groupId, ...replaced }))
       .onConflict((conflict) => conflict.column('group_id').doUpdateSet(toColumns(GroupDecisionEntity, replaced)))
       .execute();
+  }
+
+  /** The service of each group, by the group's id; a group that is not of the organization is absent. */
+  async findServices(orgId: Id<'org'>, groupIds: readonly string[]): Promise<Map<string, Id<'service'>>> {
+    const groups = await this.#session.db
+      .selectFrom('exception_groups as g')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'g.service_id').on('s.deleted_at', 'is', null))
+      .select(['g.id', 'g.service_id as serviceId'])
+      .where('g.org_id', '=', orgId)
+      .where('g.id', '=', anyOf(groupIds.map((id) => asId('group', id))))
+      .execute();
+    return new Map(groups.map(({ id, serviceId }) => [id, serviceId]));
   }
 
   /** Locks several groups in the order in which workers do, so that neither waits for the other for ever. */

@@ -28,9 +28,10 @@ beforeEach(async () => {
 });
 
 /** An event of this release arrives; returns its group as its page shows it. */
-async function arrive(release: string | null, type = 'CardDeclined') {
+async function arrive(release: string | null, type = 'CardDeclined', userId: string | null = null) {
   const [exception] = exceptionEvent(w.clock.now()).exceptions;
-  const event = exceptionEvent(w.clock.now(), { release, exceptions: [{ ...exception!, type }] });
+  const user = { id: userId, email: null, username: null, ip: null };
+  const event = exceptionEvent(w.clock.now(), { release, user, exceptions: [{ ...exception!, type }] });
   await runGroupExceptions(workerRuntime(w.context), { orgId: w.orgId, serviceId }, [event]);
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   const { groupId } = groups.find(({ title }: { title: string }) => title.startsWith(type));
@@ -42,9 +43,31 @@ const overviewOf = (groupId: string) => runOperation(w, getExceptionOverview, ed
 const resolve = (groupId: string, release?: string) =>
   runOperation(w, resolveInRelease, editor, { groupIds: [groupId], ...(release !== undefined && { release }) });
 
+test('a release that one client invents silences nothing', async () => {
+  const invent = () => arrive('999.9.9', 'CardDeclined', 'mallory');
+  const { groupId } = await arrive('2.4.0');
+  for (const release of ['2.4.0', '2.4.1', '2.4.1']) await arrive(release);
+  await invent();
+  for (const resolveIt of [
+    () => w.expectOk('set_exception_status', { groupId, status: 'resolved' }),
+    () => runOperation(w, setExceptionStatuses, editor, { changes: [{ groupId, status: 'resolved' }] }),
+  ]) {
+    await resolveIt();
+    w.clock.advance({ minutes: 1 });
+    expect(await arrive('2.4.0')).toMatchObject({ status: 'resolved', resolvedInRelease: '2.4.1' });
+    expect(await arrive('2.4.1')).toMatchObject({ status: 'unresolved' });
+    await invent();
+  }
+  await resolve(groupId);
+  w.clock.advance({ minutes: 1 });
+  expect(await invent()).toMatchObject({ status: 'resolved', fix: { release: '2.4.1' } });
+  expect(await arrive('2.5.0')).toMatchObject({ status: 'unresolved', regressedInRelease: '2.5.0' });
+});
+
 describe('a group resolved in the next release', () => {
-  test('stays resolved for older releases and the same one, and comes back with a newer one, which is named', async () => {
+  test('stays resolved for releases known then, and comes back with a later one, which is named', async () => {
     const { groupId } = await arrive('1.2.0');
+    await arrive('1.2.9', 'Other');
     await arrive('1.3.0', 'Other');
     w.clock.advance({ minutes: 1 });
     await resolve(groupId);

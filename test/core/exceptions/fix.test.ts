@@ -1,11 +1,20 @@
 import { describe, expect, test } from 'vitest';
 
-import { type Fix, isBeforeFix, type KnownRelease, newestRelease, releasesToRemember } from '#core/exceptions/fix.ts';
+import {
+  type Fix,
+  isBeforeFix,
+  type KnownRelease,
+  newestRelease,
+  releasesToRemember,
+  releaseToResolveIn,
+} from '#core/exceptions/fix.ts';
 import { compareReleases } from '#core/exceptions/release.ts';
 import { onEventForGroup } from '#core/exceptions/triage.ts';
 import fc from '#test/kit/properties.ts';
 
-const known = (...names: readonly string[]): KnownRelease[] => names.map((release, since) => ({ release, since }));
+const known = (...names: readonly string[]): KnownRelease[] =>
+  names.map((release, since) => ({ release, since, isConfirmed: true }));
+const invented = (release: string): KnownRelease => ({ release, since: 99, isConfirmed: false });
 const next = (...names: readonly string[]): Fix => ({
   kind: 'next_release',
   release: newestRelease(known(...names)) ?? '',
@@ -22,12 +31,17 @@ const [SHA_A, SHA_B, SHA_C] = ['a', 'b', 'c'].map((letter) => `4b825dc${letter}6
 describe('an event of a group that is resolved', () => {
   test.each([
     ['in the next release', 'of the release known then', next('1.3.0'), '1.3.0', 'known'],
-    ['in the next release', 'of an older one', next('1.2.0', '1.3.0'), '1.2.9', 'known'],
+    ['in the next release', 'of an older one', next('1.2.0', '1.3.0'), '1.2.0', 'known'],
+    ['in the next release', 'of one that became known later, older by name', next('999.9.9'), '2.5.0', 'regression'],
+    ['in the next release', 'of another scheme', next('2024.10.1'), '1.0.0', 'regression'],
+    ['in the next release', 'of the next build', next('app@1.2.3+44'), 'app@1.2.3+45', 'regression'],
+    ['in the next release', 'of the build known then', next('app@1.2.3+44'), 'app@1.2.3+44', 'known'],
+    ['in the next release', 'of a build of a version known then', next('1.2.3'), '1.2.3+45', 'regression'],
     ['in the next release', 'of a newer one', next('1.3.0'), '1.3.1', 'regression'],
     ['in the next release', 'of the same one, written otherwise', next('v12'), '12', 'known'],
-    ['in the next release', 'of a day before', next('20240102', '20240110'), '20240105', 'known'],
+    ['in the next release', 'of a day before', next('20240102', '20240110'), '20240102', 'known'],
     ['in the next release', 'of five parts, one later', next('1.2.3.4.5'), '1.2.3.4.6', 'regression'],
-    ['in the next release', 'of a fix of an older branch', next('1.3.0', '1.2.1'), '1.2.2', 'known'],
+    ['in the next release', 'of a fix of an older branch', next('1.3.0', '1.2.1'), '1.2.2', 'regression'],
     ['in the next release', 'of a commit known then', next(SHA_A!, SHA_B!), SHA_A!, 'known'],
     ['in the next release', 'of a commit not known then', next(SHA_A!, SHA_B!), SHA_C!, 'regression'],
     ['in the next release', 'of no release', next('1.3.0'), null, 'regression'],
@@ -37,6 +51,9 @@ describe('an event of a group that is resolved', () => {
     ['in a release', 'of this very one', inRelease('1.4.0', '1.3.0'), '1.4.0', 'regression'],
     ['in a release', 'of a newer one', inRelease('1.4.0', '1.3.0'), '1.4.1', 'regression'],
     ['in a release', 'of a newer one known then', inRelease('1.4.0', '1.3.0', '1.5.0'), '1.5.0', 'regression'],
+    ['in a release', 'of a build of it', inRelease('1.4.0', '1.3.0'), '1.4.0+7', 'regression'],
+    ['in a release', 'of a build before', inRelease('1.4.0+7', '1.3.0'), '1.4.0+6', 'known'],
+    ['in a release', 'of any, a version known then', inRelease(SHA_C!, '999.9.9'), '2.5.0', 'regression'],
     ['in a release', 'of a commit known then', inRelease(SHA_C!, SHA_A!, SHA_B!), SHA_B!, 'known'],
     ['in a release', 'of this very commit', inRelease(SHA_C!, SHA_A!, SHA_C!), SHA_C!, 'regression'],
     ['in a release', 'of no release', inRelease('1.4.0', '1.3.0'), null, 'regression'],
@@ -65,40 +82,49 @@ const release = fc.oneof(
 );
 const releases = fc.uniqueArray(release, { maxLength: 20 });
 
-test('what is remembered of the known releases decides as all of them would', () => {
-  fc.assert(
-    fc.property(releases, release, fc.constantFrom('next_release', 'release'), release, (names, fixed, kind, of) => {
-      const all: Fix = { kind, release: fixed, knownReleases: names };
-      const remembered: Fix = { ...all, knownReleases: releasesToRemember(known(...names)) };
-      expect(isBeforeFix(remembered, of)).toBe(isBeforeFix(all, of));
-    }),
-  );
-});
-
-test('no release that was known reopens what is resolved in the next one, and every later one does', () => {
+test('what is resolved in the next release comes back with every release that was not known, and with no other', () => {
   fc.assert(
     fc.property(releases, release, (names, of) => {
-      const fix = next(...names);
-      const isLater = names.every((name) => (compareReleases(of, name) ?? 1) > 0);
-      expect(!names.includes(of) || isBeforeFix(fix, of)).toBe(true);
-      expect(isLater && isBeforeFix(fix, of)).toBe(false);
+      const wasKnown = names.some((name) => compareReleases(of, name) === 0);
+      expect(isBeforeFix(next(...names), of)).toBe(wasKnown);
     }),
   );
 });
 
-test('an older release never has what a newer one lacks', () => {
+test('an older release never has what a newer one lacks, if the release with the fix is named', () => {
   fc.assert(
     fc.property(releases, release, release, release, (names, fixed, older, newer) => {
-      fc.pre((compareReleases(older, newer) ?? 0) < 0);
-      for (const fix of [next(...names), inRelease(fixed, ...names)]) {
-        expect(!isBeforeFix(fix, newer) || isBeforeFix(fix, older)).toBe(true);
-      }
+      fc.pre((compareReleases(older, newer) ?? 0) < 0 && compareReleases(older, fixed) !== null);
+      expect(!isBeforeFix(inRelease(fixed, ...names), newer) || isBeforeFix(inRelease(fixed, ...names), older)).toBe(
+        true,
+      );
     }),
   );
 });
 
-test('releases that cannot be compared are remembered up to a bound, the newest first', () => {
-  const commits = Array.from({ length: 500 }, (_, index) => ({ release: `main-${index}`, since: index }));
-  const remembered = releasesToRemember(commits);
-  expect([remembered.length, remembered[0]]).toEqual([200, 'main-499']);
+test('releases are remembered up to a bound, those that became known last', () => {
+  const commits = known(...Array.from({ length: 900 }, (_, index) => `main-${index}`));
+  const remembered = releasesToRemember([...commits, ...known('main-0')]);
+  expect([remembered.length, remembered[0]]).toEqual([500, 'main-899']);
+});
+
+test.each([
+  ['shop@999.9.9', [...known('shop@2.4.0', 'shop@2.4.1'), invented('shop@999.9.9')], 'shop@2.4.1'],
+  ['2.4.1', [...known('2.4.0', '2.4.1'), invented('999.9.9')], '2.4.1'],
+  ['2.4.0', known('2.4.0', '2.4.1'), '2.4.0'],
+  ['2.3.0', [...known('2.4.0'), invented('2.3.0')], '2.3.0'],
+  ['1.9.0', [invented('1.9.0')], '1.9.0'],
+  ['web@999.9.9', [...known('shop@2.4.0'), invented('web@999.9.9')], 'web@999.9.9'],
+  [SHA_A!, known('2.4.0', SHA_A!), SHA_A!],
+  [null, known('2.4.0'), null],
+])(
+  'a group last seen in %s is resolved in what more than one client or a deploy named: %#',
+  (last, releases, release) => {
+    expect(releaseToResolveIn(last, releases)).toBe(release);
+  },
+);
+
+test('the next release does not follow an invented one', () => {
+  expect(newestRelease([...known('2.4.0'), invented('999.9.9')])).toBe('2.4.0');
+  expect(newestRelease([invented('1.0.0')])).toBe('1.0.0');
 });

@@ -16,6 +16,11 @@ test.each([
   ['202401020930', '202401021000'],
   ['1.2.3.4.5', '1.2.3.4.6'],
   ['1.2.3.4', '1.2.3.4.1'],
+  ['com.shop@1.2.3+44', 'com.shop@1.2.3+45'],
+  ['1.2.3+9', '1.2.3+10'],
+  ['1.2.3+99', '1.2.4+1'],
+  ['1.2.3+1.2.3.44', '1.2.3+1.2.3.45'],
+  ['1.2.3-rc.1+9', '1.2.3-rc.1+10'],
 ])('%s is older than %s, and not the other way round', (older, newer) => {
   expect([isOlderRelease(older, newer), isOlderRelease(newer, older)]).toEqual([true, false]);
 });
@@ -27,6 +32,8 @@ test.each([
   ['12345678', '87654321'],
   ['20240102', '1.4.0'],
   ['main', 'main-2'],
+  ['1.2.3+4b825dc', '1.2.3+9a060e5'],
+  ['1.2.3', '1.2.3+45'],
   [null, '1.0.0'],
 ])('of %s and %s none is known to be older', (a, b) => {
   expect([isOlderRelease(a, b), isOlderRelease(b, a)]).toEqual([false, false]);
