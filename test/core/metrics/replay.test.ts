@@ -16,6 +16,7 @@ import { POINT_KINDS } from '#core/metrics/point.ts';
 import { type ReplayedIncident, replayRule } from '#core/metrics/replay.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { beyondLinear, countWork } from '#test/kit/counting/count_work.ts';
 import { aggregateOnce, type Sample } from '#test/kit/aggregate_model.ts';
 import { windowPartsOf } from '#test/kit/window_parts.ts';
 
@@ -104,11 +105,12 @@ test('sums that grow beyond the range of numbers leave nothing behind', () => {
   ]);
 });
 
-test('7 days are replayed fast enough to follow a finger', () => {
-  const values = Array.from({ length: 7 * 1_440 }, (_, i) => (i % 97 === 0 ? null : 50 + 50 * Math.sin(i / 30)));
-  const history = { firstMs: FIRST * MINUTE, stepMs: MINUTE, values };
-  const before = process.threadCpuUsage();
-  const runs = 20;
-  for (let i = 0; i < runs; i += 1) replayRule({ comparator: '>', threshold: 40 + i, windowMinutes: 5 }, history);
-  expect(process.threadCpuUsage(before).user / 1_000 / runs).toBeLessThan(50);
+/** About twice what a decision takes. */
+const WORK_OF_EVALUATION_MAX = 100;
+
+test('a replay takes a step for each evaluation, each with as little work as follows a finger', async () => {
+  const workloads = import.meta.resolve('./replay_workloads.ts');
+  expect(await beyondLinear(workloads, 1_440)).toEqual([]);
+  const counts = await countWork(workloads, [7 * 1_440]);
+  expect(counts.get('a replay of minutes')![0]).toBeLessThan(7 * 1_440 * WORK_OF_EVALUATION_MAX);
 });

@@ -1,0 +1,56 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+import { searchInSteps } from '#test/kit/counting/regexp_steps.ts';
+import type { Search, Work } from '#test/kit/counting/work_counter.ts';
+
+/** Prepares work on input of a size, and returns what is counted or timed: synchronous, the same each time it is called. */
+export type Workload = (size: number) => () => unknown;
+
+/** What a file of workloads exports, by what each is about. */
+export type Workloads = Readonly<Record<string, Workload>>;
+
+/**
+ * How much each workload of the file does at each of the sizes, the same in every run: blocks of JavaScript that run, steps
+ * of regular expressions, characters that are searched.
+ */
+export async function countWork(file: string, sizes: readonly number[]): Promise<Map<string, number[]>> {
+  const program = fileURLToPath(new URL('./counting_process.ts', import.meta.url));
+  const counting = fork(program, [file, ...sizes.map(String)], {
+    execArgv: ['--no-opt', '--no-maglev'],
+    env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_DISABLE_COMPILE_CACHE: '1' },
+    serialization: 'advanced',
+  });
+  const counts = new Map<string, number[]>();
+  counting.on('message', ([name, works]: [string, Work[]]) => {
+    const totals = works.map(({ count, searches }) => searches.reduce((sum, search) => sum + stepsOf(search), count));
+    counts.set(name, totals);
+  });
+  const [[exitCode]] = await Promise.all([once(counting, 'exit'), once(counting, 'disconnect')]);
+  if (exitCode !== 0 || counts.size === 0) throw new Error(`the workloads of ${file} were not counted`);
+  return counts;
+}
+
+function stepsOf({ source, flags, text, from, found }: Search): number {
+  const search = searchInSteps({ source, flags }, text, from);
+  if (found?.index !== search.found?.index || found?.end !== search.found?.end) {
+    throw new Error(`/${source}/${flags} is counted wrongly: ${JSON.stringify([found, search.found])}`);
+  }
+  return search.steps;
+}
+
+/** What remembering may add. */
+const FREE = 500;
+const TIMES_MAX = 2.1;
+
+/**
+ * The workloads whose work grows faster than their input does: what is added from a size to its double is compared with
+ * what was added from half that size on, as bounds that a small input does not reach count for nothing then.
+ */
+export async function beyondLinear(file: string, size: number): Promise<string[]> {
+  const counts = await countWork(file, [size / 2, size, 2 * size]);
+  return [...counts]
+    .filter(([, [half = 0, once = 0, twice = Infinity]]) => twice - once > TIMES_MAX * Math.max(0, once - half) + FREE)
+    .map(([name, found]) => `${name}: ${found.join(', ')} for ${size / 2}, ${size}, ${2 * size}`);
+}

@@ -1,0 +1,20 @@
+import type { Workload, Workloads } from '#test/kit/counting/count_work.ts';
+import { type Work, WorkCounter } from '#test/kit/counting/work_counter.ts';
+
+const [file = '', ...sizes] = process.argv.slice(2);
+const counter = new WorkCounter();
+const { default: workloads } = (await import(file)) as { readonly default: Workloads };
+
+function countAt(size: number, workload: Workload): Work {
+  const work = workload(size);
+  // What is made at the first use does not count.
+  work();
+  return counter.count(work);
+}
+
+for (const [name, workload] of Object.entries(workloads)) {
+  countAt(Number(sizes[0]), workload);
+  const works = sizes.map((size) => countAt(Number(size), workload));
+  await new Promise((resolve) => process.send?.([name, works], resolve));
+}
+process.disconnect?.();
