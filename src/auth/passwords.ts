@@ -6,8 +6,16 @@ import pLimit from 'p-limit';
 import { AppError } from '#kernel/errors.ts';
 
 /** Argon2id with the parameters OWASP recommends for interactive sign-in: 19 MiB, two passes, one lane. */
-const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 } as const;
+const PARAMETERS: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
+const TAG_BYTES = 32;
 const NONCE_BYTES = 16;
+
+/** What a derivation costs: KiB, passes over them, lanes. */
+interface Parameters {
+  readonly memory: number;
+  readonly passes: number;
+  readonly parallelism: number;
+}
 
 const derive = promisify(argon2);
 
@@ -17,30 +25,39 @@ const inTurn = pLimit(2);
 const WAITING_MAX = 100;
 
 /** Waits for its turn. Throws `unavailable` when too many wait already. */
-async function tagOf(password: string, nonce: Buffer): Promise<Buffer> {
+async function tagOf(password: string, nonce: Buffer, parameters: Parameters): Promise<Buffer> {
   if (inTurn.pendingCount >= WAITING_MAX) {
     throw new AppError('unavailable', 'too many passwords are being checked at the moment; try again in some seconds', {
       retryAfterSeconds: 5,
     });
   }
   const message = password.normalize('NFKC');
-  return await inTurn(() => derive('argon2id', { ...PARAMETERS, message, nonce }));
+  return await inTurn(() => derive('argon2id', { ...parameters, tagLength: TAG_BYTES, message, nonce }));
 }
 
 /** What is stored of a password, in the PHC string format. Throws `unavailable`, as all that looks at passwords does. */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES);
-  const tag = await tagOf(password, nonce);
+  const tag = await tagOf(password, nonce, PARAMETERS);
   const { memory, passes, parallelism } = PARAMETERS;
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${unpadded(nonce)}$${unpadded(tag)}`;
 }
 
+/** Returns whether a stored hash is of this password; false for one that costs more than we ask for, which we did not write. */
 export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
-  const [, algorithm, , , nonce = '', tag = ''] = hash.split('$');
-  if (algorithm !== 'argon2id') return false;
+  const [, algorithm, , costs = '', nonce = '', tag = ''] = hash.split('$');
+  const parameters = parseParameters(costs);
+  if (algorithm !== 'argon2id' || parameters === null) return false;
   const expected = Buffer.from(tag, 'base64');
-  const actual = await tagOf(password, Buffer.from(nonce, 'base64'));
+  const actual = await tagOf(password, Buffer.from(nonce, 'base64'), parameters);
   return expected.length === actual.length && timingSafeEqual(expected, actual);
+}
+
+function parseParameters(costs: string): Parameters | null {
+  const [memory, passes, parallelism] = /^m=(\d+),t=(\d+),p=(\d+)$/.exec(costs)?.slice(1).map(Number) ?? [];
+  if (memory === undefined || passes === undefined || parallelism === undefined) return null;
+  const isWithin = memory <= PARAMETERS.memory && passes <= PARAMETERS.passes && parallelism === PARAMETERS.parallelism;
+  return isWithin ? { memory, passes, parallelism } : null;
 }
 
 /** A hash that matches no password, so an unknown account takes as long as a wrong password. */

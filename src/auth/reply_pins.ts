@@ -1,4 +1,5 @@
 import { isPasswordOf } from '#auth/passwords.ts';
+import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from '#auth/tries.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -6,29 +7,29 @@ import type { Stores } from '#storage/postgres/stores.ts';
 /** What a reply may act with: `none_set` when the person has set no PIN. */
 export type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';
 
-const WRONG_TRIES_MAX = 5;
-const LOCKED_MINUTES = 15;
+const limitOf = (userId: Id<'user'>): TryLimit => ({ key: `reply_pin:${userId}`, max: 5, windowSeconds: 15 * 60 });
 
-/** Whether a reply by SMS or call carries the PIN of the person it speaks for. Five wrong ones lock it for 15 minutes. */
+/** Whether a reply by SMS, call or link carries the PIN of the person it speaks for. Five wrong ones lock it for 15 minutes. */
 export async function checkReplyPin(
-  { phoneNumbers }: Pick<Stores, 'phoneNumbers'>,
+  stores: Pick<Stores, 'phoneNumbers' | 'signInLimits'>,
   userId: Id<'user'>,
   pin: string | null,
   now: Temporal.Instant,
 ): Promise<PinCheck> {
-  const known = await phoneNumbers.findPin(userId);
-  if (known === null) return 'none_set';
-  if (known.lockedUntil !== null && known.lockedUntil.epochMilliseconds > now.epochMilliseconds) return 'locked';
-  if (pin === null) return 'missing';
-  if (await isPasswordOf(known.pinHash, pin)) {
-    if (known.wrongTries > 0) await phoneNumbers.notePinTry(userId, { wrongTries: 0, lockedUntil: null });
+  const pinHash = await stores.phoneNumbers.findPin(userId);
+  if (pinHash === null) return 'none_set';
+  const limit = limitOf(userId);
+  if (pin === null) return (await areTriesUsedUp(stores, limit, now)) ? 'locked' : 'missing';
+  const { isAllowed, isLast } = await countTry(stores, limit, now);
+  if (!isAllowed) return 'locked';
+  if (await isPasswordOf(pinHash, pin)) {
+    await forgetTries(stores, limit.key);
     return 'right';
   }
-  const wrongTries = known.wrongTries + 1;
-  const isLocked = wrongTries >= WRONG_TRIES_MAX;
-  await phoneNumbers.notePinTry(userId, {
-    wrongTries: isLocked ? 0 : wrongTries,
-    lockedUntil: isLocked ? now.add({ minutes: LOCKED_MINUTES }) : null,
-  });
-  return isLocked ? 'locked' : 'wrong';
+  return isLast ? 'locked' : 'wrong';
+}
+
+/** A new PIN has not been tried. */
+export async function forgetPinTries(stores: Pick<Stores, 'signInLimits'>, userId: Id<'user'>): Promise<void> {
+  await forgetTries(stores, limitOf(userId).key);
 }

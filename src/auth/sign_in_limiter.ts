@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { networkOf } from '#auth/network.ts';
+import { countTry, type TryLimit } from '#auth/tries.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
@@ -51,11 +52,8 @@ export async function countSignInAttempt(
   };
 }
 
-interface AttemptLimit {
-  readonly key: string;
+interface AttemptLimit extends TryLimit {
   readonly limit: LimitName;
-  readonly max: number;
-  readonly windowSeconds: number;
 }
 
 /** Throws `rate_limited` when the window holds more than `max` attempts. */
@@ -64,10 +62,8 @@ export async function countAttempt(
   clock: Clock,
   { key, limit, max, windowSeconds }: AttemptLimit,
 ): Promise<void> {
-  const now = clock.now();
-  const { tries, since } = await stores.signInLimits.count(key, now.subtract({ seconds: windowSeconds }), now);
-  if (tries <= max) return;
-  const retryAfterSeconds = Math.max(1, Math.ceil(since.add({ seconds: windowSeconds }).since(now).total('seconds')));
+  const { isAllowed, retryAfterSeconds } = await countTry(stores, { key, max, windowSeconds }, clock.now());
+  if (isAllowed) return;
   throw new AppError('rate_limited', 'too many attempts; wait, or set a new password by mail', {
     limit,
     retryAfterSeconds,

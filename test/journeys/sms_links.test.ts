@@ -127,7 +127,7 @@ test('the link acknowledges only its own incident, and never resolves one', asyn
 
 test('somebody who has set a PIN for replies needs it for the link, too', async () => {
   const { w, anna, url, status } = await annaGetsAnSms();
-  await w.context.db.sql.run('insert into reply_pins (user_id, pin_hash, wrong_tries) values ($1, $2, 0)', [
+  await w.context.db.sql.run('insert into reply_pins (user_id, pin_hash) values ($1, $2)', [
     anna.userId,
     await hashPassword('0815'),
   ]);

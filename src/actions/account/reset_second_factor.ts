@@ -1,3 +1,4 @@
+import { forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 import { recordAccountChange } from '#actions/account/record_account_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -10,6 +11,7 @@ export async function resetSecondFactor(
   { origin, ...by }: AuditedBy,
 ): Promise<void> {
   await unit.stores.secondFactors.deleteAll(userId);
+  await forgetTries(unit.stores, secondFactorTriesOf(userId));
   await unit.stores.sessions.endAll(userId, null);
   const change = { action: 'reset_second_factor', target: userId, before: null, after: { reset: true } };
   await recordAccountChange(unit, { userId, ...change, by, origin });

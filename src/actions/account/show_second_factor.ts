@@ -4,6 +4,7 @@ import type { AccountContext } from '#actions/action_context.ts';
 import { relyingPartyOf, verifyAuthentication } from '#auth/second_factor/passkeys.ts';
 import { recoveryCodeHash } from '#auth/second_factor/recovery_codes.ts';
 import { periodOfCode } from '#auth/second_factor/totp.ts';
+import { countTry, forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
@@ -35,25 +36,20 @@ export async function requireSecondFactor(
   holder: string,
 ): Promise<void> {
   const { stores, now, installation } = context;
-  const { secondFactors } = stores;
-  const lock = await secondFactors.findLock(userId);
-  if (lock?.lockedUntil != null && lock.lockedUntil.epochMilliseconds > now.epochMilliseconds) {
+  const key = secondFactorTriesOf(userId);
+  const tried = await countTry(
+    stores,
+    { key, max: installation.limits.secondFactorTriesMax, windowSeconds: LOCKED_MINUTES * 60 },
+    now,
+  );
+  if (!tried.isAllowed) {
     throw new AppError('rate_limited', 'too many wrong codes; wait a quarter of an hour, then try again', {
       limit: 'secondFactorTriesMax',
-      retryAfterSeconds: Math.ceil((lock.lockedUntil.epochMilliseconds - now.epochMilliseconds) / 1_000),
+      retryAfterSeconds: tried.retryAfterSeconds,
     });
   }
-  if (await isRight(context, userId, shown, holder)) {
-    if (lock !== null) await secondFactors.removeLock(userId);
-    return;
-  }
-  const wrongTries = (lock?.wrongTries ?? 0) + 1;
-  const isLocked = wrongTries >= installation.limits.secondFactorTriesMax;
-  await secondFactors.setLock(userId, {
-    wrongTries: isLocked ? 0 : wrongTries,
-    lockedUntil: isLocked ? now.add({ minutes: LOCKED_MINUTES }) : null,
-  });
-  throw invalidInput([wrongOf(shown)]);
+  if (!(await isRight(context, userId, shown, holder))) throw invalidInput([wrongOf(shown)]);
+  await forgetTries(stores, key);
 }
 
 function wrongOf({ code, recoveryCode, passkey }: ShownFactor): Fault {

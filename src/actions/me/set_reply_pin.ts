@@ -4,6 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { hashPassword } from '#auth/passwords.ts';
+import { forgetPinTries } from '#auth/reply_pins.ts';
 
 export const setReplyPin = defineAction({
   name: 'set_reply_pin',
@@ -22,6 +23,7 @@ export const setReplyPin = defineAction({
     const userId = callerUser(caller);
     const hadPin = (await stores.phoneNumbers.findPin(userId)) !== null;
     await stores.phoneNumbers.setPin(userId, pinHash);
+    await forgetPinTries(stores, userId);
     const after = { hasReplyPin: pin !== null, ...(pin === null ? {} : { pinChanged: true }) };
     record({ target: userId, before: { hasReplyPin: hadPin }, after });
     return { hasReplyPin: pin !== null };

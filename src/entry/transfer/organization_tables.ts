@@ -119,7 +119,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   recovery_codes: 'a secret',
   pending_sign_ins: 'a secret',
   passkey_challenges: 'a secret',
-  second_factor_locks: 'of the installation',
   sign_in_brakes: 'of the installation',
   calendar_feeds: 'a secret: create new addresses',
   own_calendars: 'a secret: create new addresses',

@@ -7,6 +7,7 @@ import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
 import { anyOf, toColumns } from '#storage/postgres/columns.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { NotificationEntity, type NotificationKind } from '#storage/postgres/entities/messages.ts';
 import { NOTIFICATION, type NotificationRow } from '#storage/postgres/notification_row.ts';
@@ -175,13 +176,17 @@ export class NotificationStore {
       .execute();
   }
 
-  /** How many messages of this kind the person has asked for on the channel between the two. */
+  /**
+   * How many messages of this kind the person has asked for on the channel between the two. Until the transaction ends
+   * others who count the same wait, so that requests at the same time cannot pass the limit together.
+   */
   async countAskedFor(
     kind: 'test' | 'code',
     userId: Id<'user'>,
     channel: Channel,
     { since, now }: { readonly since: Temporal.Instant; readonly now: Temporal.Instant },
   ): Promise<number> {
+    await holdLock(this.#session, ['asked for', kind, userId, channel].join(' '));
     const { count } = await this.#session.db
       .selectFrom('notifications')
       .select(({ fn }) => fn.countAll<number>().as('count'))

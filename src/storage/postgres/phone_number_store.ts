@@ -2,15 +2,12 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { PhoneCodeEntity, ReplyPinEntity } from '#storage/postgres/entities/messages.ts';
+import { PhoneCodeEntity } from '#storage/postgres/entities/messages.ts';
 
 const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
 
 /** A code on its way to a phone. */
 export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>;
-
-/** The PIN that a person's replies must carry. */
-export type ReplyPin = Omit<Row<typeof ReplyPinEntity>, 'userId'>;
 
 /** Somebody who was paged, and what about. */
 export interface PagedAtNumber {
@@ -244,13 +241,14 @@ export class PhoneNumberStore {
     return new Set(stopped.map(({ phone }) => phone));
   }
 
-  async findPin(userId: Id<'user'>): Promise<ReplyPin | null> {
+  /** The hash of the PIN that the person has set for replies; null without one. */
+  async findPin(userId: Id<'user'>): Promise<string | null> {
     const pin = await this.#session.db
-      .selectFrom('reply_pins as p')
-      .select(columns(ReplyPinEntity, 'p', ['pinHash', 'wrongTries', 'lockedUntil']))
-      .where('p.user_id', '=', userId)
+      .selectFrom('reply_pins')
+      .select('pin_hash')
+      .where('user_id', '=', userId)
       .executeTakeFirst();
-    return pin ?? null;
+    return pin?.pin_hash ?? null;
   }
 
   async setPin(userId: Id<'user'>, pinHash: string | null): Promise<void> {
@@ -258,17 +256,6 @@ export class PhoneNumberStore {
     await db.deleteFrom('reply_pins').where('user_id', '=', userId).execute();
     if (pinHash === null) return;
     await db.insertInto('reply_pins').values({ user_id: userId, pin_hash: pinHash }).execute();
-  }
-
-  async notePinTry(
-    userId: Id<'user'>,
-    { wrongTries, lockedUntil }: Pick<ReplyPin, 'wrongTries' | 'lockedUntil'>,
-  ): Promise<void> {
-    await this.#session.db
-      .updateTable('reply_pins')
-      .set(toColumns(ReplyPinEntity, { wrongTries, lockedUntil }))
-      .where('user_id', '=', userId)
-      .execute();
   }
 
   /** Pages that their receivers may have got: by themselves, or as part of a digest. */

@@ -3,6 +3,7 @@ import { type Expression, type RawBuilder, sql } from 'kysely';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { DeployEntity, ReleaseEntity } from '#storage/postgres/entities/releases.ts';
 
@@ -132,8 +133,9 @@ export class ReleaseStore {
     return row ?? null;
   }
 
-  /** How many were recorded since then, whatever time they are of. */
+  /** How many were recorded since then, whatever time they are of. Until the transaction ends others who count wait. */
   async countDeploys(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
+    await holdLock(this.#session, `deploys ${serviceId}`);
     const { count } = await this.#session.db
       .selectFrom('deploys')
       .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))

@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { AuthenticatorAppEntity, PasskeyEntity, SecondFactorLockEntity } from '#storage/postgres/entities/sign_in.ts';
+import { AuthenticatorAppEntity, PasskeyEntity } from '#storage/postgres/entities/sign_in.ts';
 
 /** A credential of WebAuthn, under the name that its owner gave it. */
 export type PasskeyRow = Row<typeof PasskeyEntity>;
@@ -16,9 +16,6 @@ export interface SecondFactorSummary {
   readonly hasApp: boolean;
   readonly recoveryCodesLeft: number;
 }
-
-/** Wrong codes in a row, and until when no more are accepted. */
-export type SecondFactorLock = Omit<Row<typeof SecondFactorLockEntity>, 'userId'>;
 
 /** Second factors of people, and sign-ins that wait for one. */
 export class SecondFactorStore {
@@ -155,7 +152,7 @@ export class SecondFactorStore {
 
   /** Deletes every second factor of somebody who has lost them. */
   async deleteAll(userId: Id<'user'>): Promise<void> {
-    for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes', 'second_factor_locks'] as const) {
+    for (const table of ['passkeys', 'authenticator_apps', 'recovery_codes'] as const) {
       await this.#session.db.deleteFrom(table).where('user_id', '=', userId).execute();
     }
   }
@@ -208,29 +205,5 @@ export class SecondFactorStore {
       .returning('challenge')
       .executeTakeFirst();
     return taken?.challenge ?? null;
-  }
-
-  async findLock(userId: Id<'user'>): Promise<SecondFactorLock | null> {
-    const lock = await this.#session.db
-      .selectFrom('second_factor_locks as l')
-      .select(columns(SecondFactorLockEntity, 'l', ['wrongTries', 'lockedUntil']))
-      .where('l.user_id', '=', userId)
-      .executeTakeFirst();
-    return lock ?? null;
-  }
-
-  async setLock(userId: Id<'user'>, lock: SecondFactorLock): Promise<void> {
-    const { wrongTries, lockedUntil } = lock;
-    await this.#session.db
-      .insertInto('second_factor_locks')
-      .values(toColumns(SecondFactorLockEntity, { userId, wrongTries, lockedUntil }))
-      .onConflict((conflict) =>
-        conflict.column('user_id').doUpdateSet(toColumns(SecondFactorLockEntity, { wrongTries, lockedUntil })),
-      )
-      .execute();
-  }
-
-  async removeLock(userId: Id<'user'>): Promise<void> {
-    await this.#session.db.deleteFrom('second_factor_locks').where('user_id', '=', userId).execute();
   }
 }

@@ -50,6 +50,21 @@ export class SignInLimitStore {
     return found?.since ?? null;
   }
 
+  /** How many tries there are in the window of the key, if it began after `windowSince`; counts nothing. */
+  async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
+    const found = await this.#session.db
+      .selectFrom('sign_in_brakes')
+      .select('tries')
+      .where('key', '=', key)
+      .where('since', '>', windowSince)
+      .executeTakeFirst();
+    return found?.tries ?? 0;
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#session.db.deleteFrom('sign_in_brakes').where('key', '=', key).execute();
+  }
+
   /** No longer counts one try, which succeeded. */
   async undoAttempt(key: string): Promise<void> {
     await this.#session.db

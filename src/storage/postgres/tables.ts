@@ -95,7 +95,6 @@ import {
   PasswordResetEntity,
   PendingSignInEntity,
   RecoveryCodeEntity,
-  SecondFactorLockEntity,
   SessionEntity,
   SignInLimitEntity,
 } from '#storage/postgres/entities/sign_in.ts';
@@ -125,7 +124,6 @@ export const ENTITIES = [
   RecoveryCodeEntity,
   PendingSignInEntity,
   PasskeyChallengeEntity,
-  SecondFactorLockEntity,
   ApiKeyEntity,
   IngestKeyEntity,
   ConnectionEntity,

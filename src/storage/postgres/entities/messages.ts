@@ -130,7 +130,5 @@ export const ReplyPinEntity = defineEntity({
   properties: {
     userId: id<'user'>().primary(),
     pinHash: p.text(),
-    wrongTries: p.integer().default(0),
-    lockedUntil: instant().strictNullable(),
   },
 });

@@ -119,13 +119,3 @@ export const PasskeyChallengeEntity = defineEntity({
     expiresAt: instant(),
   },
 });
-
-export const SecondFactorLockEntity = defineEntity({
-  name: 'SecondFactorLock',
-  tableName: 'second_factor_locks',
-  properties: {
-    userId: id<'user'>().primary(),
-    wrongTries: p.integer(),
-    lockedUntil: instant().strictNullable(),
-  },
-});

@@ -1,0 +1,126 @@
+import { expect, test, beforeAll, afterAll } from 'vitest';
+
+import { hashPassword } from '#auth/passwords.ts';
+import { checkReplyPin } from '#auth/reply_pins.ts';
+import { codeAt } from '#auth/second_factor/totp.ts';
+import { compose, type AppContext } from '#entry/compose.ts';
+import { buildApp } from '#entry/http/app.ts';
+import { silentLog } from '#kernel/log.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const AT_ONCE = 100;
+/** Nothing is sent: no worker runs. */
+const TWILIO = {
+  twilioAccountSid: `AC${'0'.repeat(32)}`,
+  twilioAuthToken: 'token of the test account',
+  twilioFrom: '+15005550006',
+  twilioApiBase: 'http://127.0.0.1:9',
+};
+
+let w: World;
+/** The same installation as another process sees it. */
+let elsewhere: World;
+let otherContext: AppContext;
+beforeAll(async () => {
+  w = await world({ keepOpen: true, settings: TWILIO });
+  otherContext = await compose(w.context.config, { log: silentLog, clock: w.clock });
+  elsewhere = { ...w, context: otherContext, app: await buildApp(otherContext) };
+});
+afterAll(async () => {
+  await elsewhere.app.close();
+  await otherContext.close();
+  await w.close();
+});
+
+function countBy<Value extends string | number>(values: readonly Value[]): Partial<Record<Value, number>> {
+  const counts: Partial<Record<Value, number>> = {};
+  for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
+  return counts;
+}
+
+const everywhere = async <Value>(ask: (process: World, index: number) => Promise<Value>): Promise<Value[]> =>
+  await Promise.all(Array.from({ length: AT_ONCE }, (_, index) => ask(index % 2 === 0 ? w : elsewhere, index)));
+
+test('of a hundred wrong second factors at once ten are tried, and a right one behind them is not', async () => {
+  const { email } = await givenPerson(w, { name: 'Anna' });
+  const owner = await signedIn(w, email);
+  const { secret } = (await owner.post('/me/authenticator-app', {})).body.result;
+  const code = codeAt(secret, w.clock.now());
+  const { recoveryCodes } = (await owner.post('/me/authenticator-app/confirmation', { code })).body.result;
+  const answer = await openBrowser(w).post('/session', { email, password: PASSWORD });
+  const { token } = answer.body.result.secondFactor;
+  const show = async (process: World, shown: object) =>
+    (await openBrowser(process).post('/session/second-factor', { token, ...shown })).status;
+
+  const statuses = await everywhere((process) => show(process, { recoveryCode: 'wrong' }));
+  expect(countBy(statuses)).toEqual({ 400: 10, 429: AT_ONCE - 10 });
+  expect(await show(w, { recoveryCode: recoveryCodes[0] })).toBe(429);
+});
+
+test('of a hundred wrong PINs at once five are tried, and a right one behind them is not', async () => {
+  const { userId } = await w.given.user({ name: 'Bram' });
+  await storesOf(w.context.db.session()).phoneNumbers.setPin(userId, await hashPassword('4711'));
+  const check = async ({ context }: World, pin: string | null) =>
+    await checkReplyPin(storesOf(context.db.session()), userId, pin, w.clock.now());
+
+  const checks = await everywhere((process, index) => check(process, String(1_000 + index)));
+  // The last that is tried locks, as those do that are not.
+  expect(countBy(checks)).toEqual({ wrong: 4, locked: AT_ONCE - 4 });
+  expect([await check(w, '4711'), await check(w, null)]).toEqual(['locked', 'locked']);
+  w.clock.advance({ minutes: 15 });
+  expect(await check(w, '4711')).toBe('right');
+});
+
+test('of a hundred wrong passwords at once ten are tried', async () => {
+  const { email } = await givenPerson(w, { name: 'Cleo' });
+  const statuses = await everywhere(
+    async (process, index) =>
+      (await openBrowser(process, `203.0.113.${index}`).post('/session', { email, password: 'not the password' }))
+        .status,
+  );
+  expect(countBy(statuses)).toEqual({ 401: 10, 429: AT_ONCE - 10 });
+});
+
+test('of a hundred wrong codes for a phone at once five are tried', async () => {
+  const { email, userId } = await w.given.user({ name: 'Dana' });
+  await givePassword(w, userId);
+  const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
+  const phone = '+31612345678';
+  await w.expectOk('add_team_member', { teamId, userId, phone });
+  const browser = await signedIn(w, email);
+  expect((await browser.invoke(w.orgId, 'request_phone_code', { phone })).status).toBe(200);
+  const answers = await everywhere(async (process) => {
+    const other = openBrowser(process);
+    other.cookie = browser.cookie;
+    return (await other.invoke(w.orgId, 'confirm_phone', { phone, code: '000000' })).status;
+  });
+  expect(countBy(answers)).toEqual({ 200: 5, 409: AT_ONCE - 5 });
+});
+
+test('of thirty requests for a code or a test at once as many are sent as the limits allow', async () => {
+  const { email, userId } = await w.given.user({ name: 'Emil' });
+  await givePassword(w, userId);
+  const { teamId } = await w.expectOk('create_team', { name: 'Storage' });
+  const phone = '+31612345679';
+  await w.expectOk('add_team_member', { teamId, userId, phone });
+  const { cookie } = await signedIn(w, email);
+  const ask = async (name: string, input: object): Promise<number[]> =>
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        const browser = openBrowser(index % 2 === 0 ? w : elsewhere);
+        browser.cookie = cookie;
+        return (await browser.invoke(w.orgId, name, input)).status;
+      }),
+    );
+  const { phoneCodesPerDay, testsPerMinute } = w.context.config;
+  expect(countBy(await ask('request_phone_code', { phone }))).toEqual({
+    200: phoneCodesPerDay,
+    429: 30 - phoneCodesPerDay,
+  });
+  expect(countBy(await ask('send_test_notification', { channel: 'sms' }))).toEqual({
+    200: testsPerMinute,
+    429: 30 - testsPerMinute,
+  });
+});
