@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
-import { decideMetricRule, isBehind, type RuleMemory } from '#core/metrics/breach.ts';
+import { decideMetricRule, isBehind, type RuleDecision, type RuleMemory } from '#core/metrics/breach.ts';
 import { groupParts } from '#core/queue/work_shares.ts';
 import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
@@ -10,14 +10,16 @@ import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { MissingSeriesReader } from '#storage/clickhouse/missing_series.ts';
 import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import type { MetricCheck } from '#storage/postgres/active_rule_store.ts';
+import type { MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import type { Parts } from '#workers/shared_work.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {
   readonly rules: Pick<RuleReader, 'evaluate'>;
+  readonly missingSeries: Pick<MissingSeriesReader, 'find'>;
   readonly incidentLimit: IncidentLimit;
   readonly log: Log;
 }
@@ -34,6 +36,9 @@ export const SHORT_WINDOWS: Windows = { min: 1, max: 15 };
 export const LONG_WINDOWS: Windows = { min: 16, max: 10_080 };
 
 const CONCURRENT_CHANGES = 8;
+/** Of one evaluation; where more rules recover at a time, the others are looked at in the next ones. */
+const SEARCHES_AT_ONCE = 200;
+const CONCURRENT_SEARCHES = 3;
 
 /** What the rest needs in memory at a time does not grow with the rules that there are. */
 const RULES_AT_ONCE = 10_000;
@@ -76,15 +81,14 @@ async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[
       .listOpenIncidents('metric_threshold', parts && rules.map(({ ruleId }) => ruleId))
       .then((found) => new Map(found.map((one) => [one.ruleId, one]))),
   ]);
-  const decided = measurements.map((found) => {
-    const { ruleId, serviceId, config, settings } = found.rule;
-    const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
-    const incident = open.get(ruleId) ?? null;
-    const memory: RuleMemory = found.rule;
-    const judged = { ...config, settings: settingsOf(settings) };
-    const decision = decideMetricRule(judged, { ...found, isWaiting, open: incident, memory });
-    return { measured: found, incident, decision };
-  });
+  const decided = await findMissing(
+    runtime,
+    measurements.map((found) => {
+      const { ruleId, serviceId, config } = found.rule;
+      const isWaiting = isBehind(config.windowMinutes, waiting.get(serviceId) ?? null, now);
+      return decide({ ...found, missing: 'unknown' }, open.get(ruleId) ?? null, isWaiting);
+    }),
+  );
   await activeRules.setClearSince(
     decided.flatMap(({ incident, decision }) =>
       incident !== null && decision.kind === 'remember'
@@ -99,7 +103,7 @@ async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[
         : [],
     ),
   );
-  const changes = decided.filter(({ decision }) => decision.kind !== 'nothing' && decision.kind !== 'remember');
+  const changes = decided.filter(({ decision }) => !UNCHANGED.has(decision.kind));
   const limit = pLimit(CONCURRENT_CHANGES);
   await waitForAll(
     changes.map(({ measured }) =>
@@ -108,10 +112,58 @@ async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[
   );
 }
 
+const UNCHANGED: ReadonlySet<RuleDecision['kind']> = new Set(['nothing', 'remember', 'find_missing']);
+
+interface Decided {
+  readonly measured: Measurement;
+  readonly incident: OpenIncident | null;
+  readonly decision: RuleDecision;
+}
+
+function decide(measured: Measurement, incident: OpenIncident | null, isWaiting: boolean): Decided {
+  const { config, settings, ...memory } = measured.rule;
+  const judged = { ...config, settings: settingsOf(settings) };
+  return { measured, incident, decision: decideMetricRule(judged, { ...measured, isWaiting, open: incident, memory }) };
+}
+
+/** Decides again where it depends on series that have fallen silent. A rule of which that is not found out stays as it is. */
+async function findMissing(
+  { missingSeries, log }: EvaluationRuntime,
+  decided: readonly Decided[],
+): Promise<readonly Decided[]> {
+  const asked = new Set(decided.filter(({ decision }) => decision.kind === 'find_missing').slice(0, SEARCHES_AT_ONCE));
+  const limit = pLimit(CONCURRENT_SEARCHES);
+  return await Promise.all(
+    decided.map(async (before) => {
+      const { measured, incident } = before;
+      if (!asked.has(before) || incident === null) return before;
+      const { rule, now } = measured;
+      const { serviceId, config, retentionDays } = rule;
+      const question = {
+        ...config,
+        serviceId,
+        breachesAbove: config.comparator.startsWith('>'),
+        breachedAt: incident.countedAt,
+        keptSince: now.subtract({ hours: 24 * retentionDays }),
+      };
+      try {
+        const missing = await limit(() => missingSeries.find(question, now));
+        return decide({ ...measured, missing }, incident, false);
+      } catch (error) {
+        if (isUnavailable(error)) throw error;
+        log.error({ ruleId: rule.ruleId, err: error }, 'series that fell silent could not be looked for');
+        return before;
+      }
+    }),
+  );
+}
+
 function isSameMemory(a: RuleMemory, b: RuleMemory): boolean {
   const same = (one: RuleMemory[keyof RuleMemory], other: typeof one): boolean =>
     one?.epochMilliseconds === other?.epochMilliseconds;
-  return same(a.breachedSince, b.breachedSince) && same(a.silentSince, b.silentSince);
+  return (
+    same(a.breachedSince, b.breachedSince) && same(a.silentSince, b.silentSince) && same(a.missingSince, b.missingSince)
+  );
 }
 
 async function measure(
@@ -134,7 +186,7 @@ async function measure(
   for (const [ruleId, error] of failed) log.error({ ruleId, err: error }, 'rule evaluation failed');
   return rules.flatMap((rule) => {
     const value = values.get(rule.ruleId);
-    return value === undefined ? [] : [{ rule, value, now }];
+    return value === undefined ? [] : [{ rule, value, missing: null, now }];
   });
 }
 

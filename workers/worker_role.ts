@@ -23,6 +23,7 @@ import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 import { ExpiredRows } from '#storage/clickhouse/expired_rows.ts';
 import { RecentPoints } from '#storage/clickhouse/recent_points.ts';
 import { RollupWriter } from '#storage/clickhouse/rollup_writer.ts';
+import { MissingSeriesReader } from '#storage/clickhouse/missing_series.ts';
 import { RuleReader } from '#storage/clickhouse/rule_reader.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
@@ -68,6 +69,7 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly exceptions: ExceptionReader;
   readonly groupRates: GroupRateReader;
   readonly rules: RuleReader;
+  readonly missingSeries: MissingSeriesReader;
   readonly expiredRows: ExpiredRows;
   readonly rollups: RollupWriter;
   readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
@@ -99,6 +101,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     exceptions: new ExceptionReader(context.clickhouse),
     groupRates: new GroupRateReader(context.clickhouse),
     rules: new RuleReader(context.clickhouse, recentPoints(context)),
+    missingSeries: new MissingSeriesReader(context.clickhouse),
     expiredRows: new ExpiredRows(context.clickhouse),
     rollups: new RollupWriter(context.clickhouse),
     sourceMaps: context.actions.sourceMaps,

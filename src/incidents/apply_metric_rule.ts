@@ -4,12 +4,19 @@ import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
-import { decideMetricRule, isFlapping, minutesToRecover } from '#core/metrics/breach.ts';
+import {
+  decideMetricRule,
+  isFlapping,
+  minutesToRecover,
+  type MissingSeries,
+  type RuleDecision,
+} from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 import type { Cause } from '#incidents/open_incident.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
+import type { TimelineDetails } from '#incidents/stop_escalation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
@@ -19,6 +26,8 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 export interface Measurement {
   readonly rule: MetricCheck;
   readonly value: number | null;
+  /** Series that fell silent since the breach; `unknown` while nobody has looked. */
+  readonly missing: MissingSeries | null | 'unknown';
   readonly now: Temporal.Instant;
 }
 
@@ -31,6 +40,7 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const {
     rule: { ruleId, config, settings: stored },
     value,
+    missing,
     now,
   } = measured;
   await activeRules.lockDecision(ruleId);
@@ -40,8 +50,9 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const open = await activeRules.findOpenIncident('metric_threshold', ruleId);
   const memory = await activeRules.findMemory(ruleId);
   const recentIncidents = open === null ? 0 : await countRecent(unit, open, settings);
-  const decision = decideMetricRule({ ...config, settings }, { value, open, memory, recentIncidents, now });
-  if (decision.kind === 'nothing' || decision.kind === 'remember') return;
+  const decision = decideMetricRule({ ...config, settings }, { value, open, memory, recentIncidents, missing, now });
+  if (decision.kind === 'nothing' || decision.kind === 'remember' || decision.kind === 'find_missing') return;
+  if (decision.kind === 'keep_open') return await keepOpen(unit, open, decision, { settings, missing });
   await activeRules.clearMemory([ruleId]);
   if (decision.kind !== 'resolve') {
     const isSilent = decision.kind === 'open' && decision.because === 'no_data';
@@ -56,9 +67,33 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const by: IncidentActor = { system: true, via: 'rule', ...(isSilent && { because: 'no_data' }) };
   const clearMinutes = minutesToRecover({ ...config, settings }, recentIncidents);
   const isUsual = clearMinutes === config.windowMinutes && settings.recoveryThreshold === null;
-  const details = isSilent ? { noDataMinutes: settings.noDataMinutes } : isUsual ? {} : { clearMinutes };
+  const details: TimelineDetails = isSilent
+    ? { noDataMinutes: settings.noDataMinutes, ...(value !== null && silentSeries(missing)) }
+    : isUsual
+      ? {}
+      : { clearMinutes };
   if (open.isMember) await endStormMembers(unit, incident, { ruleId }, by, details);
   else await resolve(unit, incident, by, details);
+}
+
+/** Says in the timeline why an incident stays open although the condition is false over the series that still send. */
+async function keepOpen(
+  { stores, now }: UnitOfWork,
+  open: OpenIncident | null,
+  { clearSince, memory }: Extract<RuleDecision, { kind: 'keep_open' }>,
+  { settings, missing }: { readonly settings: RuleSettings; readonly missing: Measurement['missing'] },
+): Promise<void> {
+  if (open === null) return;
+  const { activeRules, timeline } = stores;
+  await activeRules.setMemory([{ ruleId: open.ruleId, ...memory }]);
+  await activeRules.setClearSince([{ ...open, before: open.clearSince, since: clearSince }]);
+  const until = settings.noData === 'resolve' ? { noDataMinutes: settings.noDataMinutes } : {};
+  await timeline.record(open.incidentId, 'series_silent', { ...silentSeries(missing), ...until }, now);
+}
+
+function silentSeries(missing: Measurement['missing']): { silent?: readonly string[]; silentCount?: number } {
+  if (missing === null || missing === 'unknown') return {};
+  return { silent: missing.names, silentCount: missing.count };
 }
 
 /** Says in the timeline of an incident that has just opened why it will stay open for longer. */

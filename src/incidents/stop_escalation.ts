@@ -10,6 +10,11 @@ export interface TimelineDetails {
   readonly groupStatus?: string;
   /** For how long the metric of the incident has sent nothing. */
   readonly noDataMinutes?: number;
+  /** How long the condition has been false, where the rule asks for more or less than a whole window. */
+  readonly clearMinutes?: number;
+  /** Which series fell silent, if others still send, and how many. */
+  readonly silent?: readonly string[];
+  readonly silentCount?: number;
 }
 
 /**

@@ -70,6 +70,8 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `Acknowledged ${plural(Number(data['minutes'] ?? 0), 'minute', 'minutes')} ago and still open: it pages again, from the first step.`;
     case 'flapping':
       return `The rule flaps: it has opened ${Number(data['incidents'] ?? 0)} or more incidents within ${plural(Number(data['flapMinutes'] ?? 0), 'minute', 'minutes')}. This one stays open until the condition has been false for as long.`;
+    case 'series_silent':
+      return seriesSilent(data);
     case 'reopened':
       return `Reopened by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
     case 'restored':
@@ -178,7 +180,22 @@ function shownTime(at: unknown): string {
 /** What never arrived again cannot be judged. */
 function noDataFor(data: Data): string {
   const minutes = Number(data['noDataMinutes'] ?? 0);
-  return minutes === 0 ? '' : `, for ${plural(minutes, 'minute', 'minutes')} now`;
+  const from = silentSeries(data);
+  return minutes === 0 ? '' : `${from === '' ? '' : ` from ${from}`}, for ${plural(minutes, 'minute', 'minutes')} now`;
+}
+
+function seriesSilent(data: Data): string {
+  const minutes = Number(data['noDataMinutes'] ?? 0);
+  const until =
+    minutes === 0 ? '' : `, or is resolved as "no data" after ${plural(minutes, 'minute', 'minutes')} without any`;
+  return `Nothing more came from ${silentSeries(data)}, so the condition is false only for want of data: the incident stays open until data from there shows recovery${until}.`;
+}
+
+/** The series that fell silent, the rest as a number; empty when none did. */
+function silentSeries(data: Data): string {
+  const names = listOf(data['silent']).map(textOf);
+  const left = Number(data['silentCount'] ?? 0) - names.length;
+  return joined(left > 0 ? [...names, `${left} more`] : names);
 }
 
 /** Said of a rule whose settings ask for more or less than a whole window. */

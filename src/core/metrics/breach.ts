@@ -53,9 +53,20 @@ export interface RuleMemory<At extends InstantLike = Temporal.Instant> {
   readonly breachedSince: At | null;
   /** Since when each evaluation found no data. */
   readonly silentSince: At | null;
+  /** Since when series that breached have sent nothing, while the others are below the threshold. */
+  readonly missingSince: At | null;
 }
 
-export const NO_MEMORY: RuleMemory<never> = { breachedSince: null, silentSince: null };
+export const NO_MEMORY: RuleMemory<never> = { breachedSince: null, silentSince: null, missingSince: null };
+
+/** Series that sent data when the incident's breach was last counted and have fallen silent since. */
+export interface MissingSeries {
+  /** The aggregate with these series as they last were. */
+  readonly value: number | null;
+  /** Labels of the series furthest beyond the threshold, as text. */
+  readonly names: readonly string[];
+  readonly count: number;
+}
 
 /** A rule as far as its judgement goes; without settings, by the defaults. */
 export type JudgedRule = Pick<MetricThreshold, 'comparator' | 'threshold' | 'windowMinutes'> & {
@@ -71,6 +82,8 @@ export interface RuleEvaluation<At extends InstantLike> {
   readonly memory?: RuleMemory<At>;
   /** How many incidents the rule had opened within `flapMinutes` when the open one did, which is among them. */
   readonly recentIncidents?: number;
+  /** Null when none are missing; `unknown` while nobody has looked. */
+  readonly missing?: MissingSeries | null | 'unknown';
   readonly now: At;
 }
 
@@ -79,7 +92,11 @@ export type RuleDecision<At extends InstantLike = Temporal.Instant> =
   /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
   | { readonly kind: 'raise_occurrences' }
   | { readonly kind: 'resolve'; readonly because: 'recovered' | 'no_data' }
-  /** Only what is remembered changes. All other decisions but `nothing` leave no memory of the rule. */
+  /** Whether series are missing decides: look for them, and decide again. */
+  | { readonly kind: 'find_missing' }
+  /** The condition is false only because series that breached have fallen silent. Told once; changes what is remembered. */
+  | { readonly kind: 'keep_open'; readonly clearSince: null; readonly memory: RuleMemory<At> }
+  /** Only what is remembered changes. `open`, `raise_occurrences` and `resolve` leave no memory of the rule. */
   | { readonly kind: 'remember'; readonly clearSince: At | null; readonly memory: RuleMemory<At> }
   | { readonly kind: 'nothing' };
 
@@ -87,7 +104,8 @@ export type RuleDecision<At extends InstantLike = Temporal.Instant> =
  * What an evaluation means for the rule's incident. Evaluations come every few seconds, so while the condition stays
  * true a further breach is counted once a window; one that comes after the condition was false counts at once. The
  * incident is over once the condition was false, with data, at every evaluation for a whole window; the settings of the
- * rule may ask for more or less.
+ * rule may ask for more or less. An evaluation without data says neither that the condition is true nor that it is
+ * false: samples may come more slowly than the window is long. Only `noDataMinutes` without data end what has lasted.
  */
 export function decideMetricRule<At extends InstantLike>(
   rule: JudgedRule,
@@ -109,26 +127,24 @@ function decideOpening<At extends InstantLike>(
     if (hasLasted(breachedSince, settings.forMinutes, now)) return { kind: 'open', because: 'breach' };
     return remember({ breachedSince });
   }
-  if (value !== null || settings.noData !== 'page') return remember({});
+  const pagesSilence = settings.noData === 'page';
+  if (value !== null || (!pagesSilence && memory.breachedSince === null)) return remember({});
   const silentSince = sinceThen(memory.silentSince, now);
-  if (hasLasted(silentSince, settings.noDataMinutes, now)) return { kind: 'open', because: 'no_data' };
-  return remember({ silentSince });
+  const isSilent = hasLasted(silentSince, settings.noDataMinutes, now);
+  if (isSilent) return pagesSilence ? { kind: 'open', because: 'no_data' } : remember({});
+  return remember({ breachedSince: memory.breachedSince, silentSince });
 }
 
 function decideOpenIncident<At extends InstantLike>(
-  { comparator, threshold, windowMinutes, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
-  {
-    value,
-    isWaiting = false,
-    open,
-    memory = NO_MEMORY,
-    recentIncidents = 0,
-    now,
-  }: RuleEvaluation<At> & { readonly open: OpenBreach<At> },
+  rule: JudgedRule,
+  evaluation: RuleEvaluation<At> & { readonly open: OpenBreach<At> },
 ): RuleDecision<At> {
-  const remember = (clearSince: At | null, silentSince: At | null = null): RuleDecision<At> =>
-    changed({ clearSince: open.clearSince, memory }, { clearSince, memory: { breachedSince: null, silentSince } });
-  if (isWaiting) return remember(null);
+  const { comparator, threshold, windowMinutes, settings = METRIC_RULE_DEFAULTS } = rule;
+  const { value, isWaiting = false, open, memory = NO_MEMORY, recentIncidents = 0, missing = null, now } = evaluation;
+  const remember = (clearSince: At | null, change: Partial<RuleMemory<At>> = {}): RuleDecision<At> =>
+    changed({ clearSince: open.clearSince, memory }, { clearSince, memory: { ...NO_MEMORY, ...change } });
+  const { missingSince } = memory;
+  if (isWaiting) return remember(null, { missingSince });
   if (isBreached(value, comparator, threshold)) {
     const sinceCountedMs = millisecondsBetween(open.countedAt, now);
     const isNew =
@@ -136,16 +152,37 @@ function decideOpenIncident<At extends InstantLike>(
     return isNew ? { kind: 'raise_occurrences' } : remember(null);
   }
   if (value === null) {
-    if (settings.noData !== 'resolve') return remember(null);
     const silentSince = sinceThen(memory.silentSince, now);
-    if (hasLasted(silentSince, settings.noDataMinutes, now)) return { kind: 'resolve', because: 'no_data' };
-    return remember(null, silentSince);
+    const isSilent = hasLasted(silentSince, settings.noDataMinutes, now);
+    if (isSilent && settings.noData === 'resolve') return { kind: 'resolve', because: 'no_data' };
+    return remember(isSilent ? null : open.clearSince, { silentSince, missingSince });
   }
-  const { recoveryThreshold } = settings;
-  if (recoveryThreshold !== null && isBreached(value, comparator, recoveryThreshold)) return remember(null);
+  if (!isClear(rule, value)) return remember(null, { missingSince });
   const clearSince = sinceThen(open.clearSince, now);
-  const isOver = hasLasted(clearSince, minutesToRecover({ windowMinutes, settings }, recentIncidents), now);
-  return isOver ? { kind: 'resolve', because: 'recovered' } : remember(clearSince);
+  const hasRecovered = hasLasted(clearSince, minutesToRecover(rule, recentIncidents), now);
+  if (!hasRecovered && missingSince === null) return remember(clearSince);
+  if (missing === 'unknown') return { kind: 'find_missing' };
+  if (missing === null || isClear(rule, missing.value)) {
+    return hasRecovered ? { kind: 'resolve', because: 'recovered' } : remember(clearSince);
+  }
+  const since = sinceThen(missingSince ?? clearSince, now);
+  if (settings.noData === 'resolve' && hasLasted(since, settings.noDataMinutes, now)) {
+    return { kind: 'resolve', because: 'no_data' };
+  }
+  if (missingSince !== null) return remember(null, { missingSince: since });
+  return { kind: 'keep_open', clearSince: null, memory: { ...NO_MEMORY, missingSince: since } };
+}
+
+/** Whether a value is on the safe side of the threshold, and of the recovery threshold where there is one. */
+function isClear(
+  { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
+  value: number | null,
+): boolean {
+  const { recoveryThreshold } = settings;
+  return (
+    !isBreached(value, comparator, threshold) &&
+    (recoveryThreshold === null || !isBreached(value, comparator, recoveryThreshold))
+  );
 }
 
 /** How long the condition has to be false before an incident is over. */
@@ -176,7 +213,8 @@ function changed<At extends InstantLike>(before: Remembered<At>, after: Remember
   const isSame =
     isSameTime(before.clearSince, after.clearSince) &&
     isSameTime(before.memory.breachedSince, after.memory.breachedSince) &&
-    isSameTime(before.memory.silentSince, after.memory.silentSince);
+    isSameTime(before.memory.silentSince, after.memory.silentSince) &&
+    isSameTime(before.memory.missingSince, after.memory.missingSince);
   return isSame ? { kind: 'nothing' } : { kind: 'remember', ...after };
 }
 

@@ -26,7 +26,8 @@ export interface ReplayedIncident {
 
 /**
  * The incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the decision
- * of the worker, one evaluation after the other. Nobody resolves an incident by hand, and no data came late.
+ * of the worker, one evaluation after the other. Nobody resolves an incident by hand, no data came late, and no series
+ * fell silent by itself.
  */
 export function replayRule(rule: JudgedRule, history: RuleHistory): ReplayedIncident[] {
   return finish(replayRuleInSteps(rule, history));
@@ -74,9 +75,11 @@ function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: State
     case 'raise_occurrences':
       return { open: { countedAt: now, clearSince: null }, memory: NO_MEMORY };
     case 'remember':
+    case 'keep_open':
       return { open: open && { ...open, clearSince: decision.clearSince }, memory: decision.memory };
     case 'resolve':
       return { open: null, memory: NO_MEMORY };
+    case 'find_missing':
     case 'nothing':
       return { open, memory };
   }

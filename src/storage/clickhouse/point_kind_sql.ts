@@ -6,6 +6,7 @@ const literal = (kind: PointKind): string => `'${kind}'`;
 export const STALE = literal('stale');
 export const COUNTER = literal('counter');
 export const START = literal('start');
+export const DELTA = literal('delta');
 /** A condition on rows: those that hold a value. */
 export const IS_SAMPLE = `kind NOT IN (${STALE}, ${START})`;
 /** A condition on rows: those that the growth of a counter is computed from. */

@@ -151,7 +151,7 @@ export class ActiveRuleStore {
   async findMemory(ruleId: Id<'rule'>): Promise<RuleMemory> {
     const memory = await this.#session.db
       .selectFrom('rule_memory')
-      .select(['breached_since as breachedSince', 'silent_since as silentSince'])
+      .select(['breached_since as breachedSince', 'silent_since as silentSince', 'missing_since as missingSince'])
       .where('rule_id', '=', ruleId)
       .executeTakeFirst();
     return memory ?? NO_MEMORY;
@@ -159,8 +159,8 @@ export class ActiveRuleStore {
 
   /** Of rules that are not gone; nothing to remember removes the row. */
   async setMemory(changes: readonly MemoryChange[]): Promise<void> {
-    const isBlank = ({ breachedSince, silentSince }: RuleMemory): boolean =>
-      breachedSince === null && silentSince === null;
+    const isBlank = ({ breachedSince, silentSince, missingSince }: RuleMemory): boolean =>
+      breachedSince === null && silentSince === null && missingSince === null;
     const kept = changes.filter((change) => !isBlank(change));
     await this.clearMemory(changes.filter(isBlank).map(({ ruleId }) => ruleId));
     if (kept.length === 0) return;
@@ -168,15 +168,16 @@ export class ActiveRuleStore {
       rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
       breached_since: ['timestamptz', kept.map(({ breachedSince }) => breachedSince)],
       silent_since: ['timestamptz', kept.map(({ silentSince }) => silentSince)],
+      missing_since: ['timestamptz', kept.map(({ missingSince }) => missingSince)],
     });
     await this.#session.db
       .insertInto('rule_memory')
-      .columns(['rule_id', 'breached_since', 'silent_since'])
+      .columns(['rule_id', 'breached_since', 'silent_since', 'missing_since'])
       .expression((eb) =>
         eb
           .selectFrom(rows)
           .innerJoin('alert_rules as r', 'r.id', 'm.rule_id')
-          .select(['r.id', 'm.breached_since', 'm.silent_since'])
+          .select(['r.id', 'm.breached_since', 'm.silent_since', 'm.missing_since'])
           .orderBy('r.id')
           .forKeyShare('r'),
       )
@@ -184,6 +185,7 @@ export class ActiveRuleStore {
         conflict.column('rule_id').doUpdateSet(({ ref }) => ({
           breached_since: ref('excluded.breached_since'),
           silent_since: ref('excluded.silent_since'),
+          missing_since: ref('excluded.missing_since'),
         })),
       )
       .execute();
@@ -278,6 +280,7 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
       's.retention_metrics as retentionDays',
       'm.breached_since as breachedSince',
       'm.silent_since as silentSince',
+      'm.missing_since as missingSince',
     ])
     .where((eb) => sql<boolean>`(${field(eb.ref('r.config'), 'windowMinutes')})::int between ${min} and ${max}`)
     .$narrowType<{ config: MetricThreshold }>();

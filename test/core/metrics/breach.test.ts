@@ -1,8 +1,18 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { decideMetricRule, isBehind, type OpenBreach, type RuleDecision, ruleWindow } from '#core/metrics/breach.ts';
+import {
+  decideMetricRule,
+  isBehind,
+  NO_MEMORY,
+  type OpenBreach,
+  type RuleDecision,
+  type RuleEvaluation,
+  ruleWindow,
+} from '#core/metrics/breach.ts';
 import { COMPARATORS } from '#core/metrics/comparator.ts';
+import { replayRule } from '#core/metrics/replay.ts';
+import { METRIC_RULE_DEFAULTS, type MetricRuleSettings } from '#core/metrics/rule_settings.ts';
 import { Temporal } from '#kernel/time.ts';
 
 const T0 = Temporal.Instant.from('2026-11-21T12:00:00Z');
@@ -54,9 +64,9 @@ describe('an evaluation', () => {
     expect(decide(1, 70, open(0, 10))).toEqual({ kind: 'resolve', because: 'recovered' });
   });
 
-  test('without data neither counts nor goes on waiting for the condition, and remembers since when', () => {
-    const memory = { breachedSince: null, silentSince: at(70) };
-    expect(decide(null, 70, open(0, 10))).toEqual({ kind: 'remember', clearSince: null, memory });
+  test('without data neither counts nor forgets since when the condition is false, and remembers since when', () => {
+    const memory = { ...NO_MEMORY, silentSince: at(70) };
+    expect(decide(null, 70, open(0, 10))).toEqual({ kind: 'remember', clearSince: at(10), memory });
     const before = { value: null, open: open(0, null), memory };
     expect(decideMetricRule(RULE, { ...before, now: at(75) })).toEqual({ kind: 'nothing' });
     expect(decideMetricRule(RULE, { ...before, now: at(70 + 15 * 60) })).toEqual({
@@ -67,7 +77,7 @@ describe('an evaluation', () => {
 });
 
 test('an incident never resolves unless every evaluation of the window before found the condition false', () => {
-  const evaluation = fc.constantFrom(1, 1, 1, 1, 9, null);
+  const evaluation = fc.constantFrom(1, 1, 1, 1, 9);
   fc.assert(
     fc.property(fc.array(evaluation, { maxLength: 60 }), (values) => {
       const windowsBeforeResolving: unknown[] = [];
@@ -92,10 +102,96 @@ function after(decision: RuleDecision, open: OpenBreach | null, now: Temporal.In
       return null;
     case 'remember':
       return open && { ...open, clearSince: decision.clearSince };
+    case 'keep_open':
+    case 'find_missing':
     case 'nothing':
       return open;
   }
 }
+
+describe('series that fell silent', () => {
+  const minute = 60;
+  const open: OpenBreach = { countedAt: T0, clearSince: at(minute) };
+  const found = (value: number) => ({ value, names: ['host="a"'], count: 1 });
+  const decide = (given: Partial<RuleEvaluation<Temporal.Instant>>, noData: 'keep' | 'resolve' = 'keep') =>
+    decideMetricRule<Temporal.Instant>(
+      { ...RULE, settings: { ...METRIC_RULE_DEFAULTS, noData, noDataMinutes: 3 } },
+      { value: 1, open, now: at(2 * minute), ...given },
+    );
+  const missingSince = at(minute);
+  const memory = { ...NO_MEMORY, missingSince };
+
+  test('are looked for before an incident is resolved, and not sooner', () => {
+    expect(decide({ missing: 'unknown' })).toEqual({ kind: 'find_missing' });
+    expect(decide({ missing: 'unknown', now: at(2 * minute - 1) })).toEqual({ kind: 'nothing' });
+    expect(decide({ missing: 'unknown', value: 9 })).toMatchObject({ kind: 'raise_occurrences' });
+  });
+
+  test('keep the incident open while they breached when last seen', () => {
+    expect(decide({ missing: found(9) })).toEqual({ kind: 'keep_open', clearSince: null, memory });
+    expect(decide({ missing: found(1) })).toEqual({ kind: 'resolve', because: 'recovered' });
+    expect(decide({ missing: null })).toEqual({ kind: 'resolve', because: 'recovered' });
+  });
+
+  test('are looked for at each evaluation until they are back, and then have to be fine for a whole window', () => {
+    const waiting = { open: { ...open, clearSince: null }, memory, now: at(3 * minute) };
+    expect(decide({ ...waiting, missing: 'unknown' })).toEqual({ kind: 'find_missing' });
+    expect(decide({ ...waiting, missing: found(9) })).toEqual({ kind: 'nothing' });
+    expect(decide({ ...waiting, missing: null })).toEqual({
+      kind: 'remember',
+      clearSince: at(3 * minute),
+      memory: NO_MEMORY,
+    });
+  });
+
+  test('resolve the incident as "no data" where the rule says so', () => {
+    expect(decide({ missing: found(9) }, 'resolve')).toMatchObject({ kind: 'keep_open' });
+    const later = { open: { ...open, clearSince: null }, memory, missing: found(9) };
+    expect(decide({ ...later, now: at(4 * minute - 1) }, 'resolve')).toEqual({ kind: 'nothing' });
+    expect(decide({ ...later, now: at(4 * minute) }, 'resolve')).toEqual({ kind: 'resolve', because: 'no_data' });
+    expect(decide({ ...later, now: at(400 * minute) }, 'keep')).toEqual({ kind: 'nothing' });
+  });
+
+  test('are not forgotten while nothing at all arrives', () => {
+    const silent = decide({ value: null, open: { ...open, clearSince: null }, memory });
+    expect(silent).toMatchObject({ kind: 'remember', memory: { missingSince, silentSince: at(2 * minute) } });
+  });
+});
+
+describe('samples that come more slowly than the window is long', () => {
+  const rule = { comparator: '>', threshold: 5, windowMinutes: 1 } as const;
+  /** A sample every 90 s, evaluated every 5 s: for 30 s of them the window is empty. */
+  const valuesOf = (value: (second: number) => number, seconds: number) =>
+    Array.from({ length: seconds / 5 }, (_, index) => ((index * 5) % 90 < 60 ? value(index * 5) : null));
+  const replayed = (settings: Partial<MetricRuleSettings>, values: (number | null)[]) =>
+    replayRule({ ...rule, settings: { ...METRIC_RULE_DEFAULTS, ...settings } }, { firstMs: 0, stepMs: 5_000, values });
+
+  test('open an incident when they have all breached for as long as it has to be', () => {
+    const [incident, ...others] = replayed(
+      { forMinutes: 5 },
+      valuesOf(() => 9, 3_600),
+    );
+    expect(incident).toEqual({ openedAt: 300_000, closedAt: null });
+    expect(others).toEqual([]);
+  });
+
+  test('resolve it when they have all been fine for as long as it has to be', () => {
+    const values = valuesOf((second) => (second < 300 ? 9 : 1), 3_600);
+    expect(replayed({ recoveryMinutes: 5 }, values)).toEqual([{ openedAt: 0, closedAt: 630_000 }]);
+  });
+
+  test('open nothing when one of them is fine, or when nothing came for as long as means "no data"', () => {
+    expect(
+      replayed(
+        { forMinutes: 5 },
+        valuesOf((second) => (second % 270 < 90 ? 1 : 9), 3_600),
+      ),
+    ).toEqual([]);
+    const values = [9, ...Array.from({ length: 15 * 12 + 1 }, () => null), 9];
+    expect(replayed({ forMinutes: 5 }, values)).toEqual([]);
+    expect(replayed({ forMinutes: 5, noDataMinutes: 16 }, values)).toHaveLength(1);
+  });
+});
 
 test.each([
   [1, 5, false],

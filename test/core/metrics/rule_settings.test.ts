@@ -60,6 +60,8 @@ function drive(rule: Rule, history: readonly Found[]): ReplayedIncident[] {
         open = open && { ...open, clearSince: decision.clearSince };
         memory = decision.memory;
         break;
+      case 'keep_open':
+      case 'find_missing':
       case 'nothing':
     }
   }
@@ -81,7 +83,10 @@ function lookBack({ comparator, threshold, windowMinutes, settings }: Rule, hist
     !isTrue(value, threshold) &&
     (settings.recoveryThreshold === null || !isTrue(value, settings.recoveryThreshold));
   const incidents: { openedAt: number; closedAt: number | null }[] = [];
-  /** For how many minutes it has been so up to this one, without a break; -1 when it is not so now. */
+  /**
+   * For how many minutes it has been so up to this one; -1 when it is not so now. Minutes without data break nothing
+   * until they have lasted for `noDataMinutes`.
+   */
   const lasting = (
     until: number,
     from: number,
@@ -91,10 +96,20 @@ function lookBack({ comparator, threshold, windowMinutes, settings }: Rule, hist
     let since = -1;
     for (let minute = until; minute >= from; minute -= 1) {
       if (skipsWaiting && minute < until && history[minute] === 'waiting') continue;
-      if (!holds(history[minute])) break;
-      since = minute;
+      if (holds(history[minute])) since = minute;
+      else if (history[minute] !== null || minute === until || silentFor(minute, from, skipsWaiting)) break;
     }
     return since === -1 ? -1 : until - since;
+  };
+  /** Whether nothing has come for `noDataMinutes` up to this minute. */
+  const silentFor = (until: number, from: number, skipsWaiting: boolean): boolean => {
+    let first = until;
+    for (let minute = until; minute >= from; minute -= 1) {
+      if (skipsWaiting && history[minute] === 'waiting') continue;
+      if (history[minute] !== null) break;
+      first = minute;
+    }
+    return until - first >= settings.noDataMinutes;
   };
   let from = 0;
   for (const minute of history.keys()) {
@@ -206,11 +221,11 @@ test('a clock that was set back makes nothing wait for longer than it has to', (
   };
   const later: InstantLike = { epochMilliseconds: 600_000 };
   const now: InstantLike = { epochMilliseconds: 0 };
-  const memory: RuleMemory<InstantLike> = { breachedSince: later, silentSince: null };
+  const memory: RuleMemory<InstantLike> = { ...NO_MEMORY, breachedSince: later };
   expect(decideMetricRule<InstantLike>(asked, { value: 9, open: null, memory, now })).toEqual({
     kind: 'remember',
     clearSince: null,
-    memory: { breachedSince: now, silentSince: null },
+    memory: { ...NO_MEMORY, breachedSince: now },
   });
 });
 

@@ -170,5 +170,6 @@ export const RuleMemoryEntity = defineEntity({
     ruleId: id<'rule'>().primary(),
     breachedSince: instant().strictNullable(),
     silentSince: instant().strictNullable(),
+    missingSince: instant().strictNullable(),
   },
 });
