@@ -153,10 +153,32 @@ describe('a job that checks in by its address', () => {
     expect([without.statusCode, without.json().detail]).toEqual([400, expect.stringContaining('?status=in_progress')]);
     const bad = { monitor_config: { schedule: { type: 'crontab', value: 'every night' } } };
     const taken = await checkIn(w, dsn, 'job', 'status=ok', bad);
-    expect(taken.json().faults).toEqual([expect.stringContaining('monitor_config.schedule.value')]);
+    expect(taken.json().faults).toEqual([expect.stringContaining('no crontab')]);
     expect(taken.headers['x-sentry-error']).toContain('no crontab');
     await look(w);
-    expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([{ slug: 'job', schedule: null }]);
+    expect((await monitorsOf(w, serviceId)).monitors).toMatchObject([
+      { slug: 'job', schedule: 'every night', scheduleFault: expect.stringContaining('no crontab'), nextDueAt: null },
+    ]);
+  });
+
+  test('pages for a schedule that cannot be read until one can be, and follows no other meanwhile', async () => {
+    const w = await world();
+    const { serviceId, dsn } = await w.given.service();
+    await givenRule(w, serviceId);
+    const say = async (value: string) => {
+      await checkIn(w, dsn, 'job', 'status=ok', { monitor_config: { schedule: { type: 'crontab', value } } });
+      await look(w);
+    };
+    await say('0 * * * *');
+    await say('0 20 L * *');
+    await say('0 20 L * *');
+    const title = 'Cron monitor job (production) sent a schedule that cannot be read';
+    expect(await incidentsOf(w, serviceId)).toMatchObject([{ title, status: 'triggered', occurrences: 1 }]);
+    w.clock.advance({ hours: 30 });
+    await look(w);
+    expect(await incidentsOf(w, serviceId)).toHaveLength(1);
+    await say('0 20 * * *');
+    expect(await incidentsOf(w, serviceId)).toMatchObject([{ title, status: 'resolved' }]);
   });
 });
 

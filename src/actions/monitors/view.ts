@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { RUN_STATUSES } from '#core/monitors/check_in.ts';
-import { type MonitorSchedule, scheduleText } from '#core/monitors/schedule.ts';
+import { type MonitorSchedule, scheduleFault, scheduleText } from '#core/monitors/schedule.ts';
 import { INTERVAL_UNITS } from '#core/monitors/schedule_limits.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { MonitorRow, MonitorRun } from '#storage/postgres/monitor_store.ts';
@@ -24,6 +24,9 @@ export const MonitorView = Type.Object({
   environment: Type.String(),
   schedule: nullable(
     Type.String({ description: 'a crontab with its zone, or an interval; null: nobody has said one' }),
+  ),
+  scheduleFault: nullable(
+    Type.String({ description: 'why no run is expected although the job sends a schedule: it cannot be read' }),
   ),
   entered: nullable(
     Type.Object(
@@ -63,6 +66,7 @@ export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]):
     slug,
     environment,
     schedule: schedule && scheduleText(schedule),
+    scheduleFault: scheduleFault(schedule),
     entered: schedule && toEntered(schedule),
     editedAt: editedConfig?.at ?? null,
     sentSchedule: editedConfig === null || sentConfig === null ? null : scheduleText(sentConfig.schedule),
@@ -83,7 +87,8 @@ export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]):
   };
 }
 
-function toEntered(schedule: MonitorSchedule): NonNullable<Static<typeof MonitorView>['entered']> {
+function toEntered(schedule: MonitorSchedule): Static<typeof MonitorView>['entered'] {
+  if (schedule.type === 'unreadable') return null;
   const { timezone } = schedule;
   return schedule.type === 'crontab'
     ? { scheduleType: 'crontab', crontab: schedule.crontab, every: null, unit: null, timezone }

@@ -91,11 +91,22 @@ function valuesOf(text: string, field: Field): readonly number[] | string {
     if (bounds === null) {
       return `the ${field.name} ${shown(part)} is not between ${field.min} and ${field.max}, nor a range or list of such`;
     }
-    for (let value = bounds[0]; value <= bounds[1]; value += step) values.add(value);
+    for (let value = bounds[0]; value <= bounds[1]; value += step) values.add(inField(value, field));
   }
   return [...values].toSorted((a, b) => a - b);
 }
 
+/** How many different values a field has: a weekday of 7 is Sunday again. */
+function sizeOf(field: Field): number {
+  return field === WEEKDAY ? 7 : field.max - field.min + 1;
+}
+
+/** A value beyond the end, as of a range that wraps (`22-2`, `sat-sun`), begins again. */
+function inField(value: number, field: Field): number {
+  return value <= field.max ? value : field.min + ((value - field.min) % sizeOf(field));
+}
+
+/** The second is beyond the end of the field where the range wraps. */
 function boundsOf(range: string, field: Field, hasStep: boolean): readonly [number, number] | null {
   const { min, max } = field;
   // A weekday of 7 is Sunday again: all of them are 0 to 6.
@@ -104,8 +115,8 @@ function boundsOf(range: string, field: Field, hasStep: boolean): readonly [numb
   const [fromText = '', toText, ...more] = range.split('-');
   const from = valueOf(fromText, field);
   const to = toText === undefined ? (hasStep ? last : from) : valueOf(toText, field);
-  if (more.length > 0 || from === null || to === null || from < min || to > max || from > to) return null;
-  return [from, to];
+  if (more.length > 0 || from === null || to === null || from < min || to < min || from > max || to > max) return null;
+  return [from, from <= to ? to : from + ((to - from + sizeOf(field)) % sizeOf(field))];
 }
 
 function valueOf(text: string, { min, names }: Field): number | null {

@@ -6,7 +6,7 @@ import {
   type MonitorSchedule,
   nextDue,
 } from '#core/monitors/schedule.ts';
-import { addMinutesSaturating, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
@@ -65,8 +65,13 @@ export interface CheckInDecision {
   readonly change: MonitorChange;
 }
 
-/** Clocks differ: what begins so shortly before its time is not a run besides. */
-const EARLY_SECONDS = 30;
+/**
+ * What begins so shortly before its time is the run that is expected then: clocks differ, and schedulers start early. It
+ * is half the time to the run after it at most, so that each run stays its own.
+ */
+const EARLY = { minutes: 5 };
+/** The same where an earlier run is still expected: what begins now is rather that one. */
+const EARLY_BESIDE_LATE = { seconds: 30 };
 
 /** What a check-in means. `known` is the run that it is about, when that has begun before. */
 export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: CheckIn): CheckInDecision {
@@ -124,22 +129,49 @@ function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): Mon
 }
 
 /** A run that begins says when the next one is to; so does the end of one that repeats after a pause. */
-function withDue(monitor: MonitorState, before: MonitorState, known: Run | null, { at }: CheckIn): MonitorState {
+function withDue(
+  monitor: MonitorState,
+  before: MonitorState,
+  known: Run | null,
+  { at, durationMs }: CheckIn,
+): MonitorState {
+  const begin = known?.startedAt ?? startOf(at, durationMs);
   const { schedule } = monitor;
   if (schedule === null) return { ...monitor, nextDueAt: null };
   const isChanged = before.schedule === null || !isSameSchedule(schedule, before.schedule);
   if (known !== null && schedule.type === 'crontab' && !isChanged) return monitor;
-  const after = schedule.type === 'crontab' ? at.add({ seconds: EARLY_SECONDS }) : at;
-  const dueAt = nextDue(schedule, after);
   const { nextDueAt } = monitor;
+  const expectedAt = isChanged ? null : nextDueAt;
+  const dueAt =
+    schedule.type === 'crontab' ? dueAfterBegin(monitor, schedule, begin, expectedAt) : nextDue(schedule, at);
   // A check-in that arrives late says nothing of what was due since.
   const isLate = !isChanged && nextDueAt !== null && dueAt !== null && isAtOrBefore(dueAt, nextDueAt);
   return isLate ? monitor : { ...monitor, nextDueAt: dueAt };
 }
 
+/** When the run after the one that began at `begin` is due. */
+function dueAfterBegin(
+  { marginMinutes }: MonitorState,
+  schedule: MonitorSchedule,
+  begin: Instant,
+  expectedAt: Instant | null,
+): Instant | null {
+  const dueAt = nextDue(schedule, begin);
+  const following = dueAt && nextDue(schedule, dueAt);
+  if (dueAt === null || following === null) return dueAt;
+  const isOtherLate = expectedAt !== null && isAtOrBefore(expectedAt, begin);
+  const most = isOtherLate ? EARLY_BESIDE_LATE : { minutes: Math.max(EARLY.minutes, marginMinutes) };
+  const earlyMs = Math.min(
+    Temporal.Duration.from(most).total('milliseconds'),
+    (following.epochMilliseconds - dueAt.epochMilliseconds) / 2,
+  );
+  return dueAt.epochMilliseconds - begin.epochMilliseconds <= earlyMs ? following : dueAt;
+}
+
 function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
   if (a.timezone !== b.timezone) return false;
   if (a.type === 'crontab') return b.type === 'crontab' && a.crontab === b.crontab;
+  if (a.type === 'unreadable') return b.type === 'unreadable' && a.text === b.text;
   return b.type === 'interval' && a.value === b.value && a.unit === b.unit;
 }
 

@@ -15,7 +15,17 @@ export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 /** When runs of a job are to begin, as it is stored. */
 export type MonitorSchedule =
   | { readonly type: 'crontab'; readonly crontab: string; readonly timezone: string }
-  | { readonly type: 'interval'; readonly value: number; readonly unit: IntervalUnit; readonly timezone: string };
+  | { readonly type: 'interval'; readonly value: number; readonly unit: IntervalUnit; readonly timezone: string }
+  | UnreadableSchedule;
+
+/** What a job sent that is no schedule here: no run of it is expected, and none of an earlier one. */
+interface UnreadableSchedule {
+  readonly type: 'unreadable';
+  /** As it was sent, cut. */
+  readonly text: string;
+  readonly fault: string;
+  readonly timezone: string;
+}
 
 /** What is expected of the runs of a job. */
 export interface MonitorConfig {
@@ -45,13 +55,28 @@ export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
   if (zone.kind === 'faults') return zone;
   const schedule = parseSchedule(sent['schedule'], zone.value);
   if (schedule.kind === 'faults') return schedule;
-  const counts = {
+  return ok({ schedule: schedule.value, ...countsOf(sent) });
+}
+
+/** The same where nothing may be lost: a schedule that cannot be read is kept as such. */
+export function readMonitorConfig(sent: Sent): MonitorConfig {
+  const parsed = parseMonitorConfig(sent);
+  if (parsed.kind === 'ok') return parsed.value;
+  const [wrong] = parsed.faults;
+  const { value } = (typeof sent['schedule'] === 'object' && sent['schedule'] !== null ? sent['schedule'] : {}) as Sent;
+  const text = wrong?.path === 'timezone' ? sent['timezone'] : (value ?? sent['schedule'] ?? '');
+  const shownText = (typeof text === 'string' ? text : JSON.stringify(text)).slice(0, CRONTAB_LENGTH_MAX);
+  const schedule = { type: 'unreadable', text: shownText, fault: wrong?.message ?? '', timezone: 'UTC' } as const;
+  return { schedule, ...countsOf(sent) };
+}
+
+function countsOf(sent: Sent): Omit<MonitorConfig, 'schedule'> {
+  return {
     marginMinutes: countOf(sent['checkin_margin'], CONFIG_DEFAULTS.marginMinutes, MINUTES_MAX),
     runtimeMinutes: countOf(sent['max_runtime'], CONFIG_DEFAULTS.runtimeMinutes, MINUTES_MAX),
     failureThreshold: countOf(sent['failure_issue_threshold'], CONFIG_DEFAULTS.failureThreshold, THRESHOLD_MAX),
     recoveryThreshold: countOf(sent['recovery_threshold'], CONFIG_DEFAULTS.recoveryThreshold, THRESHOLD_MAX),
   };
-  return ok({ schedule: schedule.value, ...counts });
 }
 
 function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSchedule> {
@@ -76,7 +101,7 @@ function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSched
 
 /** A schedule as a person enters it: of one that is no crontab, the unit and how many. */
 interface EnteredSchedule {
-  readonly scheduleType: MonitorSchedule['type'];
+  readonly scheduleType: 'crontab' | 'interval';
   readonly crontab?: string | undefined;
   readonly every?: number | undefined;
   readonly unit?: IntervalUnit | undefined;
@@ -109,6 +134,7 @@ function countOf(value: unknown, missing: number, most: number): number {
 
 /** When the next run is to begin, if one began at this instant; null when none ever will. */
 export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Temporal.Instant | null {
+  if (schedule.type === 'unreadable') return null;
   const { timezone } = schedule;
   if (schedule.type === 'crontab') {
     const crontab = parseCrontab(schedule.crontab, 'crontab');
@@ -123,8 +149,14 @@ export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Tem
 /** A crontab is shown as its people wrote it. */
 export function scheduleText(schedule: MonitorSchedule): string {
   if (schedule.type === 'crontab') return `${schedule.crontab} (${schedule.timezone})`;
+  if (schedule.type === 'unreadable') return schedule.text;
   const { value, unit } = schedule;
   return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
+}
+
+/** Why no run is expected although a schedule was sent; null for one that can be read. */
+export function scheduleFault(schedule: MonitorSchedule | null): string | null {
+  return schedule?.type === 'unreadable' ? schedule.fault : null;
 }
 
 /** The next runs after an instant, as far as there are so many. */

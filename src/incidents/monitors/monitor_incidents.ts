@@ -3,6 +3,7 @@ import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { scheduleFault } from '#core/monitors/schedule.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
@@ -11,9 +12,9 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** What went wrong with a run, and when it began or was to begin. */
+/** What went wrong with a run, and when it began or was to begin; or when a schedule came that cannot be read. */
 export interface FailedRun {
-  readonly outcome: 'error' | 'missed' | 'timeout';
+  readonly outcome: 'error' | 'missed' | 'timeout' | 'unreadable';
   readonly at: Temporal.Instant;
 }
 
@@ -72,12 +73,17 @@ function nameOf({ slug, environment }: MonitorRow): string {
   return `${slug} (${environment})`;
 }
 
+const UNREADABLE = 'sent a schedule that cannot be read';
+
 function titleOf(monitor: MonitorRow, { outcome }: FailedRun): string {
-  const what = { error: 'failed', missed: 'missed a run', timeout: 'ran too long' }[outcome];
+  const what = { error: 'failed', missed: 'missed a run', timeout: 'ran too long', unreadable: UNREADABLE }[outcome];
   return `Cron monitor ${nameOf(monitor)} ${what}`;
 }
 
 function sentenceOf(monitor: MonitorRow, { outcome, at }: FailedRun): string {
+  if (outcome === 'unreadable') {
+    return `${nameOf(monitor)} ${UNREADABLE}, so no run is expected of it: ${scheduleFault(monitor.schedule) ?? ''}`;
+  }
   const { marginMinutes, runtimeMinutes } = monitor;
   const run = `the run of ${nameOf(monitor)} at ${toTimestamp(at)}`;
   switch (outcome) {

@@ -1,5 +1,6 @@
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { decideCheckIn, overdueFrom } from '#core/monitors/monitor.ts';
+import { scheduleFault } from '#core/monitors/schedule.ts';
 import { openMonitorIncidents, resolveMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -84,7 +85,15 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
   const overdue = overdueFrom(decision.monitor, [...stillRunning, ...unchanged]);
   await stores.monitors.save(monitor.id, decision.monitor, overdue, now);
   if (run !== null && run.status !== 'in_progress') await stores.monitors.pruneRuns(monitor.id);
-  if (decision.change === 'recovers') await resolveMonitorIncidents(unit, monitor);
+  const [wasUnreadable, isUnreadable] = [monitor, decision.monitor].map((one) => scheduleFault(one.schedule) !== null);
+  const isReadAgain = wasUnreadable === true && !decision.monitor.isFailing;
+  if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
+    await resolveMonitorIncidents(unit, monitor);
+  }
+  if (isUnreadable === true && wasUnreadable !== true && !monitor.isMuted) {
+    const bad = { outcome: 'unreadable' as const, at: receivedAt };
+    await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
+  }
   if (decision.change === 'fails' && !monitor.isMuted) {
     const bad = { outcome: 'error' as const, at: run?.startedAt ?? receivedAt };
     await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);

@@ -162,10 +162,31 @@ test.each([
   ['* 24 * * *', 'hour "24"'],
   ['0 0 31 2 *', 'never comes'],
   ['*/0 * * * *', 'step'],
-  ['5-1 * * * *', 'minute "5-1"'],
+  ['5-60 * * * *', 'minute "5-60"'],
   ['0 0 L * *', 'day of the month'],
   [`0 0 1 1 *${' '.repeat(300)}`, 'longer than'],
 ])('the line %j is refused with a reason', (line, reason) => {
   const parsed = parseCrontab(line, 'crontab');
   expect(parsed).toMatchObject({ kind: 'faults', faults: [{ message: expect.stringContaining(reason) }] });
+});
+
+test.each([
+  ['0 9 * * sat-sun', '0 9 * * 0,6'],
+  ['0 9 * * 6-0', '0 9 * * 0,6'],
+  ['0 9 * * 6-7', '0 9 * * 0,6'],
+  ['0 9 * * fri-mon', '0 9 * * 0,1,5,6'],
+  ['0 9 * * 7-2', '0 9 * * 0,1,2'],
+  ['0 22-2 * * *', '0 22,23,0,1,2 * * *'],
+  ['0 20-3/3 * * *', '0 20,23,2 * * *'],
+  ['0 0 30-2 * *', '0 0 1,2,30,31 * *'],
+  ['0 0 1 nov-feb *', '0 0 1 1,2,11,12 *'],
+  ['50-10/10 * * * *', '50,0,10 * * * *'],
+])('a range that wraps goes on from the lowest value: %s', (wrapped, listed) => {
+  const sorted = ({ times, ...rest }: Crontab) => ({
+    times: times.toSorted((a, b) => a - b),
+    days: [...rest.days].toSorted(),
+    months: [...rest.months].toSorted(),
+    weekdays: [...rest.weekdays].toSorted(),
+  });
+  expect(sorted(orThrow(parseCrontab(wrapped, 'c')))).toEqual(sorted(orThrow(parseCrontab(listed, 'c'))));
 });

@@ -13,7 +13,7 @@ import {
   overdueFrom,
   type Run,
 } from '#core/monitors/monitor.ts';
-import { type MonitorConfig, parseMonitorConfig } from '#core/monitors/schedule.ts';
+import { type MonitorConfig, parseMonitorConfig, readMonitorConfig } from '#core/monitors/schedule.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { Temporal } from '#kernel/time.ts';
 
@@ -90,6 +90,67 @@ test('a run that begins half a minute early is the one that was expected', () =>
   monitor.say('a', 'ok', 0, HOURLY);
   monitor.say('b', 'ok', 59.6);
   expect(monitor.state.nextDueAt).toEqual(at(120));
+});
+
+const crontab = (value: string, more: object = {}): MonitorConfig =>
+  config({ schedule: { type: 'crontab', value }, checkin_margin: 1, ...more });
+
+test.each<[name: string, sent: MonitorConfig, begin: number, dueAt: number]>([
+  ['45 s before a daily run', crontab('0 13 * * *'), 59.25, 60 + 1_440],
+  ['5 minutes before a daily run', crontab('0 13 * * *'), 55, 60 + 1_440],
+  ['6 minutes before a daily run', crontab('0 13 * * *'), 54, 60],
+  ['6 minutes before, with a margin of 10', crontab('0 13 * * *', { checkin_margin: 10 }), 54, 60 + 1_440],
+  ['40 s before a run of each minute', crontab('* * * * *'), 59 + 1 / 3, 60],
+  ['2 minutes before one of every 5', crontab('*/5 * * * *'), 58, 65],
+])('a run that begins %s is taken for the one that is nearer', (_, sent, begin, dueAt) => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', begin, sent);
+  expect(monitor.state.nextDueAt).toEqual(at(dueAt));
+});
+
+test('an early run of each day is never missed', () => {
+  const monitor = new Watched();
+  for (let day = 0; day < 5; day += 1) {
+    monitor.say(`run ${day}`, 'ok', 59.25 + day * 1_440, crontab('0 13 * * *'));
+    expect(monitor.look(61 + day * 1_440)).toMatchObject({ missedAt: null });
+  }
+});
+
+test('a late run says nothing of the next one, even shortly before it', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, crontab('0,3 * * * *'));
+  monitor.say('b', 'ok', 4, null);
+  expect(monitor.state.nextDueAt).toEqual(at(60));
+  monitor.say('c', 'ok', 62, null);
+  expect(monitor.state.nextDueAt).toEqual(at(63));
+});
+
+test('of a run that is told when it has ended, its begin decides which one it was', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, HOURLY);
+  const checkIn = { status: 'ok', durationMs: 70 * 60_000, at: at(130), config: null } as const;
+  expect(decideCheckIn(monitor.state, null, checkIn).monitor.nextDueAt).toEqual(at(120));
+});
+
+test('a schedule that cannot be read expects nothing, nor does the one before it', () => {
+  const monitor = new Watched();
+  monitor.say('a', 'ok', 0, HOURLY);
+  const sent = readMonitorConfig({ schedule: { type: 'crontab', value: '0 20 L * *' }, checkin_margin: 3 });
+  expect(sent).toMatchObject({ schedule: { type: 'unreadable', text: '0 20 L * *' }, marginMinutes: 3 });
+  monitor.say('b', 'ok', 30, sent);
+  expect(monitor.state.nextDueAt).toBeNull();
+  expect(monitor.look(10_000)).toMatchObject({ missedAt: null });
+  monitor.say('c', 'ok', 120.1, HOURLY);
+  expect(monitor.state.nextDueAt).toEqual(at(180));
+});
+
+test.each([
+  [{ schedule: { type: 'crontab', value: '0 */5 * * * *' } }, '0 */5 * * * *'],
+  [{ schedule: { type: 'interval', value: 0, unit: 'hour' } }, '0'],
+  [{ schedule: { type: 'crontab', value: '0 4 * * *' }, timezone: 'Mars/Olympus' }, 'Mars/Olympus'],
+  [{}, ''],
+])('what cannot be read of %j is shown as it was sent', (sent, text) => {
+  expect(readMonitorConfig(sent).schedule).toMatchObject({ type: 'unreadable', text });
 });
 
 test('what was missed while nobody looked counts as one', () => {

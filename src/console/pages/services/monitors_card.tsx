@@ -83,7 +83,7 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
   const { may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
-  const { monitorId, slug, environment, schedule, editedAt, nextDueAt, isMuted, runs } = monitor;
+  const { monitorId, slug, environment, schedule, scheduleFault, editedAt, nextDueAt, isMuted, runs } = monitor;
   const muting = useServiceChange('mute_monitor');
   const deleting = useServiceChange('delete_monitor', () => setIsDeleting(false));
   const [newest] = runs;
@@ -100,6 +100,7 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
             {environment}, {schedule ?? 'no schedule: missed runs are not noticed'}
             {editedAt !== null && ', edited here'}
           </div>
+          {scheduleFault !== null && <div>No run is expected: the schedule cannot be read. {scheduleFault}</div>}
           <div>
             {newest !== undefined && (
               <>

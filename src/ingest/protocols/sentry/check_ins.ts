@@ -5,7 +5,7 @@ import {
   ENVIRONMENT_LENGTH_MAX,
   toSlug,
 } from '#core/monitors/check_in.ts';
-import { type MonitorConfig, parseMonitorConfig } from '#core/monitors/schedule.ts';
+import { type MonitorConfig, readMonitorConfig, scheduleFault } from '#core/monitors/schedule.ts';
 import { asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
@@ -17,9 +17,9 @@ export interface SentCheckIn {
   readonly runId: string | null;
   readonly status: CheckInStatus;
   readonly durationMs: number | null;
-  /** What is expected of the job; null when it was not said, or could not be read. */
+  /** What is expected of the job; null when it was not said. */
   readonly config: MonitorConfig | null;
-  /** What is wrong with it; null for nothing. */
+  /** What is wrong with its schedule, which is kept as unreadable; null for nothing. */
   readonly configFault: string | null;
   readonly release: string | null;
 }
@@ -52,16 +52,16 @@ function toCheckIn(name: unknown, sent: JsonObject): SentCheckIn | null {
   const duration = sent['duration'];
   const isDuration = typeof duration === 'number' && duration >= 0 && duration <= YEAR_SECONDS;
   const config = sent['monitor_config'];
-  const parsed = config == null ? null : parseMonitorConfig(asObject(config) ?? {});
-  const [fault] = parsed?.kind === 'faults' ? parsed.faults : [];
+  const read = config == null ? null : readMonitorConfig(asObject(config) ?? {});
+  const fault = scheduleFault(read && read.schedule);
   return {
     slug,
     status,
     environment: asText(sent['environment'], ENVIRONMENT_LENGTH_MAX)?.trim() || DEFAULT_ENVIRONMENT,
     runId: asEventId(sent['check_in_id']),
     durationMs: isDuration ? Math.round(duration * 1_000) : null,
-    config: parsed?.kind === 'ok' ? parsed.value : null,
-    configFault: fault === undefined ? null : `monitor_config.${fault.path}: ${fault.message}`,
+    config: read,
+    configFault: fault === null ? null : `monitor_config: ${fault}`,
     release: asText(sent['release'], 200),
   };
 }
