@@ -68,7 +68,7 @@ async function groups(): Promise<Group[]> {
 
 /** A group as an earlier release made it. */
 async function groupOfVersion(version: 2 | 3, of: ExceptionEvent): Promise<Id<'group'>> {
-  const [keyOfVersion3, keyOfVersion2] = earlierKeysOf(of);
+  const [, keyOfVersion3, keyOfVersion2] = earlierKeysOf(of);
   const grouping = { version, key: version === 2 ? keyOfVersion2! : keyOfVersion3!, parts: groupEvent(of).parts };
   const [made] = await w.context.db.transaction((session) =>
     storesOf(session).exceptionGroups.upsertSeen(
@@ -176,7 +176,11 @@ describe('while the release before may run on the same stores', () => {
     await w.context.db.sql.run(`insert into migrated_by (release) values ('before') on conflict do nothing`);
     await sideBySide(60);
   });
-  afterAll(() => w.context.db.sql.run('update migrated_by set version_3_until = null, version_2_until = null'));
+  afterAll(() =>
+    w.context.db.sql.run(
+      'update migrated_by set version_4_until = null, version_3_until = null, version_2_until = null',
+    ),
+  );
 
   test('it finds the groups that this one makes, and an error that one of them has told is not told again', async () => {
     const failed = reported('payment refused', 'charge');
@@ -192,7 +196,7 @@ describe('while the release before may run on the same stores', () => {
   test('after an upgrade over two versions, too, the other release finds what this one makes', async () => {
     await sideBySide(60, 60);
     const sent = event();
-    const [keyOfVersion3, keyOfVersion2] = earlierKeysOf(sent);
+    const [, keyOfVersion3, keyOfVersion2] = earlierKeysOf(sent);
     expect(keyOfVersion2).not.toBe(keyOfVersion3);
     await arrive(sent);
     const [made] = await groups();
@@ -205,7 +209,7 @@ describe('while the release before may run on the same stores', () => {
 
   test('events that the release before knows as one error are one, although this one can tell them apart', async () => {
     const [one, other] = [reported('payment refused', 'charge'), reported('payment refused', 'refund')];
-    expect(earlierKeysOf(one)[0]).toBe(earlierKeysOf(other)[0]);
+    expect(earlierKeysOf(one)[1]).toBe(earlierKeysOf(other)[1]);
     expect(groupEvent(one).key).not.toBe(groupEvent(other).key);
     await arrive(one);
     await arrive(other);

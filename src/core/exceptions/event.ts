@@ -49,6 +49,8 @@ export interface ExceptionValue {
   readonly mechanism: Mechanism | null;
   /** As sent: the outermost call first, the raising call last. Empty when there is no stack. */
   readonly frames: readonly Frame[];
+  /** The thread that raised it, by its id; absent where the client did not say. */
+  readonly threadId?: string | undefined;
 }
 
 export interface EventThread {
@@ -148,4 +150,11 @@ export function parseEvent(text: string): ExceptionEvent {
 /** The exception that reached the client: the last of the chain. */
 export function reportedException(event: ExceptionEvent): ExceptionValue | null {
   return event.exceptions.at(-1) ?? null;
+}
+
+/** The stack of an exception: its own, else that of the thread to which it refers. */
+export function framesOf(event: ExceptionEvent, { frames, threadId }: ExceptionValue): readonly Frame[] {
+  if (frames.length > 0 || threadId === undefined) return frames;
+  const threads = [...(event.thread === null ? [] : [event.thread]), ...(event.otherThreads ?? [])];
+  return threads.find(({ id }) => id === threadId)?.frames ?? [];
 }

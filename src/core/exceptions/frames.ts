@@ -1,12 +1,15 @@
 import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
-import { reportedException } from '#core/exceptions/event.ts';
+import { framesOf, reportedException } from '#core/exceptions/event.ts';
 import {
   ANONYMOUS,
+  earlierFunction,
+  earlierModule,
   stableFile,
   stableFunction,
   stableModule,
   stableScriptFunction,
 } from '#core/exceptions/generated_names.ts';
+import { isClosure, withoutRubyOwner } from '#core/exceptions/numbered_names.ts';
 
 /** The language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
@@ -23,10 +26,10 @@ const PACKAGE_MODULE =
 const APPLICATION_BUNDLE = /\/Containers\/Bundle\/Application\/[^/]+\/[^/]+\.app\/[^/]+$/i;
 
 /** Versions of the grouping whose keys are computed here; what they differ in says so. */
-export type KeyVersion = 3 | 4;
+export type KeyVersion = 3 | 4 | 5;
 
 /** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
-export function isInApp(frame: Frame, version: KeyVersion = 4): boolean {
+export function isInApp(frame: Frame, version: KeyVersion = 5): boolean {
   if (version !== 3 && APPLICATION_BUNDLE.test(frame.native?.package ?? '')) return true;
   if (frame.inApp === false) return false;
   const path = (frame.absPath ?? frame.filename ?? frame.native?.package ?? '').replaceAll('\\', '/');
@@ -47,17 +50,26 @@ interface FrameIdentity {
   readonly line: string;
   /** Whether it says more than the file. */
   readonly isNamed: boolean;
+  /** Whether several closures of one place may have this line. */
+  readonly isAmbiguous: boolean;
 }
 
 /** Null when nothing in the frame is stable. */
 function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
   const name =
-    (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame)) ?? nativeIdentity(frame);
-  const where = stableModule(frame.module) ?? fileIdentity(frame, { platform, isNamed: name !== null, version });
+    (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame, platform, version)) ??
+    nativeIdentity(frame);
+  const file = () => fileIdentity(frame, { platform, isNamed: name !== null, version });
+  const module = version < 5 ? earlierModule(frame.module) : stableModule(frame.module);
+  // Only some versions of Ruby and its client say which module a method belongs to.
+  const isByFile = version >= 5 && platform === 'ruby';
+  const where = isByFile ? (file() ?? module) : (module ?? file());
   const line = contextIdentity(frame, platform);
   const place = [where, name].filter((part) => part !== null).join(' in ');
   const parts = [place, line ?? ''].filter((part) => part !== '');
-  return parts.length === 0 ? null : { line: parts.join(': '), isNamed: name !== null || line !== null };
+  if (parts.length === 0) return null;
+  const isAmbiguous = line === null && !isScript(platform) && isClosure(frame.function, frame.module);
+  return { line: parts.join(': '), isNamed: name !== null || line !== null, isAmbiguous };
 }
 
 /** Whose functions every engine spells in its own way. */
@@ -86,8 +98,9 @@ function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version
 const FROM_A_PAGE = /^https?:\/\//;
 const FROM_A_BUNDLE = /^(?:https?|app|capacitor|file):\/\//;
 
-function namedFunction(frame: Frame): string | null {
-  const name = stableFunction(frame.function);
+function namedFunction(frame: Frame, platform: string, version: KeyVersion): string | null {
+  const stable = version < 5 ? earlierFunction(frame.function) : stableFunction(frame.function);
+  const name = stable !== null && version >= 5 && platform === 'ruby' ? withoutRubyOwner(stable) : stable;
   return name === null || name.endsWith(ANONYMOUS) || name === '<redacted>' ? null : name;
 }
 
@@ -111,7 +124,7 @@ export interface StackIdentity {
    * version 4 the call that raised is the last, though it was called before, and two closures of one function are two.
    */
   readonly lines: readonly string[];
-  /** Whether the call that raised has a name, or its line of source. */
+  /** Whether the call that raised has a name, or its line of source; and since version 5, whether that tells it from others. */
   readonly isRaiserNamed: boolean;
 }
 
@@ -127,7 +140,8 @@ export function stackIdentity(frames: readonly Frame[], platform: string, versio
   const once = [...new Map(calls)];
   const raiser = version === 3 || calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);
   const lines = [...once, ...raiser].map(([, line]) => line);
-  return { lines, isRaiserNamed: identities.at(-1)?.isNamed ?? false };
+  const last = identities.at(-1) ?? null;
+  return { lines, isRaiserNamed: last !== null && last.isNamed && (version < 5 || !last.isAmbiguous) };
 }
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
@@ -168,7 +182,12 @@ export function culpritOf(event: ExceptionEvent): Culprit | null {
 function stacksOf(event: ExceptionEvent): readonly (readonly Frame[])[] {
   const reported = reportedException(event);
   const causes = event.exceptions.slice(0, -1).reverse();
-  return [reported?.frames ?? [], ...causes.map((cause) => cause.frames), event.thread?.frames ?? [], event.stacktrace];
+  return [
+    reported === null ? [] : framesOf(event, reported),
+    ...causes.map((cause) => framesOf(event, cause)),
+    event.thread?.frames ?? [],
+    event.stacktrace,
+  ];
 }
 
 /** Ruby shows its built-in methods (`fetch`, `Integer`) as if they were written in the line that calls them. */

@@ -1,3 +1,5 @@
+import { ANONYMOUS_CLASS, NUMBERED } from '#core/exceptions/numbered_names.ts';
+
 type Rule = readonly [pattern: RegExp, replacement: string];
 
 /*
@@ -52,13 +54,14 @@ const GENERATED: readonly Rule[] = [
   [/<(\w+)>[bd]__\d+(?:_\d+)?/g, '$1'],
   // .NET names the assembly of a type argument with its version.
   [/(?:, [\w.-]{1,100})?, Version=\d[\d.]{0,40}(?:, Culture=[\w-]{1,20})?(?:, PublicKeyToken=\w{1,40})?/g, ''],
-  // PHP.
-  [/class@anonymous.*/s, 'class@anonymous'],
   // Packages under their version, addresses and digests.
   [/@v?\d+\.\d+[\w.+-]*/, ''],
   [/0x[0-9a-f]+/gi, '<hex>'],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,40}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
 ];
+
+/** PHP's anonymous classes as versions 3 and 4 of the grouping know them, with what is called of them. */
+const EARLIER: readonly Rule[] = [[/class@anonymous.*/s, 'class@anonymous']];
 
 /** Bundlers put a digest between the name of an asset and its extension, or name a chunk by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
@@ -77,7 +80,10 @@ const FILES: readonly Rule[] = [
 ];
 
 /** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
-export const stableFunction = remembering((name) => stable(name, SPELLINGS, GENERATED));
+export const stableFunction = remembering((name) => stable(name, NUMBERED, SPELLINGS, GENERATED));
+
+/** The same as versions 3 and 4 of the grouping know it. */
+export const earlierFunction = remembering((name) => stable(name, SPELLINGS, EARLIER, GENERATED));
 
 /**
  * A function of JavaScript as every engine names it: its own name, without what it belongs to. Null for one that has none,
@@ -97,8 +103,19 @@ function lastSegment(name: string): string | null {
   return plain?.split(/[./]/).at(-1)?.replace(/^#/, '') ?? null;
 }
 
-/** The name of a module, package or class. */
-export const stableModule = remembering((name) => stable(name, GENERATED));
+/** The name of a module, package or class in a stack. */
+export const stableModule = remembering((name) => stable(name, NUMBERED, GENERATED));
+
+/** The same as versions 3 and 4 of the grouping know it. */
+export const earlierModule = remembering((name) => stable(name, EARLIER, GENERATED));
+
+/** The type of an exception; null for none, or one of which a minifier has left nothing. */
+export const stableType = remembering((name) =>
+  MINIFIED_TYPE.test(name) ? null : stable(name, [ANONYMOUS_CLASS], GENERATED),
+);
+
+/** How Dart's compiler for the web shows types. */
+export const MINIFIED_TYPE = /^minified:/;
 
 /** The last segment of a path or an address, without the digests of the build. Null when there is none. */
 export const stableFile = remembering(stableFileOf);

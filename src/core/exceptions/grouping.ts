@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto';
 
-import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#core/exceptions/event.ts';
+import {
+  type EventThread,
+  type ExceptionEvent,
+  type ExceptionValue,
+  type Frame,
+  framesOf,
+} from '#core/exceptions/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
 import { plainEngineMessage, plainEngineType } from '#core/exceptions/engine_messages.ts';
 import { isInApp, isScript, type KeyVersion, stackIdentity } from '#core/exceptions/frames.ts';
-import { stableModule } from '#core/exceptions/generated_names.ts';
+import { earlierModule, stableType } from '#core/exceptions/generated_names.ts';
 import { keyOfVersion2 } from '#core/exceptions/grouping_v2/grouping.ts';
 import { maskVariables } from '#core/exceptions/masking.ts';
+import { ANONYMOUS_CLASS } from '#core/exceptions/numbered_names.ts';
+import { withoutRubyDetail } from '#core/exceptions/readable_message.ts';
 
 /** Raised whenever the same event may get another key; a group keeps the version it was made with. */
-export const GROUPING_VERSION = 4;
+export const GROUPING_VERSION = 5;
 
 /** Hashed with the parts since version 3: an event whose parts a later version left as they were keeps its key. */
 const KEY_FORMAT = 3;
@@ -58,7 +66,7 @@ export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableM
  * Version 2 knew it as it was sent, its frames not mapped.
  */
 export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
-  return [keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
+  return [keyOf(partsOf(event, 4)), keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
 }
 
 /** The key of a group for what a person has split off: of events that had this key before. */
@@ -129,9 +137,13 @@ function isReportedMessage(event: ExceptionEvent): boolean {
  * say. Causes that say the same count once.
  */
 function chainParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
-  const frames = event.exceptions.flatMap((exception) => exception.frames);
+  const exceptions =
+    version < 5
+      ? event.exceptions
+      : event.exceptions.map((exception) => ({ ...exception, frames: framesOf(event, exception) }));
+  const frames = exceptions.flatMap((exception) => exception.frames);
   const onlyInApp = frames.some((frame) => isInApp(frame, version));
-  const said = event.exceptions.map((exception) => ({
+  const said = exceptions.map((exception) => ({
     exception,
     part: exceptionPart(exception, { platform: event.platform, onlyInApp, version }),
   }));
@@ -178,7 +190,7 @@ interface ChainRules {
 }
 
 function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version }: ChainRules): GroupingPart {
-  const type = typeIdentity(exception, platform);
+  const type = typeIdentity(exception, platform, version);
   const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame, version)) : exception.frames;
   const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform, version);
   if (isRaiserNamed && !isWhereReported(exception, platform)) {
@@ -187,7 +199,7 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version
   if (frames.length === 0 && exception.frames.length > 0 && type.length > 0) {
     return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
   }
-  const value = textIdentity(isScript(platform) ? plainEngineMessage(exception.value ?? '') : exception.value);
+  const value = textIdentity(valueToCount(exception, platform, version));
   const said = value === null ? [] : [`value ${value}`];
   const because = isWhereReported(exception, platform)
     ? 'the message, and the calls that led to its report'
@@ -195,9 +207,20 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version
   return { strategy: 'exception', because, lines: [...type, ...calls, ...said] };
 }
 
+/** The value without what an engine, a version of a language or a build puts into it. */
+function valueToCount({ type, value }: ExceptionValue, platform: string, version: KeyVersion): string | null {
+  if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, version < 5 ? '$&' : '<name>');
+  if (value === null || version < 5) return value;
+  return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS);
+}
+
+/** How Dart's compiler for the web shows types. */
+const MINIFIED_NAMES = /\bminified:\w{1,40}/g;
+
 /** One or two letters are what a minifier calls a class. */
-function typeIdentity({ type, mechanism }: ExceptionValue, platform: string): readonly string[] {
-  const name = mechanism?.synthetic === true ? null : stableModule(type);
+function typeIdentity({ type, mechanism }: ExceptionValue, platform: string, version: KeyVersion): readonly string[] {
+  const stable = version < 5 ? earlierModule : stableType;
+  const name = mechanism?.synthetic === true ? null : stable(type);
   if (name === null || (isScript(platform) && /^[\w$]{1,2}$/.test(name))) return [];
   return [`type ${isScript(platform) ? plainEngineType(name) : name}`];
 }

@@ -1,6 +1,6 @@
 /** Phrases that senders use when they have no message. */
 const EMPTY_MESSAGES =
-  /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+)[.!]?$/i;
+  /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+|instance of 'minified:\w{1,40}')[.!]?$/i;
 
 /** What runtimes and frameworks put before the message itself. */
 const PREAMBLES =
@@ -68,4 +68,21 @@ function plainLine(line: string): string {
     .replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '')
     .replaceAll(/[\s\p{Cc}\u202A-\u202E\u2066-\u2069]+/gu, ' ')
     .trim();
+}
+
+const MARKED_PLACE = /^\s+\^[\^~ ]*$/;
+
+/**
+ * The message of an error of Ruby without what `detailed_message` adds: the type behind its first line, and the line of
+ * source that raised it, with the mark below. Other messages stay as they are.
+ */
+export function withoutRubyDetail(text: string, type: string | null): string {
+  const lines = text.split('\n');
+  const [first = ''] = lines;
+  const said = ` (${type ?? ''})`;
+  const plain = first.replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '');
+  const marked = lines.findIndex((line) => MARKED_PLACE.test(line));
+  if (type === null || !plain.endsWith(said)) return text;
+  const rest = marked < 2 ? lines.slice(1) : [...lines.slice(1, marked - 1), ...lines.slice(marked + 1)];
+  return [plain.slice(0, -said.length), ...rest].join('\n').trimEnd();
 }

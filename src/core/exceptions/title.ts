@@ -1,8 +1,10 @@
 import type { ExceptionEvent, ExceptionValue } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
 import { culpritOf } from '#core/exceptions/frames.ts';
+import { MINIFIED_TYPE } from '#core/exceptions/generated_names.ts';
 import { maskUnique } from '#core/exceptions/masking.ts';
-import { firstLine, readableMessage } from '#core/exceptions/readable_message.ts';
+import { ANONYMOUS_CLASS } from '#core/exceptions/numbered_names.ts';
+import { firstLine, readableMessage, withoutRubyDetail } from '#core/exceptions/readable_message.ts';
 
 /** What a title is made of. A group keeps its first event's, and puts its pattern in the place of the message. */
 export interface Headline {
@@ -60,7 +62,8 @@ function typeToShow({ type, value, module, mechanism }: ExceptionValue): string 
 const ANNOUNCEMENTS = /^(?:fetch failed|All promises were rejected)$/;
 
 function messageToShow(event: ExceptionEvent, exception: ExceptionValue, type: string | null): string | null {
-  const message = withoutType(readableMessage(exception.value), [exception.type, type]);
+  const value = exception.value === null ? null : withoutRubyDetail(exception.value, exception.type);
+  const message = withoutType(readableMessage(value), [exception.type, type]);
   if (message !== null && !ANNOUNCEMENTS.test(message)) return message;
   const causes = event.exceptions.slice(0, event.exceptions.indexOf(exception));
   const cause = causes.map(({ value }) => readableMessage(value)).findLast((text) => text !== null) ?? null;
@@ -81,8 +84,8 @@ const EMPTY_TYPES =
 
 /** `java.lang.IllegalStateException`, `App\Exceptions\PaymentFailed`, `*net.OpError` as people say them. */
 function shortType(type: string | null, module: string | null): string | null {
-  const text = firstLine(type ?? '');
-  if (text === '' || EMPTY_TYPES.test(text)) return null;
+  const text = firstLine((type ?? '').replace(...ANONYMOUS_CLASS));
+  if (text === '' || EMPTY_TYPES.test(text) || MINIFIED_TYPE.test(text)) return null;
   if (/^\*?runtime\.\w*[eE]rror\w*$/.test(text)) return 'panic';
   // Python's re, struct and socket call theirs so.
   if (text === 'error' && module !== null) return `${module.split('.').at(-1) ?? module}.error`;

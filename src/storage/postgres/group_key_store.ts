@@ -78,9 +78,19 @@ const FIND_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant 
   db
     .selectFrom('migrated_by')
     .select((eb) =>
-      eb.case().when('version_2_until', '>', now).then(sql.lit<number>(2)).else(sql.lit<number>(3)).end().as('version'),
+      eb
+        .case()
+        .when('version_2_until', '>', now)
+        .then(sql.lit<number>(2))
+        .when('version_3_until', '>', now)
+        .then(sql.lit<number>(3))
+        .else(sql.lit<number>(4))
+        .end()
+        .as('version'),
     )
-    .where((eb) => eb.or([eb('version_2_until', '>', now), eb('version_3_until', '>', now)])),
+    .where((eb) =>
+      eb.or([eb('version_2_until', '>', now), eb('version_3_until', '>', now), eb('version_4_until', '>', now)]),
+    ),
 );
 
 /** Which group an event belongs to where that is more than its own key: earlier versions, merged groups, templates. */

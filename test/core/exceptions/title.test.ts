@@ -312,3 +312,29 @@ test("a group's pattern takes the place of the message", () => {
     'ValueError in inner (shop.py)',
   );
 });
+
+test.each([
+  ['RuntimeError', 'no stock (RuntimeError)', 'RuntimeError: no stock'],
+  ['RuntimeError', 'no stock (RuntimeError)\n\n    raise "no stock"\n    ^^^^^', 'RuntimeError: no stock'],
+  ['Shop::Declined', 'card 4 (Shop::Declined)\nby the bank', 'Shop::Declined: card 4'],
+  [
+    'NameError',
+    '\u001B[1mno x (\u001B[1;4mNameError\u001B[m\u001B[1m)\u001B[m\n\n  x\n  ^\nDid you mean?  y',
+    'NameError: no x',
+  ],
+  ['ArgumentError', 'bad price: (ArgumentError)\n\n    sell(x)\n        ^^^', 'ArgumentError: bad price'],
+  ['RuntimeError', 'no stock (TypeError)', 'RuntimeError: no stock (TypeError)'],
+])("Ruby's detail is no part of a title: %s, %j", (type, value, title) => {
+  expect(titleOfError(type, value)).toBe(title);
+});
+
+test('names that a compiler made up are no part of a title', () => {
+  expect(titleOfError('minified:kP', 'Bad state: no element')).toBe('Bad state: no element');
+  expect(titleOfError('DomainException@anonymous\uFFFD/srv/releases/7/Run.php:12$0', 'refused')).toBe(
+    'DomainException@anonymous: refused',
+  );
+  const exceptions = [
+    exceptionOf('minified:kP', "Instance of 'minified:kP'", { frames: [frameOf({ function: 'pay' })] }),
+  ];
+  expect(titleOfEvent(eventOf({ exceptions }))).toBe('Event without a message in pay');
+});

@@ -6,6 +6,7 @@ import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import keysOfVersion2 from '#test/ingest/golden/version_2_keys.json' with { type: 'json' };
 import keysOfVersion3 from '#test/ingest/golden/version_3_keys.json' with { type: 'json' };
+import keysOfVersion4 from '#test/ingest/golden/version_4_keys.json' with { type: 'json' };
 import { decode, type ReadDelivery, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const recordings = readRecordings();
@@ -42,6 +43,13 @@ test.each(Object.entries(keysOfVersion2))(
 
 test.each(Object.entries(keysOfVersion3))(
   'events of %s are still found by the keys that version 3 gave them',
+  (name, keys) => {
+    expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event)[1])).toEqual(keys);
+  },
+);
+
+test.each(Object.entries(keysOfVersion4))(
+  'events of %s are still found by the keys that version 4 gave them',
   (name, keys) => {
     expect(deliveries.get(name)!.events.map((event) => earlierKeysOf(event)[0])).toEqual(keys);
   },

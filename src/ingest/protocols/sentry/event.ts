@@ -85,6 +85,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   const sdk = asObject(payload['sdk']);
   const variables = new FrameVariables();
   const images = asImages(payload['debug_meta']);
+  const exceptions = asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables, images);
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
     eventId: context.eventId,
@@ -101,8 +102,8 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     tags: asTags(payload['tags']),
     message: message.text,
     messageTemplate: message.template,
-    exceptions: asExceptions(payload['exception'] ?? payload['sentry.interfaces.Exception'], variables, images),
-    ...asThreads(payload['threads'], variables, images),
+    exceptions,
+    ...asThreads(payload['threads'], variables, images, exceptions.at(-1)?.threadId),
     stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables, images),
     breadcrumbs: asList(payload['breadcrumbs'])
       .slice(-BREADCRUMBS_MAX)

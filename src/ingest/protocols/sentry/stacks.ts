@@ -20,7 +20,7 @@ const CONTEXT_LINES_MAX = 20;
 const VALUE_LENGTH_MAX = 8_192;
 
 /**
- * The chain as sent, root cause first. An entry that says nothing is left out; of a very long chain the ends stay. The
+ * The chain, root cause first: as sent, unless the exceptions refer to each other in another order. An entry that says nothing is left out; of a very long chain the ends stay. The
  * exception that reached the client keeps its variables first.
  */
 export function asExceptions(
@@ -28,7 +28,7 @@ export function asExceptions(
   variables: VariableReader,
   images: readonly NativeImage[] = [],
 ): readonly ExceptionValue[] {
-  const entries = asList(value)
+  const entries = inCausalOrder(asList(value))
     .toReversed()
     .map((entry) => asException(entry, variables, images))
     .filter((exception) => exception !== null)
@@ -64,9 +64,36 @@ function asException(
     module: asText(object['module'], NAME_LENGTH_MAX),
     mechanism: asMechanism(object['mechanism']),
     frames: asFrames(object['stacktrace'] ?? object['raw_stacktrace'], variables, images),
+    threadId: asText(object['thread_id'], NAME_LENGTH_MAX) ?? undefined,
   };
   const saysNothing = exception.type === null && exception.value === null && exception.frames.length === 0;
   return saysNothing ? null : exception;
+}
+
+/**
+ * Each exception before the one that it belongs to, as `exception_id` and `parent_id` say. What is in that order already
+ * stays as it is, and so does a chain in which some have no id, or hold each other.
+ */
+function inCausalOrder(entries: readonly unknown[]): readonly unknown[] {
+  const places = new Map<unknown, number>();
+  const parents = entries.map((entry, at): unknown => {
+    const mechanism = asObject(asObject(entry)?.['mechanism']);
+    const id = mechanism?.['exception_id'];
+    if (typeof id === 'number') places.set(id, at);
+    return mechanism?.['parent_id'];
+  });
+  const parentOf = (at: number): number | undefined => places.get(parents[at]);
+  const isOrdered = entries.every((_, at) => (parentOf(at) ?? entries.length) > at);
+  if (isOrdered || places.size < entries.length) return entries;
+  const children = Map.groupBy(entries.keys(), parentOf);
+  const ordered: unknown[] = [];
+  // The parent first, so that a chain of any length is walked without recursion; reversed in the end.
+  const waiting = [...(children.get(undefined) ?? [])].toReversed();
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    ordered.push(entries[at]);
+    waiting.push(...(children.get(at) ?? []).toReversed());
+  }
+  return ordered.length === entries.length ? ordered.toReversed() : entries;
 }
 
 /** Those with fields of their own. */
@@ -167,19 +194,20 @@ const OTHER_FRAMES_MAX = 2_000;
 const OTHER_FRAMES_EACH_MAX = 60;
 
 /**
- * The one thread that tells the story: the only crashed one, else the only current one, else the only one with a
+ * The one thread that tells the story: the one to which the exception refers, else the only crashed one, else the only current one, else the only one with a
  * stack; null when several could. And all others, without code.
  */
 export function asThreads(
   value: unknown,
   variables: VariableReader,
   images: readonly NativeImage[] = [],
+  raisedBy: string | undefined = undefined,
 ): EventThreads {
   const threads = asList(value)
     .map(asObject)
     .filter((thread) => thread !== null)
     .slice(0, THREADS_MAX);
-  const told = mainThreadOf(threads);
+  const told = threads.find((thread) => isNamed(thread, raisedBy)) ?? mainThreadOf(threads);
   const others = threads.filter((thread) => thread !== told).slice(0, OTHER_THREADS_MAX);
   let left = OTHER_FRAMES_MAX;
   const otherThreads = others.map((thread) => {
@@ -193,6 +221,10 @@ export function asThreads(
     thread: told === null ? null : asThread(told, asFrames(told['stacktrace'], variables, images)),
     otherThreads: otherThreads.length === 0 ? undefined : otherThreads,
   };
+}
+
+function isNamed(thread: JsonObject, id: string | undefined): boolean {
+  return id !== undefined && asText(thread['id'], NAME_LENGTH_MAX) === id;
 }
 
 function mainThreadOf(threads: readonly JsonObject[]): JsonObject | null {

@@ -105,6 +105,7 @@ export const MigratedByEntity = defineEntity({
     /** Until when a release that groups events by an earlier version may run beside this one; null where there was none. */
     version2Until: instant().name('version_2_until').strictNullable(),
     version3Until: instant().name('version_3_until').strictNullable(),
+    version4Until: instant().name('version_4_until').strictNullable(),
   },
 });
 

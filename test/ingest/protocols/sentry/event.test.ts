@@ -2,6 +2,7 @@ import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { culpritOf } from '#core/exceptions/frames.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
@@ -53,6 +54,45 @@ test('lines of code come without their ends, which Ruby sends', () => {
     preContext: ['def sell', ''],
     contextLine: '  pay',
     postContext: ['end'],
+  });
+});
+
+describe('references between exceptions', () => {
+  const linked = (type: string, id: number, parent?: number) => ({
+    type,
+    mechanism: { type: 'chained', exception_id: id, ...(parent !== undefined && { parent_id: parent }) },
+  });
+  const typesOf = (...values: readonly object[]) =>
+    normalise({ exception: { values } }).exceptions.map(({ type }) => type);
+
+  test('bring each cause before what it caused, whatever the order in which they were sent', () => {
+    const [save, io, disk] = [linked('SaveFailed', 0), linked('IOError', 1, 0), linked('DiskFull', 2, 1)];
+    for (const sent of [
+      [disk, io, save],
+      [save, io, disk],
+      [io, save, disk],
+    ]) {
+      expect(typesOf(...sent)).toEqual(['DiskFull', 'IOError', 'SaveFailed']);
+    }
+  });
+
+  test.each([
+    ['in order already', [linked('B', 2, 0), linked('A', 1, 0), linked('Group', 0)]],
+    ['some of which have no id', [linked('Group', 0), { type: 'X' }, linked('A', 1, 0)]],
+    ['that hold each other', [linked('A', 0, 1), linked('B', 1, 0)]],
+  ])('leave exceptions as they were sent: %s', (_how, values) => {
+    expect(typesOf(...values)).toEqual(values.map(({ type }) => type));
+  });
+
+  test('show the thread that raised the exception, although none is flagged', () => {
+    const thread = (id: number, name: string) => ({ id, stacktrace: { frames: [{ ...frame, function: name }] } });
+    const event = normalise({
+      exception: { type: 'ANR', thread_id: 1039 },
+      threads: { values: [thread(1040, 'wait'), thread(1039, 'query'), { id: 1, crashed: true }] },
+    });
+    expect(event.thread).toMatchObject({ id: '1039', frames: [{ function: 'query' }] });
+    expect(event.exceptions).toMatchObject([{ type: 'ANR', threadId: '1039' }]);
+    expect(culpritOf(event)?.label).toBe('query (views.py)');
   });
 });
 
