@@ -1,3 +1,4 @@
+import { isSecretName } from '#core/exceptions/secret_names.ts';
 import { replaceTokens } from '#core/exceptions/token_forms.ts';
 
 /*
@@ -7,118 +8,6 @@ import { replaceTokens } from '#core/exceptions/token_forms.ts';
 
 export const FILTERED = '[filtered]';
 
-/** Words that alone make a name secret, unless the next word shows that the value only describes a secret. */
-const SECRET_WORDS: ReadonlySet<string> = new Set([
-  'auth',
-  'authorization',
-  'bearer',
-  'cookie',
-  'cookies',
-  'credential',
-  'credentials',
-  'csrf',
-  'cvc',
-  'cvv',
-  'jwt',
-  'passphrase',
-  'passwd',
-  'password',
-  'passwords',
-  'passwort',
-  'pin',
-  'pwd',
-  'secret',
-  'secrets',
-  'sid',
-  'sig',
-  'signature',
-  'ssn',
-  'token',
-  'xsrf',
-  'pass',
-  'mypass',
-  'userpass',
-  'cardnumber',
-  'sessionid',
-  'phpsessid',
-  'jsessionid',
-  'otp',
-]);
-/** Of those, the ones that mean much else in the midst of a name: `pass_rate`, `auth_flow`. */
-const LAST_WORDS: ReadonlySet<string> = new Set(['auth', 'pass', 'pin', 'sid', 'sig', 'otp', 'secrets', 'cookies']);
-const SECRET_PAIRS: ReadonlySet<string> = new Set([
-  'api key',
-  'access key',
-  'secret key',
-  'private key',
-  'card number',
-  'session id',
-  'signing key',
-  'account key',
-  'encryption key',
-  'service key',
-  'shared key',
-  'webhook key',
-  'master key',
-  'session key',
-]);
-/** Written as one word. */
-const SECRET_ENDINGS = /(?:password|passwd|secret|token|(?:api|access|secret|private)key|sessionid)$/;
-/** `token_count`, `secret_name`: about a secret, and none. */
-const ABOUT: ReadonlySet<string> = new Set([
-  'count',
-  'counts',
-  'expired',
-  'expires',
-  'expiry',
-  'index',
-  'length',
-  'limit',
-  'name',
-  'names',
-  'policy',
-  'size',
-  'type',
-  'ttl',
-  'url',
-  'usage',
-  'used',
-  'valid',
-  'version',
-  'at',
-  'in',
-  'strength',
-  'reset',
-]);
-
-const NAME_LENGTH_MAX = 100;
-const NAMES_REMEMBERED_MAX = 4_000;
-const judged = new Map<string, boolean>();
-
-/** Whether what stands under this name is kept as `[filtered]`: `X-Api-Key`, `dbPassword`, `refresh_token`. */
-export function isSecretName(name: string): boolean {
-  if (name.length > NAME_LENGTH_MAX) return isSecretName(name.slice(-NAME_LENGTH_MAX));
-  let isSecret = judged.get(name);
-  if (isSecret === undefined) {
-    if (judged.size >= NAMES_REMEMBERED_MAX) judged.clear();
-    judged.set(name, (isSecret = judge(name)));
-  }
-  return isSecret;
-}
-
-function judge(name: string): boolean {
-  const words = name
-    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, ' ')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '');
-  return words.some((word, index) => {
-    const next = words[index + 1] ?? '';
-    if (ABOUT.has(next) || (LAST_WORDS.has(word) && next !== '')) return false;
-    return SECRET_WORDS.has(word) || SECRET_PAIRS.has(`${word} ${next}`) || SECRET_ENDINGS.test(word);
-  });
-}
-
 /** What the characters of a text may be part of. A dash joins words and digits alike. */
 const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -127,7 +16,7 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   if (/[A-Za-z_]/.test(char)) return WORD;
   if (char === '-') return WORD | SPACER;
   if (char === ' ') return SPACER;
-  return /[=:@<]/.test(char) ? MARK : 0;
+  return /[=:@<([]/.test(char) ? MARK : 0;
 });
 const RUN_LEAST = 16;
 /** `-----BEGIN`. */
@@ -207,52 +96,100 @@ function withoutKeyBlocks(text: string): string {
   return parts.join('');
 }
 
-/** `token=…`, `"password": "…"`, `X-Api-Key: …`, `https://user:password@host`. */
-const ASSIGNED = /(?<![\w.%[\]-])(\\?["']?)([\w.%[\]-]{2,100})\1(=|: ?)(\\?["'])?/g;
+/** `token=…`, `"password": "…"`, `:password=>"…"`, `X-Api-Key: …`; of a value the letters before its quote, as in `b'…'`. */
+const ASSIGNED =
+  /(?<![\w.%[\]-])(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
+/** `('password', '…')`, as Python shows pairs. */
+const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
+/** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
+const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
-const QUOTED_END = /(?<!\\)["']/g;
-/** Within a text that is quoted itself. */
-const ESCAPED_END = /\\["']/g;
 /** `<password>…</password>`. */
 const ELEMENT = /<([\w:.-]{2,100})>[^<]{1,4000}<\/\1>/g;
 const LINE_END = /[\r\n"']/g;
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
 
 function withoutNamed(text: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  ASSIGNED.lastIndex = 0;
-  for (let match = ASSIGNED.exec(text); match !== null; match = ASSIGNED.exec(text)) {
-    const [whole, nameQuote = '', name = '', sign = '', quote] = match;
-    const from = match.index + whole.length;
-    if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
-    const isHeader = sign !== '=' && quote === undefined && HEADER_NAME.test(name);
-    const ending = endingOf(quote, isHeader);
-    ending.lastIndex = from;
-    const end = ending.exec(text)?.index ?? text.length;
-    const value = text.slice(from, end);
-    // `Invalid token: expected a name` describes an error and reveals no secret.
-    const isAssigned = sign === '=' || isHeader || nameQuote !== '' || seemsRandom(value);
-    if (value === '' || !isAssigned) continue;
-    parts.push(text.slice(at, from), FILTERED);
-    at = end;
-    ASSIGNED.lastIndex = Math.max(end, from);
-  }
-  const assigned = at === 0 ? text : parts.join('') + text.slice(at);
-  const clean = assigned.includes('</')
-    ? assigned.replace(ELEMENT, (whole: string, name: string) =>
+  const assigned = withoutValues(text, ASSIGNED);
+  const paired = /[([] ?\\{0,7}["']/.test(assigned) ? withoutValues(assigned, PAIRED) : assigned;
+  const parted = paired.includes('name="')
+    ? paired.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
+    : paired;
+  const clean = parted.includes('</')
+    ? parted.replace(ELEMENT, (whole: string, name: string) =>
         isSecretName(name) ? `<${name}>${FILTERED}</${name}>` : whole,
       )
-    : assigned;
+    : parted;
   if (!clean.includes('://')) return clean;
   const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
   return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
 }
 
-function endingOf(quote: string | undefined, isHeader: boolean): RegExp {
-  if (quote === undefined) return isHeader ? LINE_END : VALUE_END;
-  return quote.length > 1 ? ESCAPED_END : QUOTED_END;
+function withoutValues(text: string, form: RegExp): string {
+  const parts: string[] = [];
+  let at = 0;
+  form.lastIndex = 0;
+  for (let match = form.exec(text); match !== null; match = form.exec(text)) {
+    const [whole, nameQuote = '', name = '', sign = '', quote] = match;
+    const from = match.index + whole.length;
+    if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
+    const isHeader = sign.startsWith(':') && quote === undefined && HEADER_NAME.test(name);
+    // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret.
+    const mayDescribe = sign.startsWith(':') || (/^ .* $/.test(sign) && /^token$/i.test(name));
+    const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));
+    const end = endOfValue(text, { from, quote, isHeader, mayBeList: isAssigned });
+    const value = text.slice(from, end);
+    // `password == other` compares.
+    if (value === '' || value.startsWith('=') || (!isAssigned && !seemsRandom(value))) continue;
+    parts.push(text.slice(at, from), FILTERED);
+    at = end;
+    form.lastIndex = Math.max(end, from);
+  }
+  return at === 0 ? text : parts.join('') + text.slice(at);
+}
+
+interface ValuePlace {
+  readonly from: number;
+  /** With the backslashes before it, of a text within texts. */
+  readonly quote: string | undefined;
+  readonly isHeader: boolean;
+  readonly mayBeList: boolean;
+}
+
+function endOfValue(text: string, { from, quote, isHeader, mayBeList }: ValuePlace): number {
+  if (quote !== undefined) return endOfQuoted(text, from, quote);
+  if (mayBeList && !isHeader && /[[{(]/.test(text[from] ?? '')) return endOfBrackets(text, from);
+  const ending = isHeader ? LINE_END : VALUE_END;
+  ending.lastIndex = from;
+  return ending.exec(text)?.index ?? text.length;
+}
+
+/** Where the quote stands again, not itself escaped. */
+function endOfQuoted(text: string, from: number, quote: string): number {
+  for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
+    if (at === from || text[at - 1] !== '\\') return at;
+  }
+  return text.length;
+}
+
+/** Behind a list or an object, whatever brackets its texts hold; the end of the text for one that was cut off. */
+function endOfBrackets(text: string, from: number): number {
+  let depth = 0;
+  let quote = '';
+  for (let at = from; at < text.length; at += 1) {
+    const char = text[at] ?? '';
+    if (quote !== '') {
+      if (char === quote && text[at - 1] !== '\\') quote = '';
+    } else if (char === '"' || char === "'") {
+      if (text[at - 1] !== '\\') quote = char;
+    } else if (/[[{(]/.test(char)) depth += 1;
+    else if (/[\]})]/.test(char)) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return text.length;
 }
 
 /** Long, and not made of words. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import { isSecretName, withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
+import { isSecretName } from '#core/exceptions/secret_names.ts';
+import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
 import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 const F = '[filtered]';
@@ -43,6 +44,24 @@ test.each([
   ['card 4111 1111 1111 1111 refused', 'card [card number] refused'],
   ['card 5500-0000-0000-0004, 340000000000009', 'card [card number], [card number]'],
   [`token: ${x(32)}`, `token: ${F}`],
+  ['password1=hunter2&new_password2=x&pin_code=1234&page=2', `password1=${F}&new_password2=${F}&pin_code=${F}&page=2`],
+  ['{"otp_code": 123456, "cvv2":"123", "n": 2}', `{"otp_code": ${F}, "cvv2":"${F}", "n": 2}`],
+  ['{"passwords": ["a]", "b"], "n": 2}', `{"passwords": ${F}, "n": 2}`],
+  ['{"credentials":{"user":"x","list":[1]},"n":2}', `{"credentials":${F},"n":2}`],
+  [String.raw`{"body":"{\"password1\":\"hun,ter2\"}"}`, String.raw`{"body":"{\"password1\":\"[filtered]\"}"}`],
+  [String.raw`{\\\"security_code\\\":\\\"12\\\"}`, String.raw`{\\\"security_code\\\":\\\"[filtered]\\\"}`],
+  ["<QueryDict: {'password1': ['hunter2'], 'page': ['2']}>", `<QueryDict: {'password1': ${F}, 'page': ['2']}>`],
+  ["OrderedDict([('password1', 'hunter2'), ('page', '2')])", `OrderedDict([('password1', '${F}'), ('page', '2')])`],
+  ["{'password': b'hunter2'}", `{'password': b'${F}'}`],
+  ['{:password1=>"hunter2", "pin_code" => "1"}', `{:password1=>"${F}", "pin_code" => "${F}"}`],
+  ['[password1] => hunter2\n[page] => 2', `[password1] => ${F}\n[page] => 2`],
+  ["update users set password1 = 'hunter2' where id = 2", `update users set password1 = '${F}' where id = 2`],
+  [
+    'Content-Disposition: form-data; name="password1"\r\n\r\nhunter2\r\n--b\r\nname="page"\r\n\r\n2',
+    `Content-Disposition: form-data; name="password1"\r\n\r\n${F}\r\n--b\r\nname="page"\r\n\r\n2`,
+  ],
+  ['token = "abc" and password = hunter2', `token = "${F}" and password = ${F}`],
+  ['<password1>hunter2</password1>', `<password1>${F}</password1>`],
 ])('%j is kept as %j', (text, clean) => {
   expect(withoutSecrets(text)).toBe(clean);
   expect(withoutSecrets(clean), 'once clean it stays as it is').toBe(clean);
@@ -67,6 +86,11 @@ test.each([
   'skipping sk-learn and eyJ alone',
   '-----BEGIN CERTIFICATE-----\nMIIC\n-----END CERTIFICATE-----',
   'handle_request_with_a_very_long_name_that_says_nothing',
+  'token == other && password => ',
+  'SyntaxError: Unexpected token = in JSON at position 3',
+  'Unexpected token => at app.js',
+  'cookie_consent_version=3&password_min_length=8&status_code=200',
+  "('page', 'password')",
   'auth_url=https://x.test tokenizer=bpe secretary=Bob',
 ])('%j stays as it is', (text) => {
   expect(withoutSecrets(text)).toBe(text);
@@ -112,6 +136,47 @@ describe('a name', () => {
     'password_reset_token',
     'STRIPE_SECRET_KEY',
     'credentials',
+    'password1',
+    'new_password2',
+    'newPassword2',
+    'old_password',
+    'password_confirmation',
+    'passwordConfirm',
+    'password2_hash',
+    'password_reset_code',
+    'pin_code',
+    'pinCode',
+    'PIN2',
+    'otp_code',
+    'otp1',
+    'security_code',
+    'securityCode',
+    'verification_code',
+    '2fa_code',
+    'cvv2',
+    'card_cvc2',
+    'auth_code',
+    'auth_header',
+    'passcode',
+    'pass_phrase',
+    'pass1',
+    'api_key_2',
+    'APIKey',
+    'apiKeys',
+    'access_tokens',
+    'recovery_codes',
+    'token2',
+    'secret_value',
+    'Cookie2',
+    'cookie_header',
+    'cc_number',
+    'credit_card',
+    'csrfmiddlewaretoken',
+    'csrftoken',
+    'app_key',
+    'contraseña',
+    'user%5Bpassword1%5D',
+    'form[new_password1]',
   ])('%s is a secret', (name) => expect(isSecretName(name)).toBe(true));
 
   test.each([
@@ -143,6 +208,32 @@ describe('a name', () => {
     'token_expiry',
     'primary_key',
     'sort_key',
+    'cookie_consent_version',
+    'cookie_banner',
+    'cookieConsent',
+    'tokens_used',
+    'token_type_hint',
+    'token_expires_in',
+    'password_changed_at',
+    'password_min_length',
+    'has_password',
+    'signature_algorithm',
+    'status_code',
+    'error_code',
+    'zip_code',
+    'country_code',
+    'code',
+    'code2',
+    'promo_code',
+    'pinned2',
+    'shipping_code',
+    'compass1',
+    'otp_attempts',
+    'card_type',
+    'credit_card_type',
+    'sha256',
+    'base64',
+    'oauth2_provider',
   ])('%s is none', (name) => expect(isSecretName(name)).toBe(false));
 });
 

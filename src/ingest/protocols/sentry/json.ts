@@ -1,5 +1,6 @@
 import type { Json } from '#core/exceptions/event.ts';
-import { FILTERED, isSecretName, withoutSecrets } from '#core/exceptions/secrets.ts';
+import { isSecretName } from '#core/exceptions/secret_names.ts';
+import { FILTERED, withoutSecrets } from '#core/exceptions/secrets.ts';
 import { readBounded } from '#ingest/protocols/sentry/bounded_json.ts';
 import { endOfString, surveyJson } from '#kernel/json_survey.ts';
 
@@ -149,7 +150,7 @@ function copy(value: unknown, depth: number, budget: JsonBudget): Json {
   if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null;
   if (depth >= DEPTH_MAX) return '…';
   if (Array.isArray(value)) return copyList(value, depth, budget);
-  const entries = Object.entries(value).slice(0, ENTRIES_MAX);
+  const entries = Object.entries(namedValue(value) ?? value).slice(0, ENTRIES_MAX);
   return Object.fromEntries(
     entries.map(([name, entry]) => [
       asText(name, NAME_LENGTH_MAX) ?? '',
@@ -166,10 +167,19 @@ function plainNumber(value: number): Json {
   return clean === text ? value : clean;
 }
 
+/** Fields also come as `{ "name": "password1", "value": "…" }`: such an object without its value, null for any other. */
+function namedValue(object: object): object | null {
+  const { name, key, value } = object as { readonly name?: unknown; readonly key?: unknown; readonly value?: unknown };
+  if (value === undefined || value === null || value === '') return null;
+  const isSecret = [name, key].some((text) => typeof text === 'string' && isSecretName(text));
+  return isSecret ? { ...object, value: FILTERED } : null;
+}
+
 /** Headers also come as pairs: `["Cookie", "…"]`. */
 function copyList(list: readonly unknown[], depth: number, budget: JsonBudget): Json {
   const [name, value] = list;
-  const isSecretPair = list.length === 2 && typeof name === 'string' && typeof value === 'string' && isSecretName(name);
+  const isValue = typeof value === 'string' || typeof value === 'number';
+  const isSecretPair = list.length === 2 && typeof name === 'string' && isValue && isSecretName(name);
   const entries = isSecretPair ? [name, FILTERED] : list.slice(0, ENTRIES_MAX);
   return entries.map((entry) => copy(entry, depth + 1, budget));
 }

@@ -1,6 +1,7 @@
 import type { EventUser } from '#core/exceptions/event.ts';
 import type { Level } from '#core/exceptions/level.ts';
-import { FILTERED, isSecretName } from '#core/exceptions/secrets.ts';
+import { isSecretName } from '#core/exceptions/secret_names.ts';
+import { FILTERED } from '#core/exceptions/secrets.ts';
 import { Temporal } from '#kernel/time.ts';
 
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';

@@ -411,3 +411,25 @@ test('any JSON in any field makes an event that has a group and a title', () => 
     { numRuns: slowRuns(2_000) },
   );
 });
+
+test('a secret is left out by its name wherever its value stands', () => {
+  const secrets = { password1: 'hunter2', new_password2: 'hunter2', pin_code: 1234, nested: { otp_code: 'hunter2' } };
+  const event = normalise({
+    exception: {
+      ...error,
+      stacktrace: { frames: [{ ...frame, vars: { ...secrets, form: JSON.stringify(secrets) } }] },
+    },
+    extra: { fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]] },
+    request: {
+      data: 'password1=hunter2&new_password2=hunter2&cookie_consent_version=3',
+      cookies: [['sessionid', 'hunter2']],
+    },
+    contexts: { body: JSON.stringify({ body: JSON.stringify(secrets) }) },
+    breadcrumbs: [{ message: "POST <QueryDict: {'password1': ['hunter2']}>", data: secrets }],
+    tags: { pin_code: '1234' },
+    user: { id: 7, passcode: 'hunter2' },
+  });
+  const kept = JSON.stringify(event);
+  expect(kept).not.toMatch(/hunter2|1234/);
+  expect(kept).toMatch(/cookie_consent_version=3/);
+});

@@ -1,0 +1,208 @@
+/** Words that make a name secret wherever they stand in it, unless a word behind shows that the value only describes one. */
+const SECRET_WORDS: ReadonlySet<string> = new Set([
+  'authorization',
+  'bearer',
+  'cardnumber',
+  'contrasena',
+  'credential',
+  'credentials',
+  'csc',
+  'csrf',
+  'cvc',
+  'cvv',
+  'jsessionid',
+  'jwt',
+  'kennwort',
+  'mnemonic',
+  'mypass',
+  'passcode',
+  'passphrase',
+  'passwd',
+  'password',
+  'passwords',
+  'passwort',
+  'phpsessid',
+  'pwd',
+  'secret',
+  'senha',
+  'sessionid',
+  'signature',
+  'ssn',
+  'token',
+  'userpass',
+  'wachtwoord',
+  'xsrf',
+]);
+/** Words that mean much else in the midst of a name (`pass_rate`, `auth_flow`): secret where nothing but carriers follows. */
+const LAST_WORDS: ReadonlySet<string> = new Set([
+  'auth',
+  'cookie',
+  'cookies',
+  'otp',
+  'pass',
+  'pin',
+  'pw',
+  'secrets',
+  'sid',
+  'sig',
+  'totp',
+]);
+/** What carries a secret: `pin_code`, `auth_header`, `pass_phrase`. */
+const CARRIERS: ReadonlySet<string> = new Set([
+  'again',
+  'code',
+  'codes',
+  'confirm',
+  'confirmation',
+  'confirmed',
+  'data',
+  'digest',
+  'hash',
+  'header',
+  'headers',
+  'input',
+  'jar',
+  'key',
+  'new',
+  'number',
+  'old',
+  'phrase',
+  'plain',
+  'raw',
+  'repeat',
+  'repeated',
+  'string',
+  'text',
+  'value',
+  'values',
+  'verify',
+  'word',
+]);
+const KEY_OWNERS =
+  'access|account|api|app|auth|consumer|deploy|encryption|hmac|license|master|private|secret|service|session|shared|signing|ssh|webhook';
+const CODE_OWNERS =
+  'access|activation|auth|authorization|backup|card|confirmation|fa|login|mfa|one time|otp|pin|recovery|reset|security|sms|verification|verify';
+/** Words that are secret together, between blanks. Numbers are left out: `2fa_code` is ` fa code `. */
+const PHRASES = new RegExp(
+  ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|(?:recovery|seed) phrase|connection string) `,
+);
+/** Written as one word. */
+const COMPOUNDS =
+  /(?:password|passwd|passwort|passcode|passphrase|secret|token|cvv|(?:api|access|secret|private)key|sessionid|(?:security|pin|otp|auth|access|verification)code|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
+/** `token_count`, `secret_name`, `cookie_consent_version`: about a secret, and none. */
+const ABOUT: ReadonlySet<string> = new Set([
+  'age',
+  'alg',
+  'algorithm',
+  'attempts',
+  'bucket',
+  'budget',
+  'changed',
+  'consent',
+  'count',
+  'counts',
+  'created',
+  'disabled',
+  'domain',
+  'enabled',
+  'endpoint',
+  'expiration',
+  'expired',
+  'expires',
+  'expiry',
+  'file',
+  'index',
+  'issued',
+  'issuer',
+  'length',
+  'lifetime',
+  'limit',
+  'max',
+  'min',
+  'name',
+  'names',
+  'path',
+  'policy',
+  'provider',
+  'rate',
+  'required',
+  'requirements',
+  'reset',
+  'retries',
+  'rules',
+  'score',
+  'size',
+  'status',
+  'strength',
+  'tries',
+  'ttl',
+  'type',
+  'updated',
+  'uri',
+  'url',
+  'usage',
+  'used',
+  'valid',
+  'version',
+]);
+/** Describe a secret only where they end a name: `token_expires_in`. */
+const ABOUT_LAST: ReadonlySet<string> = new Set(['at', 'in', 'on', 'since', 'until']);
+/** `has_password`: whether there is one. */
+const QUESTIONS: ReadonlySet<string> = new Set([
+  'has',
+  'hide',
+  'is',
+  'needs',
+  'require',
+  'requires',
+  'show',
+  'supports',
+]);
+
+const NAME_LENGTH_MAX = 100;
+const NAMES_REMEMBERED_MAX = 4_000;
+const judged = new Map<string, boolean>();
+
+/** Whether what stands under this name is kept as `[filtered]`: `X-Api-Key`, `dbPassword`, `new_password2`, `pin_code`. */
+export function isSecretName(name: string): boolean {
+  if (name.length > NAME_LENGTH_MAX) return isSecretName(name.slice(-NAME_LENGTH_MAX));
+  let isSecret = judged.get(name);
+  if (isSecret === undefined) {
+    if (judged.size >= NAMES_REMEMBERED_MAX) judged.clear();
+    judged.set(name, (isSecret = judge(wordsOf(name))));
+  }
+  return isSecret;
+}
+
+/** In lower case and without accents and numbers; an escape of an address (`%5B`) stands between words. */
+function wordsOf(name: string): readonly string[] {
+  return name
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .replaceAll(/%[0-9a-f]{2}/gi, ' ')
+    .replaceAll(/(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, ' ')
+    .toLowerCase()
+    .split(/[^a-z]+/)
+    .filter((word) => word !== '');
+}
+
+function judge(words: readonly string[]): boolean {
+  if (words.length > 1 && QUESTIONS.has(words[0] ?? '')) return false;
+  const phrase = PHRASES.exec(` ${words.join(' ')} `);
+  if (phrase !== null) {
+    const behind = ` ${words.join(' ')} `.slice(phrase.index + phrase[0].length).split(' ');
+    if (isHeld(behind.filter((word) => word !== ''))) return true;
+  }
+  return words.some((word, index) => {
+    const behind = words.slice(index + 1);
+    if (LAST_WORDS.has(word)) return behind.every((after) => CARRIERS.has(after));
+    return (SECRET_WORDS.has(word) || COMPOUNDS.test(word)) && isHeld(behind);
+  });
+}
+
+/** Whether the value is the secret itself, by the words behind the one that names it. The last of them says most. */
+function isHeld(behind: readonly string[]): boolean {
+  const last = behind.at(-1);
+  if (last === undefined || CARRIERS.has(last)) return true;
+  return !ABOUT_LAST.has(last) && !behind.some((word) => ABOUT.has(word));
+}
