@@ -1,4 +1,4 @@
-import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
+import { earlierKeysOf, groupEvent, splittableMessage } from '#core/exceptions/grouping.ts';
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
@@ -63,7 +63,9 @@ function toSeen(
 ): SeenEvent {
   try {
     const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(event, asSent?.event));
-    return { orgId, serviceId, grouping: group(event), occurrence: toOccurrence(event), earlierKeys };
+    const grouping = group(event);
+    const said = () => runWithTimeLimit(eventMs, () => splittableMessage(event, grouping));
+    return { orgId, serviceId, grouping, occurrence: toOccurrence(event), earlierKeys, said };
   } catch (cause) {
     throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
   }

@@ -371,8 +371,19 @@ describe('a message split off by a person', () => {
     expect([...(await eventCounts()).values()]).toEqual([2, 2]);
   });
 
-  test('cannot be one that nothing else is grouped with, or an error with a stack', async () => {
-    await arrive(logged('disk is full'), event());
+  test('of errors with one stack is so too', async () => {
+    const exception = event().exceptions[0]!;
+    const said = (value: string) => event({ exceptions: [{ ...exception, value }] });
+    await arrive(said('no card'));
+    const [group] = await groups();
+    const { events } = await call(listExceptionEvents, { groupId: group!.id });
+    const split = await call(splitExceptionMessage, { groupId: group!.id, event: events[0].cursor });
+    await arrive(said('no card'), said('no basket'), said('no basket'));
+    expect([...(await eventCounts())].toSorted(([, a], [, b]) => a - b)[0]).toEqual([split.groupId, 1]);
+  });
+
+  test('cannot be one that nothing else is grouped with, or an error whose client groups it', async () => {
+    await arrive(logged('disk is full'), event({ fingerprint: ['mine'] }));
     const [message, error] = (await groups()).toSorted((a, b) => (a.title < b.title ? 1 : -1));
     for (const groupId of [message!.id, error!.id]) {
       const { events } = await call(listExceptionEvents, { groupId });

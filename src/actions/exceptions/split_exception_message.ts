@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { EVENT_CURSOR_EXAMPLE, EventCursor, parseEventCursor } from '#actions/exceptions/event_cursor.ts';
 import { scopeOf } from '#actions/exceptions/view.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { groupEvent, keyOfSplit, learnableMessage } from '#core/exceptions/grouping.ts';
+import { groupEvent, keyOfSplit, learnableMessage, splittableMessage } from '#core/exceptions/grouping.ts';
 import { textOfTemplate, tokensOfMessage } from '#core/exceptions/message_templates.ts';
 import { toOccurrence } from '#core/exceptions/occurrence.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
@@ -14,8 +14,8 @@ export const splitExceptionMessage = defineAction({
   name: 'split_exception_message',
   consoleOnly: true,
   summary:
-    'Split the message of one event off an exception whose messages fit one template: what says the same from now on is an ' +
-    'exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
+    'Split the message of one event off an exception whose messages fit one template, or whose events have one stack: what ' +
+    'says the same from now on is an exception of its own. Events that are stored stay where they are; merge_exception_groups undoes it.',
   permission: 'exceptions:edit',
   effect: 'write',
   input: Type.Object({ groupId: IdText, event: EventCursor }, CLOSED),
@@ -37,17 +37,21 @@ export const splitExceptionMessage = defineAction({
     );
     if (found === undefined) throw notFound('event', 'event');
     const grouping = groupEvent(found.event);
-    const message = learnableMessage(grouping);
-    if (message === null) throw conflict('is not grouped by its message, so its message cannot be split off');
+    const learnt = learnableMessage(grouping);
+    const message = learnt ?? splittableMessage(found.event, grouping);
+    if (message === null)
+      throw conflict('is grouped by a fingerprint or says nothing, so its message cannot be split off');
     const tokens = tokensOfMessage(message.text);
     const text = textOfTemplate(tokens);
     const template = await stores.messageTemplates.findOfGroup(group.id);
     if (group.mergedIds.length === 0 && template !== null && textOfTemplate(template.tokens) === text) {
       throw conflict('says what all events of this exception say, so there is nothing to split off');
     }
-    const key = keyOfSplit(grouping.key);
-    await stores.messageTemplates.splitOff({ serviceId, key, message }, now);
+    const key = learnt === null ? keyOfSplit(grouping.key, text) : keyOfSplit(grouping.key);
     const known = await stores.exceptionGroups.findByKey(serviceId, key);
+    if (known?.id === group.id) throw conflict('is split off already');
+    if (learnt === null) await stores.messageTemplates.splitOffStack({ serviceId, key, message }, now);
+    else await stores.messageTemplates.splitOff({ serviceId, key, message }, now);
     if (known !== null) {
       // Somebody split it off before, and merged it again.
       if (known.mergedIntoId !== null) await stores.groupMerges.split(known.id, now);

@@ -6,6 +6,7 @@ import {
   type ExceptionValue,
   type Frame,
   framesOf,
+  reportedException,
 } from '#core/exceptions/event.ts';
 import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#core/exceptions/fingerprint.ts';
 import { plainEngineMessage, plainEngineType } from '#core/exceptions/engine_messages.ts';
@@ -62,6 +63,23 @@ export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableM
 }
 
 /**
+ * What an event says that is grouped by a stack: people can split it off the group of that key. Null where the client's
+ * fingerprint or the message decides, or nothing is said.
+ */
+export function splittableMessage(event: ExceptionEvent, { key, parts }: Grouping): LearnableMessage | null {
+  if (parts.some(({ strategy }) => strategy === 'fingerprint' || strategy === 'message')) return null;
+  const exception = reportedException(event);
+  const said = exception === null ? event.message : valueToCount(exception, event.platform, GROUPING_VERSION);
+  const text = textIdentity(said ?? event.message);
+  return text === null ? null : { text, place: placeOfGroup(key) };
+}
+
+/** Stands for a group of stacks where the place of a message is asked for. */
+export function placeOfGroup(key: string): string {
+  return `group ${key}`;
+}
+
+/**
  * The keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its events.
  * Version 2 knew it as it was sent, its frames not mapped.
  */
@@ -69,9 +87,9 @@ export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = ev
   return [keyOf(partsOf(event, 4)), keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
 }
 
-/** The key of a group for what a person has split off: of events that had this key before. */
-export function keyOfSplit(key: string): string {
-  return digestOf(['split', key]);
+/** The key of a group for what a person has split off: of events that had this key before, and of a stack say this. */
+export function keyOfSplit(key: string, said?: string): string {
+  return digestOf(['split', key, ...(said === undefined ? [] : [said])]);
 }
 
 function keyOf(parts: readonly GroupingPart[]): string {

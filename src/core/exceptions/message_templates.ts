@@ -47,6 +47,11 @@ export function bucketOf(tokens: readonly string[], place: string | null = null)
   return place === null ? bucket : `${bucket} @${place}`;
 }
 
+/** The bucket of what people have split off a group of stacks. */
+export function bucketOfSplits(place: string): string {
+  return `split @${place}`;
+}
+
 /** Templates of a bucket beyond which no more are learnt: every other message is one of its own. */
 const BUCKET_TEMPLATES_MAX = 100;
 

@@ -1,4 +1,4 @@
-import type { Grouping } from '#core/exceptions/grouping.ts';
+import type { Grouping, LearnableMessage } from '#core/exceptions/grouping.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import { OVERFLOW, overflowing } from '#core/exceptions/overflow.ts';
 import { type GroupState, onOccurrence, type Occurrence } from '#core/exceptions/occurrence.ts';
@@ -14,6 +14,8 @@ export interface SeenEvent {
   readonly occurrence: Occurrence;
   /** The keys by which earlier versions knew it, the nearest first; computed only where there are such groups. */
   readonly earlierKeys?: () => readonly string[];
+  /** What it says, if it is grouped by a stack; computed only where a person has split a message off its group. */
+  readonly said?: () => LearnableMessage | null;
 }
 
 /** All events of a batch that belong to one group, oldest first; at least one. */

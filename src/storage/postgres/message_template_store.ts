@@ -1,6 +1,7 @@
-import { type LearnableMessage, learnableMessage } from '#core/exceptions/grouping.ts';
+import { type LearnableMessage, learnableMessage, placeOfGroup } from '#core/exceptions/grouping.ts';
 import {
   bucketOf,
+  bucketOfSplits,
   learnMessage,
   type MessageTemplate,
   templateOf,
@@ -70,11 +71,19 @@ export class MessageTemplateStore {
     this.#session = session;
   }
 
-  /** The events, those that are grouped by their message alone with the key of its template. */
+  /**
+   * The events, those that are grouped by their message alone with the key of its template, and those of a stack whose
+   * message a person has split off with the key of that.
+   */
   async learn(events: readonly SeenEvent[], now: Temporal.Instant): Promise<LearntEvents> {
     const messages = messagesOf(events, ({ place }) => place);
-    if (messages.length === 0) return { events, splitOff: new Set() };
-    let learnt = learnAll(await this.#list(messages), messages);
+    const stacks = events.flatMap(({ serviceId, grouping: { key }, said }, index) =>
+      said === undefined ? [] : [{ index, serviceId, bucket: bucketOfSplits(placeOfGroup(key)), said }],
+    );
+    if (messages.length + stacks.length === 0) return { events, splitOff: new Set() };
+    const stored = await this.#list([...messages, ...stacks]);
+    const splits = splitsOf(stored, stacks);
+    let learnt = learnAll(stored, messages);
     if (learnt.changes.length > 0) {
       // Only who changes something waits, and reads again what others have learnt meanwhile.
       await holdLocks(
@@ -85,10 +94,10 @@ export class MessageTemplateStore {
       for (const change of learnt.changes) await this.#save(change, now);
     }
     const withKeys = events.map((event, index) => {
-      const key = learnt.keys.get(index);
+      const key = learnt.keys.get(index) ?? splits.get(index);
       return key === undefined ? event : { ...event, grouping: { ...event.grouping, key } };
     });
-    return { events: withKeys, splitOff: learnt.splitOff };
+    return { events: withKeys, splitOff: new Set([...learnt.splitOff, ...splits.keys()]) };
   }
 
   /**
@@ -125,8 +134,20 @@ export class MessageTemplateStore {
     now: Temporal.Instant,
   ): Promise<void> {
     const tokens = tokensOfMessage(message.text);
-    const bucket = bucketOf(tokens, message.place);
-    const row = { serviceId, key, bucket, tokens, isPinned: true, createdAt: now };
+    await this.#pin({ serviceId, key, bucket: bucketOf(tokens, message.place), tokens }, now);
+  }
+
+  /** Events of the stack that say the same have this key from now on. */
+  async splitOffStack(
+    { serviceId, key, message }: { serviceId: Id<'service'>; key: string; message: LearnableMessage },
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const bucket = bucketOfSplits(message.place ?? '');
+    await this.#pin({ serviceId, key, bucket, tokens: tokensOfMessage(message.text) }, now);
+  }
+
+  async #pin(template: Omit<Message, 'index'>, now: Temporal.Instant): Promise<void> {
+    const row = { ...template, isPinned: true, createdAt: now };
     await this.#session.db
       .insertInto('message_templates')
       .values(toColumns(MessageTemplateEntity, row))
@@ -155,7 +176,7 @@ export class MessageTemplateStore {
       .execute();
   }
 
-  async #list(messages: readonly Message[]): Promise<Templates> {
+  async #list(messages: readonly Pick<Message, 'serviceId' | 'bucket'>[]): Promise<Templates> {
     const buckets = [
       ...new Map(messages.map((message) => [groupKeyOf(message.serviceId, message.bucket), message])).values(),
     ];
@@ -196,6 +217,22 @@ export class MessageTemplateStore {
       )
       .execute();
   }
+}
+
+interface Stack extends Pick<Message, 'index' | 'serviceId' | 'bucket'> {
+  readonly said: () => LearnableMessage | null;
+}
+
+/** The keys of what people have split off, by the index of the event. */
+function splitsOf(stored: Templates, stacks: readonly Stack[]): ReadonlyMap<number, string> {
+  return new Map(
+    stacks.flatMap(({ index, serviceId, bucket, said }): (readonly [number, string])[] => {
+      const templates = stored.get(groupKeyOf(serviceId, bucket)) ?? [];
+      const message = templates.length === 0 ? null : said();
+      const template = message === null ? undefined : templateOf(templates, tokensOfMessage(message.text));
+      return template === undefined ? [] : [[index, template.key]];
+    }),
+  );
 }
 
 function messagesOf(

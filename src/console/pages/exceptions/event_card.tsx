@@ -138,7 +138,7 @@ interface SplitMessageProps {
   readonly event: string;
 }
 
-/** For messages that are one exception because they fit one template. */
+/** For messages that are one exception because they fit one template, or were raised by one stack. */
 function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: SplitMessageProps) {
   const { may } = useOrganization();
   const navigate = useNavigate();
@@ -146,8 +146,9 @@ function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: Sp
     groupId,
     (splitId) => void navigate({ to: '/exceptions/$groupId', params: { groupId: splitId } }),
   );
-  const { template } = grouping;
-  if (!may('exceptions:edit') || mergedInto !== null || template === null || template.isPinned) return null;
+  const { template, parts } = grouping;
+  const isByFingerprint = template === null && parts.some(({ strategy }) => strategy === 'fingerprint');
+  if (!may('exceptions:edit') || mergedInto !== null || isByFingerprint || template?.isPinned === true) return null;
   return (
     <Button
       size="xs"

@@ -2,7 +2,6 @@ import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { culpritOf } from '#core/exceptions/frames.ts';
 import { groupEvent } from '#core/exceptions/grouping.ts';
 import { headlineOf, titleOf } from '#core/exceptions/title.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
@@ -54,45 +53,6 @@ test('lines of code come without their ends, which Ruby sends', () => {
     preContext: ['def sell', ''],
     contextLine: '  pay',
     postContext: ['end'],
-  });
-});
-
-describe('references between exceptions', () => {
-  const linked = (type: string, id: number, parent?: number) => ({
-    type,
-    mechanism: { type: 'chained', exception_id: id, ...(parent !== undefined && { parent_id: parent }) },
-  });
-  const typesOf = (...values: readonly object[]) =>
-    normalise({ exception: { values } }).exceptions.map(({ type }) => type);
-
-  test('bring each cause before what it caused, whatever the order in which they were sent', () => {
-    const [save, io, disk] = [linked('SaveFailed', 0), linked('IOError', 1, 0), linked('DiskFull', 2, 1)];
-    for (const sent of [
-      [disk, io, save],
-      [save, io, disk],
-      [io, save, disk],
-    ]) {
-      expect(typesOf(...sent)).toEqual(['DiskFull', 'IOError', 'SaveFailed']);
-    }
-  });
-
-  test.each([
-    ['in order already', [linked('B', 2, 0), linked('A', 1, 0), linked('Group', 0)]],
-    ['some of which have no id', [linked('Group', 0), { type: 'X' }, linked('A', 1, 0)]],
-    ['that hold each other', [linked('A', 0, 1), linked('B', 1, 0)]],
-  ])('leave exceptions as they were sent: %s', (_how, values) => {
-    expect(typesOf(...values)).toEqual(values.map(({ type }) => type));
-  });
-
-  test('show the thread that raised the exception, although none is flagged', () => {
-    const thread = (id: number, name: string) => ({ id, stacktrace: { frames: [{ ...frame, function: name }] } });
-    const event = normalise({
-      exception: { type: 'ANR', thread_id: 1039 },
-      threads: { values: [thread(1040, 'wait'), thread(1039, 'query'), { id: 1, crashed: true }] },
-    });
-    expect(event.thread).toMatchObject({ id: '1039', frames: [{ function: 'query' }] });
-    expect(event.exceptions).toMatchObject([{ type: 'ANR', threadId: '1039' }]);
-    expect(culpritOf(event)?.label).toBe('query (views.py)');
   });
 });
 
@@ -410,26 +370,4 @@ test('any JSON in any field makes an event that has a group and a title', () => 
     }),
     { numRuns: slowRuns(2_000) },
   );
-});
-
-test('a secret is left out by its name wherever its value stands', () => {
-  const secrets = { password1: 'hunter2', new_password2: 'hunter2', pin_code: 1234, nested: { otp_code: 'hunter2' } };
-  const event = normalise({
-    exception: {
-      ...error,
-      stacktrace: { frames: [{ ...frame, vars: { ...secrets, form: JSON.stringify(secrets) } }] },
-    },
-    extra: { fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]] },
-    request: {
-      data: 'password1=hunter2&new_password2=hunter2&cookie_consent_version=3',
-      cookies: [['sessionid', 'hunter2']],
-    },
-    contexts: { body: JSON.stringify({ body: JSON.stringify(secrets) }) },
-    breadcrumbs: [{ message: "POST <QueryDict: {'password1': ['hunter2']}>", data: secrets }],
-    tags: { pin_code: '1234' },
-    user: { id: 7, passcode: 'hunter2' },
-  });
-  const kept = JSON.stringify(event);
-  expect(kept).not.toMatch(/hunter2|1234/);
-  expect(kept).toMatch(/cookie_consent_version=3/);
 });

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+
+import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import { readEvent } from '#ingest/protocols/sentry/event.ts';
+import { Temporal } from '#kernel/time.ts';
+
+const receivedAt = Temporal.Instant.from('2026-11-21T12:00:00Z');
+
+function normalise(payload: Readonly<Record<string, unknown>>): ExceptionEvent {
+  const context = { eventId: 'a'.repeat(32), receivedAt, clientIp: null, client: 'sentry.test/1.0' };
+  const event = readEvent({ context, payload: Buffer.from(JSON.stringify(payload)) });
+  if (typeof event === 'string') throw new Error(event);
+  return event;
+}
+
+const frame = { function: 'checkout', filename: 'views.py', lineno: 7 };
+const error = { type: 'ValueError', value: 'bad order', stacktrace: { frames: [frame] } };
+
+test('a secret is left out by its name wherever its value stands', () => {
+  const secrets = { password1: 'hunter2', new_password2: 'hunter2', pin_code: 1234, nested: { otp_code: 'hunter2' } };
+  const event = normalise({
+    exception: {
+      ...error,
+      stacktrace: { frames: [{ ...frame, vars: { ...secrets, form: JSON.stringify(secrets) } }] },
+    },
+    extra: { fields: [{ name: 'password1', value: 'hunter2' }, { key: 'cvv2', value: 1234 }, ['security_code', 1234]] },
+    request: {
+      data: 'password1=hunter2&new_password2=hunter2&cookie_consent_version=3',
+      cookies: [['sessionid', 'hunter2']],
+    },
+    contexts: { body: JSON.stringify({ body: JSON.stringify(secrets) }) },
+    breadcrumbs: [{ message: "POST <QueryDict: {'password1': ['hunter2']}>", data: secrets }],
+    tags: { pin_code: '1234' },
+    user: { id: 7, passcode: 'hunter2' },
+  });
+  const kept = JSON.stringify(event);
+  expect(kept).not.toMatch(/hunter2|1234/);
+  expect(kept).toMatch(/cookie_consent_version=3/);
+});
