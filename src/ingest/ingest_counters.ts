@@ -1,12 +1,19 @@
 import type { DecodedPoints } from '#ingest/admission/point_admission.ts';
+import { countByReason } from '#ingest/admission/refusal_reason.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Ingested, ItemRefusal } from '#storage/postgres/entities/services.ts';
+import type { Ingested, ItemRefusal, LimitMet } from '#storage/postgres/entities/services.ts';
 import type { IngestRefusal } from '#storage/postgres/ingest_refusal_store.ts';
 
 type RefusedItems = {
   readonly kind: Ingested;
   readonly reason: ItemRefusal;
+  readonly serviceId: Id<'service'>;
+};
+
+type Notices = {
+  readonly kind: Ingested;
+  readonly reason: LimitMet;
   readonly serviceId: Id<'service'>;
 };
 
@@ -21,17 +28,21 @@ export class IngestCounters {
   readonly accepted: Record<Ingested, number> = { points: 0, events: 0 };
   readonly refusedItems = new LabeledCounts<RefusedItems>();
   readonly refusedRequests = new LabeledCounts<RefusedRequests>();
+  /** What was taken, though something is to be said of it. */
+  readonly notices = new LabeledCounts<Notices>();
   /** Metrics that a sender said another type of than before. */
   readonly typeChanges = new LabeledCounts<{ readonly serviceId: Id<'service'> }>();
 
-  countPoints(
-    serviceId: Id<'service'>,
-    { points, rejected, beyondSeries, deferred, typeChanges }: DecodedPoints,
-  ): void {
+  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries, typeChanges, shared }: DecodedPoints): void {
     this.accepted.points += points.length;
     this.typeChanges.add({ serviceId }, typeChanges.count);
     this.refusedItems.add({ kind: 'points', reason: 'too_many_series', serviceId }, beyondSeries);
-    this.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, rejected.count - beyondSeries - deferred);
+    for (const [reason, count] of countByReason(rejected)) {
+      this.refusedItems.add({ kind: 'points', reason, serviceId }, count);
+    }
+    if (shared !== undefined) {
+      this.notices.add({ kind: 'points', reason: 'shared_series', serviceId }, shared.count);
+    }
   }
 
   /** Counts events that were refused while the request was accepted; a request that was refused counts as a request. */
@@ -45,9 +56,10 @@ export class IngestCounters {
     this.refusedItems.add({ kind: 'events', reason: 'too_large', serviceId }, refused.tooLarge);
   }
 
-  /** Everything that was refused; the reason of a whole request is its error code. */
+  /** Everything that was refused or is to be told; the reason of a whole request is its error code. */
   *refusals(): Generator<Pick<IngestRefusal, 'serviceId' | 'kind' | 'reason' | 'count'>> {
     for (const { labels, count } of this.refusedItems.list()) yield { ...labels, count };
+    for (const { labels, count } of this.notices.list()) yield { ...labels, count };
     for (const { labels, count } of this.refusedRequests.list()) {
       const { code: reason, ...others } = labels;
       yield { ...others, reason, count };

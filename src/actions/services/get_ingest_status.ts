@@ -34,7 +34,8 @@ const Limited = Type.Object({
   limit: Type.Enum([...LIMITS_MET]),
   count: Type.Integer({
     minimum: 1,
-    description: 'events that went to the group for too many new ones; causes that share an incident',
+    description:
+      'events that went to the group for too many new ones; causes that share an incident; metrics whose series several streams share, or in which two writers count',
   }),
   lastAt: Timestamp,
 });
@@ -61,7 +62,7 @@ const IngestStatusView = Type.Object({
     description: `what was refused in the last ${SHOW_REFUSALS_HOURS} hours, most frequent first; some seconds late`,
   }),
   limited: Type.Array(Limited, {
-    description: `limits that were met in the last ${SHOW_REFUSALS_HOURS} hours; nothing was lost by them`,
+    description: `what was stored in the last ${SHOW_REFUSALS_HOURS} hours though a limit was met, or though senders share series`,
   }),
   typeChanges: Type.Object(
     { count: COUNT, metrics: Type.Array(TypeChanged, { description: `the latest ${TYPE_CHANGES_MAX}` }) },

@@ -4,6 +4,7 @@ import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admissi
 import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
+import { describeSharedSeries } from '#ingest/admission/shared_series.ts';
 import { AppError } from '#kernel/errors.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
@@ -34,6 +35,9 @@ export async function takePoints(
   decoded.remember();
   context.exemplars.record(serviceId, decoded.exemplars, context.clock.now().epochMilliseconds);
   if (decoded.typeChanges.count > 0) context.log.warn({ serviceId }, describeTypeChanges(decoded.typeChanges));
+  if (decoded.shared !== undefined && decoded.shared.count > 0) {
+    context.log.debug({ serviceId }, describeSharedSeries(decoded.shared));
+  }
   context.counters.countPoints(serviceId, decoded);
   if (decoded.deferred > 0) throw tooManyAtOnce(decoded.deferred);
   return decoded;

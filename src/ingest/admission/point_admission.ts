@@ -5,6 +5,7 @@ import { SeriesHasher } from '#core/metrics/series_key.ts';
 import { Exemplars } from '#ingest/admission/exemplars.ts';
 import { canonicalLabels, emptyLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
+import type { SharedSeries } from '#ingest/admission/shared_series.ts';
 import { Refusals, type Rejected } from '#ingest/admission/refusals.ts';
 import { SeriesStarts } from '#ingest/series/series_starts.ts';
 import { MetricTypes, TypeChanges } from '#ingest/series/metric_types.ts';
@@ -87,6 +88,8 @@ export interface DecodedPoints {
   readonly deferred: number;
   /** Metrics that have another type than senders said before. */
   readonly typeChanges: Pick<TypeChanges, 'count' | 'named'>;
+  /** Metrics whose series several streams of the request share; left out by protocols that have no streams. */
+  readonly shared?: SharedSeries;
   /** To be called once the points are stored: what this request said need not be stored again with the next one. */
   readonly remember: () => void;
   /** Single observations that name their trace; the others are left out. */

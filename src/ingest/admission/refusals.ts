@@ -1,3 +1,6 @@
+/** Refusals with this text are of faults that are not listed. */
+export const OTHER_FAULTS = 'other faults, not listed';
+
 /** Why some points of a request were not taken: how many, and up to `PLACES_MAX` of the places. */
 export interface RefusalReason {
   readonly message: string;
@@ -16,7 +19,6 @@ const REASONS_MAX = 50;
 const PLACES_MAX = 10;
 const TEXT_LENGTH_MAX = 300;
 const DESCRIPTION_LENGTH_MAX = 2000;
-const OTHER = 'other faults, not listed';
 
 interface Reason {
   count: number;
@@ -53,7 +55,7 @@ export class Refusals {
   }
 
   #open(message: string): Reason {
-    const key = this.#reasons.size < REASONS_MAX ? clip(message) : OTHER;
+    const key = this.#reasons.size < REASONS_MAX ? clip(message) : OTHER_FAULTS;
     const reason = this.#reasons.get(key) ?? { count: 0, places: [] };
     this.#reasons.set(key, reason);
     return reason;

@@ -1,6 +1,7 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
 import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
-import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
+import { describeRejected } from '#ingest/admission/refusals.ts';
+import { describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/shared_series.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';
 import type { Steps } from '#kernel/steps.ts';
@@ -54,7 +55,8 @@ export const OTLP_METRICS: MetricProtocol = {
 /**
  * OTLP/HTTP metrics: an inflated ExportMetricsServiceRequest in protobuf or JSON, depending on its content type. Sums,
  * gauges and summaries become points under their own names; histograms become `_bucket{le}`, `_sum`, `_count`, `_min` and
- * `_max`. Attributes become labels, as do the resource attributes that distinguish senders; scopes are ignored.
+ * `_max`. Attributes become labels, as do the resource attributes that distinguish senders, and the scope as
+ * `otel_scope_name` and `otel_scope_<attribute>`.
  *
  * Throws `unsupported_media_type`, `payload_too_large`, or `invalid_input` when the body cannot be decoded at all.
  */
@@ -70,15 +72,16 @@ export function* decodeOtlpMetrics(
   const mapper = new MetricMapper(admission, now.epochMilliseconds);
   if (isJson) yield* new OtlpJsonDecoder(body, admission, mapper).decode();
   else yield* new OtlpProtobufDecoder(body, admission, mapper).decode();
-  return admission.result();
+  return { ...admission.result(), shared: mapper.shared.result() };
 }
 
 /** The ExportMetricsServiceResponse that goes with status 200, in the encoding of the request. */
 export function encodeOtlpAnswer(
-  { rejected, typeChanges }: Pick<DecodedPoints, 'rejected' | 'typeChanges'>,
+  decoded: Pick<DecodedPoints, 'rejected' | 'typeChanges' | 'shared'>,
   contentType: string | undefined,
 ): EncodedAnswer {
-  const message = messageOf(rejected, typeChanges);
+  const { rejected } = decoded;
+  const message = messageOf(decoded);
   if (isJsonType(contentType)) {
     // Protobuf's JSON mapping writes 64-bit integers as strings.
     const partialSuccess = { rejectedDataPoints: String(rejected.count), errorMessage: message };
@@ -95,9 +98,14 @@ export function encodeOtlpAnswer(
 }
 
 /** With nothing rejected it is a warning, as OTLP has it. Empty if there is nothing to say. */
-function messageOf(rejected: Rejected, typeChanges: DecodedPoints['typeChanges']): string {
+function messageOf({
+  rejected,
+  typeChanges,
+  shared = NOTHING_SHARED,
+}: Pick<DecodedPoints, 'rejected' | 'typeChanges' | 'shared'>): string {
   const sentences = [
     ...(rejected.count === 0 ? [] : [describeRejected(rejected)]),
+    ...(shared.count === 0 ? [] : [describeSharedSeries(shared)]),
     ...(typeChanges.count === 0 ? [] : [describeTypeChanges(typeChanges)]),
   ];
   return sentences.join('. ');

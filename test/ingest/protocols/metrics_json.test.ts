@@ -14,11 +14,11 @@ const decode = (points: readonly unknown[], limits = freshLimits()) =>
 const lines = (...points: readonly string[]) => decodeText(points.join('\n'), 'application/x-ndjson');
 
 describe('points', () => {
-  test('are gauges of now without labels where nothing else is said', () => {
+  test('are of now without labels where nothing else is said, and counters where the name ends in _total', () => {
     expect(pointsOf(decode([{ name: 'cpu', value: 99.5 }]))).toMatchObject([
       { name: 'cpu', labels: {}, at: NOW_MS, value: 99.5, kind: 'gauge' },
     ]);
-    expect(shortOf(decode([{ name: 'orders_total', value: 59.9 }]))).toEqual(['orders_total 59.9 gauge']);
+    expect(shortOf(decode([{ name: 'orders_total', value: 59.9 }]))).toEqual(['orders_total 59.9 counter']);
   });
 
   test('points of one series share its entry, however their labels are ordered', () => {

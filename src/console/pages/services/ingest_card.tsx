@@ -11,7 +11,7 @@ import { wholeNumberText } from '#console/components/formats.ts';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
-import { notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
+import { LIMITED_TEXTS, notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { noQuantilesText } from '#core/metrics/quantile.ts';
 
@@ -31,7 +31,8 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
     );
   }
   if (data === undefined) return <Skeleton height={150} radius="lg" mt="lg" />;
-  const { metrics, exceptions, refused, typeChanges, withoutQuantiles, notKept, setAside, setAsideJobs } = data;
+  const { metrics, exceptions, refused, limited, typeChanges, withoutQuantiles, notKept, setAside, setAsideJobs } =
+    data;
   return (
     <Card
       title="Incoming data"
@@ -52,6 +53,9 @@ export function IngestCard({ service: { serviceId, capabilities } }: { readonly 
           />
           {refused.map((refusal) => (
             <Refusal key={`${refusal.kind} ${refusal.reason}`} refusal={refusal} />
+          ))}
+          {limited.map((told) => (
+            <Limited key={told.limit} told={told} />
           ))}
           {typeChanges.metrics.map((change) => (
             <TypeChange key={change.metricName} change={change} />
@@ -111,6 +115,22 @@ function Arrival({ title, isEnabled, lastSeenAt, rate, isQuietGood = false }: Ar
       {isEnabled && lastSeenAt !== null && (
         <Status tone={isRecent || isQuietGood ? 'green' : 'amber'}>{isRecent ? 'receiving' : 'quiet'}</Status>
       )}
+    </Row>
+  );
+}
+
+function Limited({ told: { limit, count, lastAt } }: { readonly told: IngestStatus['limited'][number] }) {
+  const { title, advice } = LIMITED_TEXTS[limit];
+  return (
+    <Row
+      title={title(count)}
+      sub={
+        <>
+          {advice} Most recently <Timestamp at={lastAt} />.
+        </>
+      }
+    >
+      <Status tone="amber">attention</Status>
     </Row>
   );
 }

@@ -6,6 +6,13 @@ type Refusal = IngestStatus['refused'][number];
 /** Reasons that count single points or events. */
 const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
   too_many_series: 'too many new series in a day',
+  time_ahead: 'their time is more than 10 minutes ahead; set the clock of the sender',
+  time_too_old: 'older than the retention of the service',
+  not_finite: 'the value is infinite',
+  text_too_long: 'a name or label has more than 512 bytes',
+  too_many_labels: 'more than 64 labels',
+  bad_histogram: 'the histogram or summary cannot be read',
+  too_many_points: 'more than 100,000 in one request',
   faulty: 'invalid (the sender got an error)',
   too_large: 'larger than 1 MiB',
 };
@@ -31,6 +38,32 @@ export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'rea
 function plural(count: number, one: string): string {
   return `${wholeNumberText(count)} ${count === 1 ? one : `${one}s`}`;
 }
+
+type Limited = Pick<IngestStatus['limited'][number], 'limit' | 'count'>;
+
+/** What was stored, and what is to be said of it. */
+export const LIMITED_TEXTS: Readonly<
+  Record<Limited['limit'], { readonly title: (count: number) => string; readonly advice: string }>
+> = {
+  too_many_new_groups: {
+    title: (count) => `${plural(count, 'event')} went to the group for too many new ones`,
+    advice: 'Nothing was lost.',
+  },
+  too_many_incidents: {
+    title: (count) => `${plural(count, 'cause')} share an incident, as there were too many`,
+    advice: 'Nothing was lost.',
+  },
+  shared_series: {
+    title: () => 'Several streams share a series',
+    advice:
+      'Of points of one time only the last is stored. Give each stream an attribute that distinguishes it, such as service.instance.id.',
+  },
+  overlapping_writers: {
+    title: () => 'Two writers count in one counter',
+    advice:
+      'Each is counted from its own start. Give each process an attribute that distinguishes it, such as service.instance.id.',
+  },
+};
 
 type NotKept = Pick<IngestStatus['notKept'][number], 'kind' | 'reason' | 'count'>;
 

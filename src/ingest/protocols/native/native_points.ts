@@ -1,3 +1,5 @@
+import type { PointKind } from '#core/metrics/point.ts';
+import { kindOfSeries } from '#ingest/protocols/prometheus/counter_names.ts';
 import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { emptyLabels, NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
@@ -80,7 +82,13 @@ export class NativePoints {
     const admission = this.#admission;
     const series = admission.findOrAddSeries(name, this.#own);
     if (typeof series === 'string') admission.refuse(series, this.#place);
-    else admission.add(series, at, value, 'gauge', this.#place);
+    else admission.add(series, at, value, this.#kindOf(name.value), this.#place);
+  }
+
+  /** By its type where senders said it, else by the ending of its name. */
+  #kindOf(name: string): PointKind {
+    if (!name.endsWith('_total')) return 'gauge';
+    return kindOfSeries(name, () => false, this.#admission.limits.types.typeOf);
   }
 
   #refuse(): void {

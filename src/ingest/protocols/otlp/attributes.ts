@@ -12,6 +12,9 @@ export type AttributeValue =
 /** Of a resource; few of them become labels. */
 export const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
+/** A longer name of a scope is left out, as no label could hold it. */
+export const SCOPE_NAME_BYTES_MAX = 512;
+
 const DEPTH_MAX = 8;
 
 /** Refuses a request with deeply nested attributes; `depth` is the number of lists and maps around a value. */

@@ -1,4 +1,4 @@
-import { RESOURCE_ATTRIBUTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { RESOURCE_ATTRIBUTES_MAX, SCOPE_NAME_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { JsonCheck } from '#ingest/protocols/body/json_check.ts';
@@ -10,7 +10,6 @@ import { JsonPointReader } from '#ingest/protocols/otlp/json_point.ts';
 import { JsonNames, readNumber } from '#ingest/protocols/otlp/json_values.ts';
 import { toTemporality, type MetricMapper, type Temporality } from '#ingest/protocols/otlp/metric_mapper.ts';
 import { emptyLabels } from '#ingest/admission/labels.ts';
-import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
 import { AppError, type Fault } from '#kernel/errors.ts';
 
 const REST_AFTER = 128;
@@ -20,7 +19,7 @@ const DATA = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as
 type List = (typeof LISTS)[number];
 type Data = (typeof DATA)[number];
 /** What is being read: an object, or a list by its name. */
-type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'metric' | 'data' | List;
+type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'scope' | 'metric' | 'data' | List;
 
 const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA]);
 const DATA_NAMES = new JsonNames(['dataPoints', 'aggregationTemporality', 'isMonotonic']);
@@ -60,8 +59,10 @@ export class OtlpJsonDecoder {
   #return = NO_POSITION;
   /** Where what was passed over begins. */
   #scopesAt = NO_POSITION;
+  #metricsAt = NO_POSITION;
   #dataAt = NO_POSITION;
   #pointsAt = NO_POSITION;
+  #scopeName = '';
   #name = '';
   /** Where the unit stands. */
   #unitAt = NO_POSITION;
@@ -123,15 +124,23 @@ export class OtlpJsonDecoder {
         return true;
       case 'attributes':
         if (this.#nextObject()) this.#attributes.read(RESOURCE_ATTRIBUTES_MAX);
-        else this.#mapper.beginResource(chooseResourceLabels(this.#attributes.labels));
+        else if (this.#isInScope) return true;
+        else this.#mapper.beginResource(this.#attributes.labels);
         return true;
       case 'scopeMetrics':
-        if (this.#nextObject()) this.#enterObject('scope metrics');
+        if (!this.#nextObject()) return true;
+        this.#mapper.beginScope('', []);
+        this.#metricsAt = NO_POSITION;
+        this.#enterObject('scope metrics');
         return true;
       case 'scope metrics':
-        if (!cursor.nextName()) this.#leave();
-        else if (cursor.isTextOf('metrics')) this.#enterList('metrics');
+        if (!cursor.nextName()) this.#enterPassed(this.#metricsAt, 'metrics');
+        else if (cursor.isTextOf('scope')) this.#enterScope();
+        else if (cursor.isTextOf('metrics')) this.#metricsAt = this.#pass('metrics', 'a list');
         else cursor.skip();
+        return true;
+      case 'scope':
+        this.#readScope();
         return true;
       case 'metrics':
         if (!this.#nextObject()) return true;
@@ -150,6 +159,31 @@ export class OtlpJsonDecoder {
         if (this.#nextObject()) this.#readPoint();
         return true;
     }
+  }
+
+  get #isInScope(): boolean {
+    return this.#part === 'scope';
+  }
+
+  #enterScope(): void {
+    this.#scopeName = '';
+    emptyLabels(this.#attributes.labels);
+    this.#enterField('scope', 'scope');
+  }
+
+  #readScope(): void {
+    const cursor = this.#cursor;
+    if (!cursor.nextName()) {
+      this.#mapper.beginScope(this.#scopeName, this.#attributes.labels);
+      this.#leave();
+    } else if (cursor.isTextOf('attributes')) this.#enterList('attributes');
+    else if (cursor.isTextOf('name')) this.#scopeName = this.#readScopeName();
+    else cursor.skip();
+  }
+
+  #readScopeName(): string {
+    const name = this.#readText('name');
+    return name.length > SCOPE_NAME_BYTES_MAX ? '' : name;
   }
 
   #readMetric(): void {
@@ -316,7 +350,7 @@ export class OtlpJsonDecoder {
   }
 
   /** At the end of an object: reads what was passed over in it, in its stead. */
-  #enterPassed(start: number, part: 'scopeMetrics' | 'data' | 'dataPoints'): void {
+  #enterPassed(start: number, part: 'scopeMetrics' | 'metrics' | 'data' | 'dataPoints'): void {
     const cursor = this.#cursor;
     if (start === NO_POSITION) {
       this.#leave();
@@ -347,7 +381,7 @@ export class OtlpJsonDecoder {
     const places = [...this.#places, this.#place];
     for (const [depth, part] of [...this.#open, this.#part].entries()) {
       const place = places[depth] ?? 0;
-      if (part === 'resource') steps.push('resource');
+      if (part === 'resource' || part === 'scope') steps.push(part);
       else if (LISTS.some((list) => list === part)) {
         if (part === 'dataPoints') steps.push(this.#data);
         steps.push(`${part}[${place}]`);

@@ -1,10 +1,12 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
-import { emptyLabels, faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
+import { SharedSeriesFinder } from '#ingest/admission/shared_series.ts';
 import { RANGE_LABEL, type RangeCount, toRanges } from '#core/metrics/exponential_buckets.ts';
 import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
+import { StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 
 /** `AggregationTemporality` by number. */
@@ -25,7 +27,8 @@ export class MetricMapper {
   unit: () => string = () => '';
   readonly #admission: PointAdmission;
   readonly #nowMs: number;
-  #resource: readonly Label[] = [];
+  readonly #stream: StreamLabels;
+  readonly shared = new SharedSeriesFinder();
   #name: string | null = '';
   #isTold = false;
   /** The metric's name as a label, by its suffix: a metric has many points. */
@@ -35,7 +38,6 @@ export class MetricMapper {
   readonly #bounds: number[] = [];
   readonly #boundLabels: Label[] = [];
   #lastNameLabel: Label | null = null;
-  readonly #merged: Label[] = [];
   /** The point that is being added: one closure serves them all. */
   #placed: OtlpPoint | null = null;
   #placedSuffix = '';
@@ -45,10 +47,17 @@ export class MetricMapper {
     this.#admission = admission;
     this.#nowMs = nowMs;
     this.labels = new LabelCache(admission);
+    this.#stream = new StreamLabels(admission, this.labels);
   }
 
-  beginResource(labels: readonly Label[]): void {
-    this.#resource = labels;
+  /** All attributes of the resource; those that distinguish senders become labels. */
+  beginResource(attributes: readonly Label[]): void {
+    this.#stream.beginResource(attributes);
+  }
+
+  /** An empty name for a scope that says nothing. */
+  beginScope(name: string, attributes: readonly Label[]): void {
+    this.#stream.beginScope(name, attributes);
   }
 
   /** Null means that the name is not UTF-8; its points are refused. */
@@ -151,6 +160,7 @@ export class MetricMapper {
   #totals(point: OtlpPoint, kind: PointKind): number | null {
     const { count, sum, min, max } = point;
     const counted = this.#add('_count', point, count, kind);
+    this.#note(counted, point, count);
     if (sum !== null) this.#add('_sum', point, sum, kind);
     if (min !== null) this.#add('_min', point, min, 'gauge');
     if (max !== null) this.#add('_max', point, max, 'gauge');
@@ -166,13 +176,22 @@ export class MetricMapper {
 
   #number(point: OtlpPoint, kind: PointKind): void {
     if (point.value === null && !point.hasNoValue) this.#refuse('a point without a value', point);
-    else if (this.#add('', point, point.value ?? 0, kind) !== null) this.#exemplars(point);
+    else {
+      const series = this.#add('', point, point.value ?? 0, kind);
+      this.#note(series, point, point.value ?? 0);
+      if (series !== null) this.#exemplars(point);
+    }
+  }
+
+  #note(series: number | null, point: OtlpPoint, value: number): void {
+    if (series === null || this.#name === null) return;
+    this.shared.note(series, this.#stream.identity, this.#timeOf(point), value, this.#name);
   }
 
   /** Those of a point whose series is taken. */
   #exemplars(point: OtlpPoint): void {
     if (point.exemplars.length === 0 || this.#name === null) return;
-    const labels = this.#merge(point.labels, undefined);
+    const labels = this.#stream.merge(point.labels);
     for (const { timeUnixNano, ...sent } of point.exemplars) {
       const at = timeUnixNano === 0 ? this.#timeOf(point) : toMilliseconds(timeUnixNano);
       this.#admission.exemplars.add(this.#name, labels, { ...sent, at });
@@ -190,7 +209,7 @@ export class MetricMapper {
   }
 
   #seriesOf(suffix: string, point: OtlpPoint, extra?: Label): number | null {
-    const series = this.#admission.findOrAddSeries(this.#nameLabel(suffix), this.#merge(point.labels, extra));
+    const series = this.#admission.findOrAddSeries(this.#nameLabel(suffix), this.#stream.merge(point.labels, extra));
     this.#placed = point;
     this.#placedSuffix = suffix;
     if (typeof series !== 'string') return series;
@@ -214,17 +233,6 @@ export class MetricMapper {
     return label;
   }
 
-  /** A point's attribute takes precedence over its resource's. The same array is filled each time. */
-  #merge(own: readonly Label[], extra: Label | undefined): readonly Label[] {
-    if (extra === undefined && this.#resource.length === 0) return own;
-    const merged = this.#merged;
-    emptyLabels(merged);
-    for (const label of own) merged.push(label);
-    if (extra !== undefined) merged.push(extra);
-    for (const label of this.#resource) if (!hasName(own, label.name)) merged.push(label);
-    return merged;
-  }
-
   #kindOf(point: OtlpPoint, temporality: Temporality): PointKind | null {
     if (temporality !== 'unspecified') return temporality === 'delta' ? 'delta' : 'counter';
     this.#refuse('a sum or histogram without an aggregation temporality', point);
@@ -245,11 +253,6 @@ function startOf({ startTimeUnixNano }: OtlpPoint): number {
 
 function toMilliseconds(nanoseconds: number): number {
   return Math.round(nanoseconds / 1_000_000);
-}
-
-function hasName(labels: readonly Label[], name: string): boolean {
-  for (const label of labels) if (label.name === name) return true;
-  return false;
 }
 
 function isSound(bounds: readonly number[], counts: readonly number[]): boolean {

@@ -1,4 +1,4 @@
-import { RESOURCE_ATTRIBUTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
+import { RESOURCE_ATTRIBUTES_MAX, SCOPE_NAME_BYTES_MAX } from '#ingest/protocols/otlp/attributes.ts';
 import { POINT_BYTES_MAX } from '#ingest/protocols/otlp/point.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import type { Steps } from '#kernel/steps.ts';
@@ -6,7 +6,6 @@ import { toTemporality, type MetricMapper, type Temporality } from '#ingest/prot
 import type { OtlpPoint } from '#ingest/protocols/otlp/point.ts';
 import { ProtobufAttributes } from '#ingest/protocols/otlp/protobuf_attributes.ts';
 import { LAYOUTS, ProtobufPointReader, type Layout } from '#ingest/protocols/otlp/protobuf_point.ts';
-import { chooseResourceLabels } from '#ingest/protocols/otlp/resource_labels.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
@@ -22,7 +21,9 @@ type Part =
   | 'resource of resource metrics'
   | 'resource'
   | 'scopes of resource metrics'
-  | 'scope metrics'
+  | 'scope of scope metrics'
+  | 'scope'
+  | 'metrics of scope metrics'
   | 'name of metric'
   | 'data of metric'
   | 'aggregation of data'
@@ -55,6 +56,7 @@ export class OtlpProtobufDecoder {
   #part: Part = 'request';
   #start = 0;
   #end: number;
+  #scopeName = '';
   /** Where the metric's name stands. */
   #nameStart = 0;
   #nameEnd = 0;
@@ -110,10 +112,17 @@ export class OtlpProtobufDecoder {
         else reader.pos = end;
         return;
       case 'scopes of resource metrics':
-        if (field === 2) this.#enter('scope metrics', end);
-        else reader.pos = end;
+        if (field !== 2) reader.pos = end;
+        else if (this.#enter('scope of scope metrics', end)) this.#mapper.beginScope('', []);
         return;
-      case 'scope metrics':
+      case 'scope of scope metrics':
+        if (field !== 1) reader.pos = end;
+        else if (this.#enter('scope', end)) this.#beginScope();
+        return;
+      case 'scope':
+        this.#readScope(field, end);
+        return;
+      case 'metrics of scope metrics':
         if (field === 2) this.#enterMetric(end);
         else reader.pos = end;
         return;
@@ -154,16 +163,21 @@ export class OtlpProtobufDecoder {
         return false;
       case 'resource of resource metrics':
         return this.#walkAgain('scopes of resource metrics');
+      case 'scope of scope metrics':
+        return this.#walkAgain('metrics of scope metrics');
       case 'name of metric':
         this.#mapper.beginMetric(decodeText(this.#reader.bytes, this.#nameStart, this.#nameEnd));
         return this.#walkAgain('data of metric');
       case 'aggregation of data':
         return this.#walkAgain('points of data');
       case 'resource':
-        this.#mapper.beginResource(chooseResourceLabels(this.#attributes.labels));
+        this.#mapper.beginResource(this.#attributes.labels);
+        break;
+      case 'scope':
+        this.#mapper.beginScope(this.#scopeName, this.#attributes.labels);
         break;
       case 'scopes of resource metrics':
-      case 'scope metrics':
+      case 'metrics of scope metrics':
       case 'data of metric':
       case 'points of data':
     }
@@ -177,6 +191,24 @@ export class OtlpProtobufDecoder {
     this.#part = part;
     this.#reader.pos = this.#start;
     return true;
+  }
+
+  #beginScope(): void {
+    this.#scopeName = '';
+    this.#attributes.clear();
+  }
+
+  /** Names that are too long or no text are as if they were missing. */
+  #readScope(field: number, end: number): void {
+    const reader = this.#reader;
+    if (field === 3) {
+      this.#attributes.read(end);
+      return;
+    }
+    if (field === 1 && end - reader.pos <= SCOPE_NAME_BYTES_MAX) {
+      this.#scopeName = decodeText(reader.bytes, reader.pos, end) ?? '';
+    }
+    reader.pos = end;
   }
 
   #enterMetric(end: number): void {

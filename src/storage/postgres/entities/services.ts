@@ -79,11 +79,30 @@ export const INGESTED = ['points', 'events'] as const;
 export type Ingested = (typeof INGESTED)[number];
 
 /** Why single points or events of a request were refused while the rest was taken. */
-export const ITEM_REFUSALS = ['too_many_series', 'faulty', 'too_large'] as const;
+export const ITEM_REFUSALS = [
+  'too_many_series',
+  'time_ahead',
+  'time_too_old',
+  'not_finite',
+  'text_too_long',
+  'too_many_labels',
+  'bad_histogram',
+  'too_many_points',
+  'faulty',
+  'too_large',
+] as const;
 export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
 
-/** What was taken and met a limit all the same: new exception groups, or incidents, would have been too many. */
-export const LIMITS_MET = ['too_many_new_groups', 'too_many_incidents'] as const;
+/**
+ * What was taken, though something is to be said of it: new exception groups or incidents would have been too many,
+ * series are shared by several streams, or two processes count in one counter.
+ */
+export const LIMITS_MET = [
+  'too_many_new_groups',
+  'too_many_incidents',
+  'shared_series',
+  'overlapping_writers',
+] as const;
 export type LimitMet = (typeof LIMITS_MET)[number];
 
 /** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */

@@ -1,0 +1,106 @@
+import { emptyLabels, type Label, UNREAD_LABEL } from '#ingest/admission/labels.ts';
+import type { PointAdmission } from '#ingest/admission/point_admission.ts';
+import type { LabelCache } from '#ingest/protocols/body/label_cache.ts';
+import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
+import { chooseResourceLabels, identityOf } from '#ingest/protocols/otlp/resource_labels.ts';
+
+const SCOPE_PREFIX = 'otel_scope_';
+/** Of one scope; few have any. */
+const SCOPE_ATTRIBUTES_MAX = 8;
+
+/** The labels that points have from their resource and scope. */
+export class StreamLabels {
+  readonly #admission: PointAdmission;
+  readonly #labels: LabelCache;
+  #resource: readonly Label[] = [];
+  #resourceIdentity = 0;
+  #scope: readonly Label[] = [];
+  #scopeIdentity = 0;
+  /** Of resource and scope, in order of name. */
+  #sorted: readonly Label[] = [];
+  readonly #own: Label[] = [];
+  readonly #merged: Label[] = [];
+
+  constructor(admission: PointAdmission, labels: LabelCache) {
+    this.#admission = admission;
+    this.#labels = labels;
+  }
+
+  /** A number for the resource and the scope with all that was said of them. */
+  get identity(): number {
+    return this.#resourceIdentity + this.#scopeIdentity * 3;
+  }
+
+  beginResource(attributes: readonly Label[]): void {
+    this.#resource = attributes.length === 0 ? [] : chooseResourceLabels(attributes);
+    this.#resourceIdentity = identityOf(attributes);
+    this.beginScope('', []);
+  }
+
+  beginScope(name: string, attributes: readonly Label[]): void {
+    const ofName = name === '' ? [] : [this.#scopeLabel('name', name)];
+    const others = attributes.slice(0, SCOPE_ATTRIBUTES_MAX).flatMap((attribute) => {
+      if (attribute.fault !== null) return [];
+      return [this.#scopeLabel(attribute.name, attribute.value)];
+    });
+    this.#scope = [...ofName, ...others].filter(({ fault }) => fault === null || fault === UNREAD_LABEL.fault);
+    this.#scopeIdentity = identityOf([...ofName, ...attributes]);
+    this.#sorted = sortedByName([...this.#resource, ...this.#scope]);
+  }
+
+  /**
+   * The labels of a point with those of its stream, in order of name; its own take precedence. Of more labels than a
+   * series may have, those of the stream are left out. The same array is filled each time.
+   */
+  merge(own: readonly Label[], extra?: Label): readonly Label[] {
+    if (extra === undefined && this.#sorted.length === 0) return own;
+    const list = this.#own;
+    emptyLabels(list);
+    for (const label of own) list.push(label);
+    if (extra !== undefined) list.push(extra);
+    sortFew(list);
+    const stream = this.#fitting(list.length);
+    const merged = this.#merged;
+    emptyLabels(merged);
+    let next = 0;
+    for (const label of stream) {
+      while (next < list.length && (list[next]?.name ?? '') < label.name) merged.push(list[next++] ?? label);
+      if (list[next]?.name !== label.name) merged.push(label);
+    }
+    while (next < list.length) {
+      const label = list[next++];
+      if (label !== undefined) merged.push(label);
+    }
+    return merged;
+  }
+
+  #fitting(ownLength: number): readonly Label[] {
+    const room = Math.max(0, this.#admission.limits.labelsMax - ownLength);
+    if (this.#sorted.length <= room) return this.#sorted;
+    return sortedByName([...this.#resource, ...this.#scope].slice(0, room));
+  }
+
+  #scopeLabel(name: string, value: string): Label {
+    if (!this.#admission.mayReadLabel(LABEL_BYTES)) return UNREAD_LABEL;
+    return this.#labels.of(SCOPE_PREFIX + name, value);
+  }
+}
+
+function sortedByName(labels: readonly Label[]): readonly Label[] {
+  return labels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)));
+}
+
+/** Sorts in place by name: points have few labels, which mostly are in order. */
+function sortFew(labels: Label[]): void {
+  for (let i = 1; i < labels.length; i += 1) {
+    const label = labels[i];
+    if (label === undefined) continue;
+    let place = i;
+    for (; place > 0; place -= 1) {
+      const before = labels[place - 1];
+      if (before === undefined || before.name <= label.name) break;
+      labels[place] = before;
+    }
+    labels[place] = label;
+  }
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+
+import { refusalReasonOf } from '#ingest/admission/refusal_reason.ts';
+import { finish } from '#kernel/steps.ts';
+import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
+import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
+import { freshLimits, NOW, NOW_MS } from '#test/ingest/metric_bytes.ts';
+
+const JSON_TYPE = 'application/json';
+
+function reasonsOfPoint(point: object): string[] {
+  const body = Buffer.from(JSON.stringify({ points: [point] }));
+  const { rejected } = finish(decodeMetricsJson(body, JSON_TYPE, NOW, freshLimits()));
+  return rejected.reasons.map(({ message }) => refusalReasonOf(message));
+}
+
+function reasonsOfData(data: object): string[] {
+  const body = Buffer.from(
+    JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'h', ...data }] }] }] }),
+  );
+  const { rejected } = finish(decodeOtlpMetrics(body, JSON_TYPE, NOW, freshLimits()));
+  return rejected.reasons.map(({ message }) => refusalReasonOf(message));
+}
+
+test.each([
+  ['time_ahead', { name: 'a', value: 1, at: NOW_MS + 15 * 60_000 }],
+  ['time_too_old', { name: 'a', value: 1, at: NOW_MS - 31 * 86_400_000 }],
+  ['text_too_long', { name: 'a'.repeat(513), value: 1 }],
+  ['text_too_long', { name: 'a', value: 1, labels: { a: 'x'.repeat(513) } }],
+  [
+    'too_many_labels',
+    { name: 'a', value: 1, labels: Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`l${i}`, 'x'])) },
+  ],
+  ['faulty', { name: 'a', value: 'x' }],
+])('a JSON point is counted as %s', (reason, point) => {
+  expect(reasonsOfPoint(point)).toEqual([reason]);
+});
+
+const at = `${NOW_MS}000000`;
+test.each([
+  ['not_finite', { gauge: { dataPoints: [{ timeUnixNano: at, asDouble: 'Infinity' }] } }],
+  ['time_ahead', { gauge: { dataPoints: [{ timeUnixNano: `${NOW_MS + 15 * 60_000}000000`, asDouble: 1 }] } }],
+  [
+    'bad_histogram',
+    {
+      histogram: {
+        aggregationTemporality: 2,
+        dataPoints: [{ timeUnixNano: at, explicitBounds: [1], bucketCounts: [1] }],
+      },
+    },
+  ],
+  [
+    'bad_histogram',
+    { exponentialHistogram: { aggregationTemporality: 2, dataPoints: [{ timeUnixNano: at, scale: 99, count: 1 }] } },
+  ],
+  ['faulty', { gauge: { dataPoints: [{ timeUnixNano: at }] } }],
+])('a point of OpenTelemetry is counted as %s', (reason, data) => {
+  expect(reasonsOfData(data)).toEqual([reason]);
+});
