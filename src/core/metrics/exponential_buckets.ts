@@ -87,6 +87,17 @@ export function readRange(text: string): { readonly from: number; readonly to: n
   return rest.length > 0 || Number.isNaN(from) || Number.isNaN(to) || from > to ? null : { from, to };
 }
 
+/** Whether both bounds are of the grid, as those of exponential buckets are; else they are a sender's own choice. */
+export function isOfGrid({ from, to }: { readonly from: number; readonly to: number }): boolean {
+  return isBoundOfGrid(from) && isBoundOfGrid(to);
+}
+
+function isBoundOfGrid(bound: number): boolean {
+  if (bound === 0 || !Number.isFinite(bound)) return true;
+  const steps = Math.log2(Math.abs(bound)) * STEPS;
+  return Math.abs(steps - Math.round(steps)) < 1e-4;
+}
+
 function isSoundSide({ offset, counts, indexes = [] }: BucketSide): boolean {
   const isIndex = (index: number): boolean => Number.isInteger(index) && Math.abs(index) <= INDEX_MAX;
   return isIndex(offset) && indexes.every(isIndex) && counts.every((count) => count >= 0 && count < Infinity);

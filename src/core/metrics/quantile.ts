@@ -1,4 +1,4 @@
-import { readRange } from '#core/metrics/exponential_buckets.ts';
+import { isOfGrid, readRange } from '#core/metrics/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#core/metrics/read_selector.ts';
 
 /** A question for a quantile of the observations of a histogram. */
@@ -55,14 +55,13 @@ interface Piece {
 
 /**
  * The quantile of the observations that these buckets gained; null without any. Within a bucket observations are taken
- * to be spread evenly, as Prometheus does it: by value in classic buckets, by logarithm in exponential ones. Above the
- * highest bound it is that bound, and below the lowest, if that is not positive, the lowest.
+ * to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the sender's choice, by
+ * logarithm in exponential ones. Above the highest bound it is that bound, and below the lowest, if that is not positive,
+ * the lowest.
  */
 export function quantileOf(quantile: number, growths: readonly BucketGrowth[]): number | null {
-  const ranges = rangePieces(growths);
-  // A sender may send both forms of the same observations; ranges are finer.
-  const pieces = ranges.length > 0 ? ranges : classicPieces(growths);
-  const total = pieces.reduce((sum, { count }) => sum + count, 0);
+  const pieces = piecesOf(growths);
+  const total = totalOf(pieces);
   if (!(total > 0)) return null;
   const rank = quantile * total;
   let before = 0;
@@ -76,6 +75,53 @@ export function quantileOf(quantile: number, growths: readonly BucketGrowth[]): 
   return last === null ? null : within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
 }
 
+/** Of two forms of as many observations the finer one; where some senders have one form and others the other, both. */
+function piecesOf(growths: readonly BucketGrowth[]): readonly Piece[] {
+  const [ranges, classic] = [rangePieces(growths), classicPieces(growths)];
+  if (ranges.length === 0) return classic;
+  const isSame =
+    totalOf(classic) <= totalOf(ranges) * (1 + SAME_SHARE) && totalOf(classic) >= totalOf(ranges) * (1 - SAME_SHARE);
+  return classic.length === 0 || isSame ? ranges : cutUp([...ranges, ...classic.filter(({ count }) => count > 0)]);
+}
+
+/** Both forms of a sender may be stored a moment apart. */
+const SAME_SHARE = 0.02;
+
+function totalOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Pieces that overlap, as pieces that do not: cut at each bound, each part with its share of the observations. */
+function cutUp(pieces: readonly Piece[]): Piece[] {
+  const bounds = [...new Set(pieces.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
+  const parts = new Map<string, Piece>();
+  const add = (part: Piece): void => {
+    const key = `${part.from} ${part.to}`;
+    const known = parts.get(key);
+    const isExponential = part.isExponential && (known?.isExponential ?? true);
+    parts.set(key, { ...part, count: part.count + (known?.count ?? 0), isExponential });
+  };
+  for (const piece of pieces) {
+    const { from, to } = piece;
+    if (!Number.isFinite(to - from) || from === to) {
+      add(piece);
+      continue;
+    }
+    const cuts = bounds.filter((bound) => bound >= from && bound <= to);
+    for (const [index, end] of cuts.slice(1).entries()) {
+      const begin = cuts[index] ?? from;
+      add({ ...piece, from: begin, to: end, count: piece.count * (shareBelow(piece, end) - shareBelow(piece, begin)) });
+    }
+  }
+  return [...parts.values()].sort((a, b) => a.to - b.to || a.from - b.from);
+}
+
+/** How much of a piece lies below a value within it. */
+function shareBelow({ from, to, isExponential }: Piece, value: number): number {
+  if (!isExponential || from * to <= 0) return (value - from) / (to - from);
+  return Math.log(value / from) / Math.log(to / from);
+}
+
 function within({ from, to, isExponential }: Piece, share: number): number {
   if (to === Infinity) return from;
   if (from === -Infinity) return to;
@@ -87,7 +133,7 @@ function rangePieces(growths: readonly BucketGrowth[]): Piece[] {
   const pieces: Piece[] = [];
   for (const { range, growth } of growths) {
     const read = range === '' ? null : readRange(range);
-    if (read !== null && growth > 0) pieces.push({ ...read, count: growth, isExponential: true });
+    if (read !== null && growth > 0) pieces.push({ ...read, count: growth, isExponential: isOfGrid(read) });
   }
   return pieces.sort((a, b) => a.to - b.to || a.from - b.from);
 }
