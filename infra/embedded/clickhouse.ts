@@ -18,8 +18,6 @@ export interface ClickHouseOptions {
   readonly memoryBytes?: number;
   /** Longest body of an insert, after decompression; 256 MiB by default. */
   readonly rowsBytesMax?: number;
-  /** See Program. */
-  readonly niceness?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +52,6 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
       entry: createRequire(import.meta.url).resolve('@tocsin/chdb-server/main'),
       env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
       memory: 'frugal',
-      ...(options.niceness === undefined ? {} : { niceness: options.niceness }),
       firstMessage,
       log: path.join(dataDir, 'clickhouse.log'),
     },

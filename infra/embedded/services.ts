@@ -27,9 +27,6 @@ export function postgresService(dataDir: string, durable: boolean): AddressedSer
   };
 }
 
-/** Most of its work is storing and merging, which can wait; requests cannot. */
-const CLICKHOUSE_NICENESS = 10;
-
 export function clickhouseService(dataDir: string): AddressedService {
   const address = new Address('ClickHouse');
   const password = randomBytes(24).toString('base64url');
@@ -39,7 +36,7 @@ export function clickhouseService(dataDir: string): AddressedService {
       return address.url;
     },
     async start(signal) {
-      const options = { port: address.port, password, niceness: CLICKHOUSE_NICENESS, signal };
+      const options = { port: address.port, password, signal };
       const server = await startClickHouse(path.join(dataDir, 'clickhouse'), options);
       address.url = server.url;
       return server;

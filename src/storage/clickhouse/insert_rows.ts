@@ -22,10 +22,10 @@ type Acknowledged = 'at_once' | 'in_sequence';
 
 /**
  * For reads on which it depends whether somebody is paged: a replica that lacks something acknowledged refuses them. One
- * server, which has everything, ignores it; ClickHouse Cloud brings the replica up to date first.
+ * server, which has everything, ignores it; ClickHouse Cloud brings the replica up to date first. Charts wait for these.
  * https://clickhouse.com/docs/operations/settings/settings#select_sequential_consistency
  */
-export const SEES_ALL_ACKNOWLEDGED: ClickHouseSettings = { select_sequential_consistency: '1' };
+export const SEES_ALL_ACKNOWLEDGED: ClickHouseSettings = { select_sequential_consistency: '1', priority: '1' };
 
 /** While one insert waits for its replicas, others into the table are refused: they come again soon. */
 const TURN = { pauseMs: 20, pauseMsMax: 320, timeoutMs: 15_000 };

@@ -19,6 +19,8 @@ const LIMITS: ClickHouseSettings = {
   max_result_rows: '400000',
   result_overflow_mode: 'throw',
   max_memory_usage: '2000000000',
+  // Behind the reads of rules (`SEES_ALL_ACKNOWLEDGED`), which page people.
+  priority: '10',
 };
 
 /** The rows of a query that meets one of the limits are refused as `tooMuch` says. */
