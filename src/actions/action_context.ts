@@ -37,6 +37,10 @@ export interface Installation {
   readonly limits: Limits;
   /** Whether mail is sent to people about their accounts. */
   readonly hasMail: boolean;
+  /** Whether the operator has given a contact that push services take. */
+  readonly hasPushContact: boolean;
+  /** Asks the mail server, at most every five minutes, why no mail would leave; null when it would. */
+  readonly findMailFault: () => Promise<string | null>;
   readonly phoneProvider: 'twilio' | 'simulator';
   /** Where messages come from. */
   readonly senders: Senders;

@@ -5,6 +5,7 @@ import { createRoot } from 'react-dom/client';
 
 import { addressOf, isApiError } from '#console/api/http.ts';
 import { createApp } from '#console/app.tsx';
+import { keepLinkedOrganization } from '#console/shell/linked_organization.ts';
 import { guardDoubleTaps } from '#console/components/double_tap_guard.ts';
 
 const RELOADED_AT = 'tocsin-reloaded-at';
@@ -42,6 +43,7 @@ const root = createRoot(element, { onCaughtError });
 const nextTask = async (): Promise<void> => await new Promise((resolve) => void setTimeout(resolve));
 
 async function start(): Promise<void> {
+  keepLinkedOrganization();
   await nextTask();
   const app = createApp();
   await nextTask();

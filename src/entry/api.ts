@@ -2,6 +2,7 @@ import { useSmallBufferPool } from '#entry/buffer_pool.ts';
 import { compose } from '#entry/compose.ts';
 import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
+import { warnOfDelivery } from '#entry/warn_of_delivery.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
 import { releaseMemoryWhenIdle } from '#entry/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
@@ -39,6 +40,7 @@ await runProgram(async () => {
   });
   log.info({ host, port }, 'the API is listening');
   releaseMemoryWhenIdle();
+  void warnOfDelivery(context);
   context.newSeries.watch();
   process.send?.({ ready: true, url: config.baseUrl });
 

@@ -8,6 +8,8 @@ interface StoreAddresses {
   readonly redisCaFile?: string | undefined;
   readonly clickhouseUrl?: string | undefined;
   readonly clickhouseCaFile?: string | undefined;
+  readonly smtpUrl?: string | undefined;
+  readonly smtpCaFile?: string | undefined;
 }
 
 /** What is wrong with the files of the authorities that signed certificates of stores, each as a sentence. */
@@ -22,6 +24,11 @@ export function findAuthorityFaults(config: StoreAddresses): string[] {
     redisCaFile === undefined || (redisUrl ?? 'rediss').startsWith('rediss')
       ? null
       : 'REDIS_CA_FILE is for TLS: let REDIS_URL begin with rediss',
+    // That of Debian's Postfix is signed by nobody but itself.
+    faultOf('SMTP_CA_FILE', config.smtpCaFile, { mayBeServer: true }),
+    config.smtpCaFile === undefined || config.smtpUrl !== undefined
+      ? null
+      : 'SMTP_CA_FILE is for the mail server: set SMTP_URL, too',
     faultOf('CLICKHOUSE_CA_FILE', clickhouseCaFile),
     clickhouseCaFile === undefined || (clickhouseUrl ?? 'https:').startsWith('https:')
       ? null
@@ -29,7 +36,7 @@ export function findAuthorityFaults(config: StoreAddresses): string[] {
   ].filter((fault) => fault !== null);
 }
 
-function faultOf(variable: string, file: string | undefined): string | null {
+function faultOf(variable: string, file: string | undefined, { mayBeServer = false } = {}): string | null {
   if (file === undefined) return null;
   let text: Buffer;
   try {
@@ -39,7 +46,7 @@ function faultOf(variable: string, file: string | undefined): string | null {
     return `${variable} names a file that cannot be read (${code}); correct the path, or its permissions`;
   }
   try {
-    return new X509Certificate(text).ca
+    return new X509Certificate(text).ca || mayBeServer
       ? null
       : `${variable} holds the certificate of a server; name the file of the authority that signed it`;
   } catch {

@@ -3,7 +3,10 @@ import { createCipher } from '#auth/cipher.ts';
 import { isInternalHostname } from '#auth/external_fetch.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { FoundationConfig } from '#entry/foundation.ts';
+import { pushContact } from '#notify/channels/push/contact.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { addressIn } from '#notify/mail/address.ts';
+import { rememberMailFault } from '#notify/mail/mail_fault.ts';
 import { mailServerOf } from '#notify/mail/settings.ts';
 
 /** How this installation is set up, for the operations of the console. */
@@ -13,6 +16,8 @@ export function installationOf(config: FoundationConfig): Installation {
   return {
     limits: config,
     hasMail: mail !== null,
+    hasPushContact: pushContact(config.baseUrl, config.mailFrom ?? null).isGiven,
+    findMailFault: rememberMailFault(mail),
     phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
     senders: {
       phones: twilioFrom === undefined ? [] : [twilioFrom],
@@ -27,11 +32,6 @@ export function installationOf(config: FoundationConfig): Installation {
       eventAttachments: createCipher(appSecret, 'event-attachments'),
     },
   };
-}
-
-/** `Tocsin <tocsin@example.com>` has the address between its brackets. */
-function addressIn(from: string): string {
-  return /<([^>]+)>\s*$/.exec(from)?.[1] ?? from;
 }
 
 /** The phone simulator takes the place of Twilio on this machine. */

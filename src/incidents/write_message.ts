@@ -7,9 +7,9 @@ import type { Stores } from '#storage/postgres/stores.ts';
 
 /** Writes the message of a notification, the same at every try; null when what it is about is gone. */
 export async function writeMessage(stores: Stores, notification: NotificationRow): Promise<OutgoingMessage | null> {
-  const { id: notificationId, createdAt, address: to, userId } = notification;
+  const { id: notificationId, orgId, createdAt, address: to, userId } = notification;
   const message = await contentOf(stores, notification);
-  return message && { notificationId, createdAt, to, userId, message };
+  return message && { notificationId, orgId, createdAt, to, userId, message };
 }
 
 async function contentOf(stores: Stores, notification: NotificationRow): Promise<Message | null> {

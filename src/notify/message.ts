@@ -68,6 +68,7 @@ export type Message =
 /** One message to one person. */
 export interface OutgoingMessage {
   readonly notificationId: string;
+  readonly orgId: Id<'org'>;
   /** When it was entered in the log. */
   readonly createdAt: Temporal.Instant;
   /** null for push, which goes to every browser the person has subscribed. */

@@ -43,7 +43,8 @@ interface SenderContext extends Omit<NotifySettings, 'twilio'> {
 const SENDERS: Readonly<Record<Channel, (context: SenderContext) => ChannelSender | null>> = {
   sms: ({ twilio, links, baseUrl }) => twilio && smsSender(twilio.client, twilio.account, links, baseUrl),
   call: ({ twilio, baseUrl }) => twilio && callSender(twilio.client, twilio.account, baseUrl),
-  push: ({ push, mail, links, baseUrl }) => pushSender({ ...push, mailFrom: mail?.from ?? null, baseUrl }, links),
+  push: ({ push, config, links, baseUrl }) =>
+    pushSender({ ...push, mailFrom: config.mailFrom ?? null, baseUrl }, links),
   email: ({ mail, links, baseUrl }) => mail && emailSender(mail, links, baseUrl),
 };
 

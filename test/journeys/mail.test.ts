@@ -51,7 +51,7 @@ const audited = (w: StaffedWorld) =>
   );
 
 test('a page by mail says what happened, in text and in HTML without injection', async () => {
-  const { mail, anna, links, incidentId } = await mailedIncident();
+  const { w, mail, anna, links, incidentId } = await mailedIncident();
   expect(mail).toMatchObject({
     recipients: [anna.email],
     from: { name: 'Tocsin', address: 'tocsin@example.com' },
@@ -61,7 +61,7 @@ test('a page by mail says what happened, in text and in HTML without injection',
   expect(mail.text).toContain('severity error');
   expect(mail.html).toContain('latency is 250 &lt;b&gt;(&gt; 100)&lt;/b&gt;');
   expect(mail.html).not.toContain('<b>');
-  expect(links['Open']).toBe(`http://tocsin.test/incidents/${incidentId}`);
+  expect(links['Open']).toBe(`http://tocsin.test/incidents/${incidentId}?org=${w.orgId}`);
 });
 
 test('the log says that the mail was sent, with its Message-ID', async () => {

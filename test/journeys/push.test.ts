@@ -57,7 +57,7 @@ describe('a page by push', () => {
         title: 'checkout: latency is 250 (> 100)',
         body: expect.stringMatching(/^Incident \d+, severity error\.$/),
         tag: incidentId,
-        url: `http://tocsin.test/incidents/${incidentId}`,
+        url: `http://tocsin.test/incidents/${incidentId}?org=${w.orgId}`,
       },
     });
     expect(service.pushed[0]?.ttl).toBeGreaterThanOrEqual(300);
@@ -142,7 +142,7 @@ describe('a push service in trouble', () => {
     service.answer(403);
     const incidentId = await alert.trigger();
     await w.settle();
-    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_403' });
+    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
     expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
   });
 });

@@ -5,6 +5,7 @@ import { CLOSED, nullable } from '#actions/fields.ts';
 import { ChannelName } from '#actions/policies/view.ts';
 import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#core/oncall/channel.ts';
 import { CHANNEL_STATES, channelStateOf } from '#core/oncall/channel_state.ts';
+import { reasonOf } from '#core/incidents/reasons.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
@@ -24,12 +25,16 @@ const DeliveryHealthView = Type.Object({
         Type.String({ format: 'date-time', description: 'when the provider last refused a message or did not answer' }),
       ),
       lastFailure: nullable(Type.String({ description: 'why it failed' })),
+      fault: nullable(Type.String({ description: 'what the operator has to mend, known before a message fails' })),
     }),
     { description: 'of messages of the last 30 days' },
   ),
 });
 
 const DAYS_BACK = 30;
+
+const NO_PUSH_CONTACT =
+  'Push messages name no contact of this server, for which push services, Apple’s among them, may refuse them. Set MAIL_FROM, or BASE_URL to a public https address.';
 
 export const getDeliveryHealth = defineAction({
   name: 'get_delivery_health',
@@ -42,6 +47,11 @@ export const getDeliveryHealth = defineAction({
   example: {},
   async handle(_input, { caller, stores, now, configuredChannels, installation }) {
     const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    const mailFault = configuredChannels.has('email') ? await installation.findMailFault() : null;
+    const faults: Readonly<Partial<Record<Channel, string | null>>> = {
+      push: installation.hasPushContact ? null : NO_PUSH_CONTACT,
+      email: mailFault === null ? null : `No mail leaves: ${reasonOf(mailFault)}.`,
+    };
     const byChannel = new Map(health.map((entry) => [entry.channel, entry]));
     return {
       channels: CHANNELS.map((channel) => {
@@ -55,6 +65,7 @@ export const getDeliveryHealth = defineAction({
           lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
           lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),
           lastFailure: found?.lastFailure ?? null,
+          fault: configured ? (faults[channel] ?? null) : null,
         };
       }),
     };

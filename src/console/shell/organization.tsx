@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { createContext, type ReactNode, useContext, useEffect, useEffectEvent, useMemo, useState } from 'react';
 
 import { type Organization, type Session, sessionQuery } from '#console/api/session.ts';
+import { takeLinkedOrganization } from '#console/shell/linked_organization.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
 
 interface CurrentOrganization {
@@ -30,7 +31,11 @@ export function OrganizationProvider({
 }) {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const queryClient = useQueryClient();
-  const [selectedId, setSelectedId] = useState(() => localStorage.getItem(STORAGE_KEY));
+  const [selectedId, setSelectedId] = useState(() => {
+    const linked = takeLinkedOrganization(session?.organizations ?? []);
+    if (linked !== null) localStorage.setItem(STORAGE_KEY, linked);
+    return localStorage.getItem(STORAGE_KEY);
+  });
   const org = session?.organizations.find(({ orgId }) => orgId === selectedId) ?? session?.organizations[0];
   const current = useMemo(() => {
     if (!session || org === undefined) return null;

@@ -13,6 +13,12 @@ const WORDS: Readonly<Record<string, string>> = {
   provider_busy: 'the provider was too busy',
   provider_fault: 'the provider had an internal error',
   provider_refused_credentials: 'the provider does not accept the credentials of this server',
+  provider_refused_push:
+    'the push service does not accept this server: let the operator check its clock and its contact (MAIL_FROM, or an https BASE_URL), and subscribe the browser again if APP_SECRET was changed',
+  provider_certificate_untrusted:
+    'the certificate of the mail server is not trusted here: the operator can name the authority that signed it in SMTP_CA_FILE',
+  provider_certificate_invalid:
+    'the certificate of the mail server has expired or is for another host: the operator must have it issued again, or correct SMTP_URL',
   provider_sender_not_registered:
     'carriers refuse TWILIO_FROM until the operator has registered it at the provider (A2P 10DLC, toll-free verification or sender ID)',
   provider_sender_refused:

@@ -14,7 +14,7 @@ const POINT_BYTES = 65;
 const AUTH_BYTES = 16;
 
 /** Names of a private network: no subscription may make this server post to internal hosts. */
-const INTERNAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|arpa)$/i;
+export const INTERNAL_NAME = /(^|\.)(localhost|local|internal|intranet|lan|home|corp|arpa)$/i;
 
 /** Faults of a subscription that no push service would have made. */
 export function subscriptionFaults({ endpoint, keys }: SubscriptionFields): Fault[] {

@@ -1,6 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
@@ -142,8 +144,9 @@ async function readIncidents(
   return { answer, notification, incidents, given };
 }
 
-function questionOf(context: AnswerContext, { answer, incidents, given }: ReadAnswer): AnswerPage {
-  const link = linkTo(context, incidents);
+function questionOf(context: AnswerContext, { answer, notification, incidents, given }: ReadAnswer): AnswerPage {
+  const { orgId } = notification;
+  const link = linkToIncidents(context, orgId, incidents);
   const [only, ...others] = incidents;
   if (only !== undefined && others.length === 0) {
     const paragraphs = [`Incident ${only.number}, severity ${only.severity}, is ${only.status}.`];
@@ -170,11 +173,11 @@ function questionOf(context: AnswerContext, { answer, incidents, given }: ReadAn
 
 async function act(context: AnswerContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
   const { answer, notification, incidents, given } = found;
-  const link = linkTo(context, incidents);
+  const { orgId, userId } = notification;
+  const link = linkToIncidents(context, orgId, incidents);
   const [only] = incidents;
   const done = incidents.length === 1 ? given.get(only?.id ?? '') : undefined;
   if (done !== undefined) return { ...done, link };
-  const { orgId, userId } = notification;
   const origin = { requestId: request.id, address: request.ip };
   const answerer = { orgId, userId, via: viaOf(notification), origin };
   const ids = incidents.map(({ id }) => id).filter((id) => !given.has(id));
@@ -186,11 +189,15 @@ async function act(context: AnswerContext, request: FastifyRequest, found: ReadA
 }
 
 /** Everything about it, for those who are signed in. */
-function linkTo({ config }: AnswerContext, incidents: readonly IncidentRow[]): NonNullable<AnswerPage['link']> {
+function linkToIncidents(
+  { config: { baseUrl } }: AnswerContext,
+  orgId: string,
+  incidents: readonly IncidentRow[],
+): NonNullable<AnswerPage['link']> {
   const [only, ...others] = incidents;
   return only === undefined || others.length > 0
-    ? { text: 'Open the incidents', url: `${config.baseUrl}/incidents` }
-    : { text: 'Open the incident', url: `${config.baseUrl}/incidents/${only.id}` };
+    ? { text: 'Open the incidents', url: linkTo(baseUrl, PAGES.incidents, orgId) }
+    : { text: 'Open the incident', url: linkTo(baseUrl, `${PAGES.incidents}/${only.id}`, orgId) };
 }
 
 function viaOf(notification: NotificationRow | null): Via {

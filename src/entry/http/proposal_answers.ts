@@ -1,6 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import { proposalStateOf } from '#core/responder/proposal.ts';
 import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
@@ -67,13 +69,17 @@ async function questionOf(context: AnswerContext, found: Found): Promise<AnswerP
   const { proposal, notification } = found;
   const state = proposalStateOf(proposal, context.clock.now());
   const heading = proposalText(proposal);
-  const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
+  const link = { text: 'Open the incident', url: linkOf(context, proposal) };
   const page = { status: 200, heading, paragraphs: [...inputOf(proposal), ...proposal.evidence], link };
   if (state !== 'proposed') return { ...page, paragraphs: [...page.paragraphs, STATES[state]] };
   const asksPin = await hasPin(context, notification.userId);
   return proposal.kind === 'question'
     ? { ...page, button: 'Yes', otherButton: 'No', asksPin }
     : { ...page, button: 'Approve', otherButton: 'Reject', asksPin };
+}
+
+function linkOf({ config }: AnswerContext, { orgId, incidentId }: Pick<ProposalRow, 'orgId' | 'incidentId'>): string {
+  return linkTo(config.baseUrl, `${PAGES.incidents}/${incidentId}`, orgId);
 }
 
 /** What exactly would be done. */
@@ -101,7 +107,7 @@ async function act(
 ): Promise<AnswerPage> {
   const origin = { requestId: request.id, address: request.ip };
   const { isDone, sentence } = await answerProposalAsPerson(context, { orgId, userId, via, origin }, proposal, answer);
-  const link = { text: 'Open the incident', url: `${context.config.baseUrl}/incidents/${proposal.incidentId}` };
+  const link = { text: 'Open the incident', url: linkOf(context, proposal) };
   return { status: isDone ? 200 : 409, heading: sentence, paragraphs: [proposalText(proposal)], link };
 }
 

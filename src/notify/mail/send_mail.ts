@@ -9,6 +9,8 @@ export interface MailServer {
   readonly url: string;
   /** As it stands in From: an address, or a name with one. */
   readonly from: string;
+  /** Certificates (PEM) of the authority that signed the server's; null for those of Node. */
+  readonly ca: string | null;
 }
 
 /** One mail to one person. */
@@ -28,17 +30,39 @@ export function messageIdOf(id: string, host: string): string {
   return `<${id}@${host}>`;
 }
 
-/** Hands a mail to the server, over a connection of its own. */
-export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promise<Delivery> {
+async function connect(server: MailServer) {
   const { createTransport } = await import('nodemailer');
-  const transport = createTransport({
+  return createTransport({
     url: server.url,
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SEND_TIMEOUT_MS,
     disableFileAccess: true,
     disableUrlAccess: true,
+    ...(server.ca !== null && { tls: { ca: server.ca } }),
   });
+}
+
+/**
+ * Connects, and signs in where the address has a password. Returns the reason why no mail would ever leave; null when it
+ * would, or when the server is away for now.
+ */
+export async function findMailFault(server: MailServer): Promise<string | null> {
+  const transport = await connect(server);
+  try {
+    await transport.verify();
+    return null;
+  } catch (error) {
+    const delivery = deliveryOfError(error, false);
+    return delivery.kind === 'rejected' ? delivery.reason : null;
+  } finally {
+    transport.close();
+  }
+}
+
+/** Hands a mail to the server, over a connection of its own. */
+export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promise<Delivery> {
+  const transport = await connect(server);
   let hasLeft = false;
   transport.use('stream', ({ message }, done) => {
     message.processFunc((whole) => whole.pipe(new PassThrough()).once('end', () => (hasLeft = true)));
@@ -65,8 +89,22 @@ function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
     if (responseCode < 500) return { kind: 'retry', reason: 'provider_busy' };
     return { kind: 'rejected', reason: code === 'EAUTH' ? 'provider_refused_credentials' : reasonOf(responseCode) };
   }
+  const certificate = certificateFault(error);
+  if (certificate !== null) return { kind: 'rejected', reason: certificate };
   if (hasLeft) return { kind: 'uncertain', reason: 'provider_silent' };
   return { kind: 'retry', reason: 'provider_unreachable' };
+}
+
+const UNTRUSTED =
+  /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
+const INVALID = /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH/;
+
+/** What is wrong with the server's certificate; null for any other fault. The library keeps the code of the system's error. */
+function certificateFault(error: unknown): string | null {
+  const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
+  const text = `${String(originalCode)} ${String(code)}`;
+  if (UNTRUSTED.test(text)) return 'provider_certificate_untrusted';
+  return INVALID.test(text) ? 'provider_certificate_invalid' : null;
 }
 
 function reasonOf(responseCode: number): string {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import { optionalText, optionalUrl, type ValuesOf } from '#kernel/config.ts';
 import type { MailServer } from '#notify/mail/send_mail.ts';
 
@@ -7,9 +9,21 @@ export const MAIL_SETTINGS = {
   mailFrom: optionalText('MAIL_FROM', '^.+@.+$', 'a mail address', 'sender of mail; required with `SMTP_URL`', {
     requiredWith: 'SMTP_URL',
   }),
+  smtpCaFile: optionalText(
+    'SMTP_CA_FILE',
+    '.',
+    'a path',
+    'file with the authority (PEM) that signed the certificate of the mail server, or with that certificate itself',
+    { unset: 'those of Node' },
+  ),
 };
 
 /** Null when none is configured. */
-export function mailServerOf({ smtpUrl: url, mailFrom: from }: ValuesOf<typeof MAIL_SETTINGS>): MailServer | null {
-  return url === undefined || from === undefined ? null : { url, from };
+export function mailServerOf({
+  smtpUrl: url,
+  mailFrom: from,
+  smtpCaFile,
+}: ValuesOf<typeof MAIL_SETTINGS>): MailServer | null {
+  if (url === undefined || from === undefined) return null;
+  return { url, from, ca: smtpCaFile === undefined ? null : readFileSync(smtpCaFile, 'utf8') };
 }

@@ -1,8 +1,14 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
+import type { NewsEvent } from '#core/incidents/incident.ts';
 import { comparisonOf } from '#core/incidents/comparison.ts';
-import type { Message, PageSubject } from '#notify/message.ts';
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { createAnswerLinks } from '#notify/answer_link.ts';
+import { mailText } from '#notify/channels/email/text.ts';
+import { pushText } from '#notify/channels/push/text.ts';
+import type { Message, OutgoingMessage, PageSubject } from '#notify/message.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
 import { spoken } from '#notify/channels/call/text.ts';
 
@@ -126,4 +132,26 @@ test('a call says value and threshold in words', () => {
     'Incident 1287 on checkout, severity error. Checkout is slow (avg of http_request_duration_seconds{route="/pay"}). ' +
       '1.24 seconds, above 800 milliseconds.',
   );
+});
+
+test('a digest leads to the list of the organization that it is about', () => {
+  const orgId = 'org_1' as Id<'org'>;
+  const digest = (news: NewsEvent | null): OutgoingMessage => ({
+    notificationId: 'notification_1',
+    orgId,
+    createdAt: Temporal.Instant.from('2027-01-01T00:00:00Z'),
+    to: null,
+    userId: 'user_1' as Id<'user'>,
+    message: {
+      kind: 'digest',
+      items: Array.from({ length: 60 }, (_, index) => ({ notificationId: `n${index}`, subject: subjectOf(), news })),
+    },
+  });
+  const links = createAnswerLinks('a secret that is long enough for tests', BASE_URL);
+  const list = `${BASE_URL}/incidents?org=org_1`;
+  expect(pushText(digest(null), links, BASE_URL).url).toBe(list);
+  expect(mailText(digest(null), links, BASE_URL).text).toContain(list);
+  const sms = smsText(digest('resolved').message, list, ANSWER_URL);
+  expect(sms).toMatch(/No need to act\. https:\/\/tocsin\.example\.com\/incidents\?org=org_1$/);
+  expectToFit(sms);
 });

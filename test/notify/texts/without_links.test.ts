@@ -57,7 +57,8 @@ const messages: OutgoingMessage['message'][] = [
 
 test.each(messages)('no channel sends a link that a sender wrote: $kind', (message) => {
   const createdAt = Temporal.Instant.from('2027-01-01T00:00:00Z');
-  const outgoing = { notificationId: 'n', createdAt, to: null, userId: 'user_1' as Id<'user'>, message };
+  const orgId = 'org_1' as Id<'org'>;
+  const outgoing = { notificationId: 'n', orgId, createdAt, to: null, userId: 'user_1' as Id<'user'>, message };
   const mail = mailText(outgoing, links, 'https://tocsin.example');
   const push = pushText(outgoing, links, 'https://tocsin.example');
   const sms = smsText(message, 'https://tocsin.example', 'https://tocsin.example/a/1');

@@ -9,6 +9,7 @@ import { EmptyState } from '#console/components/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 import { LoadedDashboard } from '#console/pages/dashboards/loaded_dashboard.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/dashboards/$dashboardId');
@@ -20,17 +21,19 @@ export function DashboardPage() {
   if (isApiError(error, 404)) {
     return (
       <Page title="Dashboard">
-        <EmptyState
-          icon={<IconLayoutDashboard size={24} />}
-          title="This dashboard does not exist"
-          actions={
-            <Button component={Link} to="/dashboards" variant="default">
-              All dashboards
-            </Button>
-          }
-        >
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(dashboardQuery(orgId, dashboardId))}>
+          <EmptyState
+            icon={<IconLayoutDashboard size={24} />}
+            title="This dashboard does not exist"
+            actions={
+              <Button component={Link} to="/dashboards" variant="default">
+                All dashboards
+              </Button>
+            }
+          >
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       </Page>
     );
   }

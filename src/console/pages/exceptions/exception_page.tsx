@@ -25,6 +25,7 @@ import { ResolveMenu } from '#console/pages/exceptions/resolve_menu.tsx';
 import { TagsCard } from '#console/pages/exceptions/tags_card.tsx';
 import { useSetStatus } from '#console/pages/exceptions/use_set_status.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/exceptions/$groupId');
@@ -41,9 +42,11 @@ export function ExceptionPage() {
   return (
     <Page title="Exception" above={back}>
       {isApiError(error, 404) && (
-        <EmptyState icon={<IconBugOff size={24} />} title="Exception not found">
-          Its events are older than its service keeps them, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(overviewQuery(orgId, groupId))}>
+          <EmptyState icon={<IconBugOff size={24} />} title="Exception not found">
+            Its events are older than its service keeps them, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {error === null && (

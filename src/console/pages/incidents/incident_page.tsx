@@ -16,7 +16,7 @@ import { IncidentStatus } from '#console/components/status.tsx';
 import { WhenNear } from '#console/components/when_near.tsx';
 import { AgentsCard } from '#console/pages/incidents/agents_card.tsx';
 import { EscalationCard } from '#console/pages/incidents/escalation_card.tsx';
-import { FindInOtherOrganizations } from '#console/pages/incidents/find_in_other_organizations.tsx';
+import { IncidentNotFound } from '#console/pages/incidents/incident_not_found.tsx';
 import { NotificationLog } from '#console/pages/incidents/notification_log.tsx';
 import { IncidentMaintenance, LinkedIncidents } from '#console/pages/incidents/linked_incidents.tsx';
 import { MemberNames, useMemberNames } from '#console/pages/incidents/member_names.tsx';
@@ -56,7 +56,7 @@ export function IncidentPage() {
   }
   return (
     <Page title="Incident" above={back}>
-      {isApiError(error, 404) && <FindInOtherOrganizations incidentId={incidentId} />}
+      {isApiError(error, 404) && <IncidentNotFound incidentId={incidentId} />}
       {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {error === null && (
         <Stack>

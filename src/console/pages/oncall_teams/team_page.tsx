@@ -19,6 +19,7 @@ import { DeleteTeam } from '#console/pages/oncall_teams/delete_team.tsx';
 import { Members } from '#console/pages/oncall_teams/members.tsx';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const AddMember = lazyDialog(() => import('#console/pages/oncall_teams/add_member.tsx').then((m) => m.AddMember));
@@ -36,9 +37,11 @@ export function TeamPage() {
   return (
     <Page title="Team" above={back}>
       {isApiError(error, 404) && (
-        <EmptyState icon={<IconUsersGroup size={24} />} title="Team not found">
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(teamQuery(orgId, teamId))}>
+          <EmptyState icon={<IconUsersGroup size={24} />} title="Team not found">
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {error === null && <Skeleton height={360} radius="lg" />}

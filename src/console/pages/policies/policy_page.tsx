@@ -20,6 +20,7 @@ import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
 import classes from '#console/pages/policies/policy_page.module.css';
 import { Warnings } from '#console/pages/policies/warnings.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/policies/$policyId');
@@ -37,9 +38,11 @@ export function PolicyPage() {
   return (
     <Page title="Escalation policy" above={<BackToPolicies />}>
       {isApiError(error, 404) && (
-        <EmptyState icon={<IconStairsUp size={24} />} title="Policy not found">
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(policyQuery(orgId, policyId))}>
+          <EmptyState icon={<IconStairsUp size={24} />} title="Policy not found">
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {error === null && <Skeleton height={420} radius="lg" />}

@@ -17,6 +17,7 @@ import { RuleEditor } from '#console/pages/rules/rule_editor.tsx';
 import { faultsOf, type RuleValues, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { serverFaults } from '#console/pages/rules/server_faults.ts';
 import { settingsOfValues } from '#console/pages/rules/setting_values.ts';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/$ruleId/edit');
@@ -29,9 +30,11 @@ export function EditRule() {
   return (
     <Page title="Edit the rule">
       {data === null && (
-        <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}>
+          <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && <Skeleton height={420} radius="lg" />}

@@ -27,6 +27,7 @@ import { thresholdOf, valuesOfRule } from '#console/pages/rules/rule_values.ts';
 import { settingSentences } from '#console/pages/rules/setting_values.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { conditionText } from '#core/incidents/rule_kinds.ts';
@@ -42,9 +43,11 @@ export function RulePage() {
   return (
     <Page title="Rule" above={back}>
       {data === null && (
-        <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(ruleQuery(orgId, ruleId))}>
+          <EmptyState icon={<IconActivityHeartbeat size={24} />} title="Rule not found">
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (

@@ -33,6 +33,7 @@ import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
+import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const EditService = lazyDialog(() => import('#console/pages/services/edit_service.tsx').then((m) => m.EditService));
@@ -49,9 +50,11 @@ export function ServicePage() {
   return (
     <Page title="Service" above={back}>
       {isApiError(error, 404) && (
-        <EmptyState icon={<IconServerOff size={24} />} title="Service not found">
-          It was deleted, or it belongs to another organization.
-        </EmptyState>
+        <InOtherOrganization find={(client, orgId) => client.fetchQuery(serviceQuery(orgId, serviceId))}>
+          <EmptyState icon={<IconServerOff size={24} />} title="Service not found">
+            It was deleted, or it belongs to an organization that you are not in.
+          </EmptyState>
+        </InOtherOrganization>
       )}
       {error !== null && !isApiError(error, 404) && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {error === null && (

@@ -34,7 +34,7 @@ export function Delivery() {
 }
 
 function Channel({ health }: { readonly health: ChannelHealth }) {
-  const { channel, configured, via, lastSucceededAt, lastFailedAt, lastFailure } = health;
+  const { channel, configured, via, lastSucceededAt, lastFailedAt, lastFailure, fault } = health;
   return (
     <Row
       icon={<ChannelIcon channel={channel} size={20} />}
@@ -43,6 +43,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
         configured ? (
           <>
             <div>Sent {via === null ? '' : PROVIDERS[via]}.</div>
+            {fault !== null && <div>{fault}</div>}
             {lastSucceededAt !== null && (
               <div>
                 The last message was accepted <Timestamp at={lastSucceededAt} />.
@@ -72,7 +73,8 @@ const STATES: Record<ChannelHealth['state'], readonly [tone: Tone, word: string]
   failing: ['red', 'failing'],
 };
 
-function Health({ health: { state } }: { readonly health: ChannelHealth }) {
+function Health({ health: { state, fault } }: { readonly health: ChannelHealth }) {
+  if (fault !== null && state !== 'failing') return <Status tone="amber">needs attention</Status>;
   const [tone, word] = STATES[state];
   return <Status tone={tone}>{word}</Status>;
 }

@@ -116,7 +116,7 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
 function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRead[] {
   if (ROUTES_WITHOUT_SHELL.has(route)) return [];
   const id = idIn(request);
-  const isFiltered = id === '' && request.url.includes('?');
+  const isFiltered = id === '' && /\?(?!org=[^&]*$)/.test(request.url);
   const readsOf = isFiltered ? undefined : FIRST_READS_OF_ROUTE.get(route);
   return readsOf?.(id) ?? SHELL_READS;
 }

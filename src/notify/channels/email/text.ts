@@ -1,3 +1,5 @@
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import {
   type DigestItem,
@@ -29,7 +31,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       return render(`Re: ${subjectOf(message.subject)}`, [
         { kind: 'heading', text: titleOf(message.subject) },
         { kind: 'paragraph', text: `Incident ${message.subject.number} ${newsText(message.event, message.by)}` },
-        { kind: 'links', links: [openLink(message.subject, baseUrl)] },
+        { kind: 'links', links: [openLink(message.subject, outgoing, baseUrl)] },
       ]);
     case 'proposal': {
       const { subject, proposal } = message;
@@ -39,7 +41,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         { kind: 'paragraph', text: `About incident ${subject.number}: ${titleOf(subject)}. ${NOTHING_ELSE}` },
         {
           kind: 'links',
-          links: [{ label: 'Answer', url: links.proposalUrlOf(outgoing) }, openLink(subject, baseUrl)],
+          links: [{ label: 'Answer', url: links.proposalUrlOf(outgoing) }, openLink(subject, outgoing, baseUrl)],
         },
       ]);
     }
@@ -60,7 +62,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'member_number_changed':
       return render('A phone number was changed', [
         { kind: 'paragraph', text: NUMBER_CHANGED[message.kind] },
-        { kind: 'links', links: [{ label: 'Open Tocsin', url: `${baseUrl}/me` }] },
+        { kind: 'links', links: [{ label: 'Open Tocsin', url: linkTo(baseUrl, PAGES.me, outgoing.orgId) }] },
       ]);
   }
 }
@@ -90,12 +92,12 @@ function digestPieces(
   links: AnswerLinks,
   baseUrl: string,
 ): Piece[] {
-  const { createdAt } = outgoing;
+  const { orgId, createdAt } = outgoing;
   const shown = items.slice(0, DIGEST_ITEMS_MAX).flatMap(({ notificationId, subject, news }): Piece[] =>
     news === null
       ? [
           { kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} (${subject.severity})` },
-          { kind: 'links', links: linksOf(subject, { notificationId, createdAt }, links, baseUrl) },
+          { kind: 'links', links: linksOf(subject, { notificationId, orgId, createdAt }, links, baseUrl) },
         ]
       : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} ${newsText(news, null)}` }],
   );
@@ -104,7 +106,9 @@ function digestPieces(
   return [
     ...(hasPages ? [acknowledgeAll(outgoing, links)] : []),
     ...shown,
-    ...(left > 0 ? [{ kind: 'paragraph' as const, text: `And ${left} more: ${baseUrl}/incidents` }] : []),
+    ...(left > 0
+      ? [{ kind: 'paragraph' as const, text: `And ${left} more: ${linkTo(baseUrl, PAGES.incidents, orgId)}` }]
+      : []),
   ];
 }
 
@@ -114,17 +118,17 @@ function acknowledgeAll(outgoing: OutgoingMessage, links: AnswerLinks): Piece {
 
 function linksOf(
   subject: PageSubject,
-  message: Pick<OutgoingMessage, 'notificationId' | 'createdAt'>,
+  message: Pick<OutgoingMessage, 'notificationId' | 'orgId' | 'createdAt'>,
   links: AnswerLinks,
   baseUrl: string,
 ) {
   return [
     { label: 'Acknowledge', url: links.urlOf('acknowledge', message) },
     { label: 'Resolve', url: links.urlOf('resolve', message) },
-    openLink(subject, baseUrl),
+    openLink(subject, message, baseUrl),
   ];
 }
 
-function openLink(subject: PageSubject, baseUrl: string) {
-  return { label: 'Open', url: `${baseUrl}/incidents/${subject.id}` };
+function openLink(subject: PageSubject, { orgId }: Pick<OutgoingMessage, 'orgId'>, baseUrl: string) {
+  return { label: 'Open', url: linkTo(baseUrl, `${PAGES.incidents}/${subject.id}`, orgId) };
 }

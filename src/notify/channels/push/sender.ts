@@ -6,6 +6,7 @@ import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
 import { pushText } from '#notify/channels/push/text.ts';
+import { pushContact } from '#notify/channels/push/contact.ts';
 import type { VapidKeys } from '#notify/channels/push/vapid.ts';
 
 /** A browser that shows messages of this product. */
@@ -34,7 +35,7 @@ export interface PushSettings {
   readonly post: PushPost;
   readonly keys: VapidKeys;
   readonly subscriptions: PushSubscriptions;
-  /** Sender of mail; null where there is none. */
+  /** `MAIL_FROM`; null when it is not set. */
   readonly mailFrom: string | null;
   readonly baseUrl: string;
 }
@@ -100,15 +101,8 @@ async function encrypt(
     TTL: LIFE_SECONDS,
     urgency: 'high',
     topic: createHash('sha256').update(notificationId).digest('base64url').slice(0, 32),
-    vapidDetails: { subject: contactOf(baseUrl, mailFrom), ...keys },
+    vapidDetails: { subject: pushContact(baseUrl, mailFrom).subject, ...keys },
   });
-}
-
-/** Whom a push service may turn to: it takes only these two kinds of address. */
-function contactOf(baseUrl: string, mailFrom: string | null): string {
-  if (baseUrl.startsWith('https://')) return baseUrl;
-  const address = mailFrom === null ? 'tocsin@localhost' : (/<([^>]+)>\s*$/.exec(mailFrom)?.[1] ?? mailFrom);
-  return `mailto:${address.trim()}`;
 }
 
 function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>): Delivery | 'gone' {
@@ -117,6 +111,7 @@ function deliveryOfAnswer({ status, retryAfter }: Awaited<ReturnType<PushPost>>)
   const afterSeconds = Number(retryAfter ?? 0);
   const wait = afterSeconds > 0 ? { afterMs: afterSeconds * 1000 } : {};
   if (status === 429) return { kind: 'retry', reason: 'provider_busy', ...wait };
+  if (status === 401 || status === 403) return { kind: 'rejected', reason: 'provider_refused_push' };
   if (status >= 500) return { kind: 'retry', reason: 'provider_fault', ...wait };
   return { kind: 'rejected', reason: `provider_refused_${status}` };
 }

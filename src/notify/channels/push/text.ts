@@ -1,3 +1,5 @@
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject, proposalText } from '#notify/message.ts';
@@ -31,7 +33,7 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
       const { subject } = message;
       const resolve = { action: 'resolve', title: 'Resolve', url: links.urlOf('resolve', outgoing) };
       return {
-        ...aboutIncident(subject, baseUrl),
+        ...aboutIncident(subject, outgoing, baseUrl),
         body: [comparisonOf(subject.details), `Incident ${subject.number}, severity ${subject.severity}.`]
           .filter((part) => part !== null)
           .join('. '),
@@ -40,13 +42,13 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     }
     case 'news':
       return {
-        ...aboutIncident(message.subject, baseUrl),
+        ...aboutIncident(message.subject, outgoing, baseUrl),
         body: `Incident ${message.subject.number} ${newsText(message.event, message.by)}`,
         actions: [],
       };
     case 'proposal':
       return {
-        ...aboutIncident(message.subject, baseUrl),
+        ...aboutIncident(message.subject, outgoing, baseUrl),
         tag: outgoing.notificationId,
         body: proposalText(message.proposal).slice(0, TITLE_LENGTH_MAX),
         actions: [{ action: 'answer', title: 'Answer', url: links.proposalUrlOf(outgoing) }],
@@ -57,7 +59,7 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
         title: digestSummary(message.items),
         body: listed.map(({ subject }) => titleOf(subject, LISTED_LENGTH_MAX)).join('\n'),
         tag: outgoing.notificationId,
-        url: `${baseUrl}/incidents`,
+        url: linkTo(baseUrl, PAGES.incidents, outgoing.orgId),
         actions: message.items.some(({ news }) => news === null) ? [acknowledge('Acknowledge all')] : [],
       };
     }
@@ -77,12 +79,18 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
   }
 }
 
-function accountText(title: string, body: string, { notificationId: tag }: OutgoingMessage, baseUrl: string): PushText {
-  return { title, body, tag, url: `${baseUrl}/me`, actions: [] };
+function accountText(
+  title: string,
+  body: string,
+  { notificationId: tag, orgId }: OutgoingMessage,
+  baseUrl: string,
+): PushText {
+  return { title, body, tag, url: linkTo(baseUrl, PAGES.me, orgId), actions: [] };
 }
 
-function aboutIncident(subject: PageSubject, baseUrl: string) {
-  return { title: titleOf(subject, TITLE_LENGTH_MAX), tag: subject.id, url: `${baseUrl}/incidents/${subject.id}` };
+function aboutIncident(subject: PageSubject, { orgId }: OutgoingMessage, baseUrl: string) {
+  const url = linkTo(baseUrl, `${PAGES.incidents}/${subject.id}`, orgId);
+  return { title: titleOf(subject, TITLE_LENGTH_MAX), tag: subject.id, url };
 }
 
 function titleOf({ serviceName, title }: PageSubject, length: number): string {

@@ -1,3 +1,5 @@
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { OutgoingMessage } from '#notify/message.ts';
@@ -19,7 +21,8 @@ export function smsSender(
 ): ChannelSender {
   const linkOf = (outgoing: OutgoingMessage) =>
     outgoing.message.kind === 'proposal' ? links.proposalUrlOf(outgoing) : links.shortUrlOf(outgoing);
-  const textOf = (outgoing: OutgoingMessage) => smsText(outgoing.message, baseUrl, linkOf(outgoing));
+  const textOf = (outgoing: OutgoingMessage) =>
+    smsText(outgoing.message, linkTo(baseUrl, PAGES.incidents, outgoing.orgId), linkOf(outgoing));
   return twilioSender(client, {
     findsByWords: true,
     create: (twilio, outgoing) =>

@@ -21,7 +21,7 @@ const DIGEST_TITLE_MIN = 20;
  * Returns one segment, or two in a script that GSM 03.38 has not: which service, what was measured or happened, how to answer, and where there is room the link that
  * acknowledges after asking once.
  */
-export function smsText(message: Message, baseUrl: string, answerUrl: string): string {
+export function smsText(message: Message, listUrl: string, answerUrl: string): string {
   const alphabet = alphabetFor(variableTexts(message));
   switch (message.kind) {
     case 'page': {
@@ -47,7 +47,7 @@ export function smsText(message: Message, baseUrl: string, answerUrl: string): s
       return joined(head, shorten(alphabet, withoutLinks(sentence), room), order, link);
     }
     case 'digest':
-      return digestText(alphabet, message.items, baseUrl, answerUrl);
+      return digestText(alphabet, message.items, pagesIn(message.items) ? [answerUrl, listUrl] : [listUrl]);
     case 'test':
       return 'Tocsin: this is a test. SMS reaches you; no need to act.';
     case 'code':
@@ -86,17 +86,18 @@ function firstOf(items: readonly DigestItem[]): DigestItem {
   return first;
 }
 
-/** How many, the first that fits, and one order for all of them. */
-function digestText(alphabet: SmsAlphabet, items: readonly DigestItem[], baseUrl: string, answerUrl: string): string {
-  const pages = items.filter(({ news }) => news === null);
-  const first = firstOf(items);
+/** How many, the first that fits, one order for all of them, and the first of these links for which there is room. */
+function digestText(alphabet: SmsAlphabet, items: readonly DigestItem[], links: readonly string[]): string {
   const isOver = items.every(({ news }) => news === 'acknowledged' || news === 'resolved');
-  const order = pages.length > 0 ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
-  const head = `Tocsin: ${digestSummary(items)}: `;
-  const roomWith = (link: string) => alphabet.lengthMax - joined(head.trim(), order, link).length - ' '.length;
-  const link = pages.length > 0 && roomWith(answerUrl) >= DIGEST_TITLE_MIN ? answerUrl : `${baseUrl}/incidents`;
-  const room = Math.max(roomWith(link), DIGEST_TITLE_MIN);
-  return joined(head.trim(), shorten(alphabet, titleOf(alphabet, first.subject), room), order, link);
+  const order = pagesIn(items) ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
+  const head = `Tocsin: ${digestSummary(items)}:`;
+  const roomWith = (link: string) => alphabet.lengthMax - joined(head, order, link).length - ' '.length;
+  const link = links.find((candidate) => roomWith(candidate) >= DIGEST_TITLE_MIN) ?? '';
+  return joined(head, shorten(alphabet, titleOf(alphabet, firstOf(items).subject), roomWith(link)), order, link);
+}
+
+function pagesIn(items: readonly DigestItem[]): boolean {
+  return items.some(({ news }) => news === null);
 }
 
 /**

@@ -42,11 +42,18 @@ test('a channel fails while its provider refuses or is silent, not because someb
   const { browser } = await signedInAs(w, 'viewer');
   const anna = await w.staff.responder(await w.staff.team(), 'Anna');
   const health = async () => (await browser.invoke(w.orgId, 'get_delivery_health')).body.result.channels;
-  const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null };
+  const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null, fault: null };
   expect(await health()).toEqual([
     { channel: 'sms', configured: true, via: 'simulator', state: 'unused', ...never },
     { channel: 'call', configured: true, via: 'simulator', state: 'unused', ...never },
-    { channel: 'push', configured: true, via: 'web-push', state: 'unused', ...never },
+    {
+      channel: 'push',
+      configured: true,
+      via: 'web-push',
+      state: 'unused',
+      ...never,
+      fault: expect.stringContaining('Set MAIL_FROM'),
+    },
     { channel: 'email', configured: false, via: null, state: 'not_configured', ...never },
   ]);
   const person = { key: anna.key };

@@ -1,0 +1,15 @@
+import { reasonOf } from '#core/incidents/reasons.ts';
+import type { AppContext } from '#entry/compose.ts';
+
+/** Logs what would keep pages from leaving, before one has to. */
+export async function warnOfDelivery({ actions, log }: Pick<AppContext, 'actions' | 'log'>): Promise<void> {
+  const { installation } = actions;
+  if (!installation.hasPushContact) {
+    log.warn(
+      {},
+      'push messages name no contact of this server, and push services such as that of Apple may refuse them: set MAIL_FROM, or BASE_URL to a public https address',
+    );
+  }
+  const fault = await installation.findMailFault();
+  if (fault !== null) log.warn({ reason: fault }, `no mail leaves: ${reasonOf(fault)}`);
+}

@@ -1,0 +1,71 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { findMailFault, type MailServer, sendMail } from '#notify/mail/send_mail.ts';
+import { type Certificates, makeCertificates } from '#test/kit/certificates.ts';
+
+let certificates: Certificates;
+let server: SMTPServer;
+let mailServer: (host: string, caFile: string | null) => MailServer;
+
+beforeAll(async () => {
+  certificates = makeCertificates();
+  const key = readFileSync(certificates.keyFile);
+  const cert = readFileSync(certificates.certFile);
+  server = new SMTPServer({
+    authOptional: true,
+    key,
+    cert,
+    onData: (stream, _session, done) => void stream.resume().on('end', done),
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  mailServer = (host, caFile) => ({
+    url: `smtp://${host}:${port}`,
+    from: 'tocsin@example.com',
+    ca: caFile === null ? null : readFileSync(caFile, 'utf8'),
+  });
+});
+
+afterAll(async () => {
+  await new Promise<void>((done) => server.close(() => done()));
+  certificates.remove();
+});
+
+const mail = {
+  to: 'anna@example.com',
+  messageId: '<1@tocsin.test>',
+  subject: 's',
+  text: 't',
+  html: '<p>t</p>',
+  priority: 'normal',
+} as const;
+
+test('a server whose certificate nobody signed fails the mail at once, with what to do, and is found before', async () => {
+  const untrusted = mailServer('127.0.0.1', null);
+  const reason = 'provider_certificate_untrusted';
+  expect(await sendMail(untrusted, mail)).toEqual({ kind: 'rejected', reason });
+  expect(await findMailFault(untrusted)).toBe(reason);
+  expect(await sendMail(mailServer('127.0.0.1', certificates.otherCaFile), mail)).toEqual({ kind: 'rejected', reason });
+});
+
+test('a certificate for another host fails the mail at once', async () => {
+  const elsewhere = mailServer('localhost', certificates.caFile);
+  const reason = 'provider_certificate_invalid';
+  expect(await sendMail(elsewhere, mail)).toEqual({ kind: 'rejected', reason });
+});
+
+test('the authority that the operator names is trusted', async () => {
+  const trusted = mailServer('127.0.0.1', certificates.caFile);
+  expect(await findMailFault(trusted)).toBeNull();
+  expect(await sendMail(trusted, mail)).toMatchObject({ kind: 'accepted' });
+});
+
+test('a server that is away is no fault of the settings', async () => {
+  expect(await findMailFault({ ...mailServer('127.0.0.1', null), url: 'smtp://127.0.0.1:1' })).toBeNull();
+});
