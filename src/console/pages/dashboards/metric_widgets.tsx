@@ -2,6 +2,7 @@ import { Alert, Skeleton } from '@mantine/core';
 import { memo, useMemo } from 'react';
 
 import { type ChartQuery, seriesOf, stepText } from '#console/api/charts.ts';
+import { spacingSeconds } from '#console/api/spacing.ts';
 import { Name } from '#console/components/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
@@ -61,7 +62,9 @@ export const NumberWidget = memo(function NumberWidget({ title, queries, answers
       <Faults answers={answers} queries={queries} />
       <div className={classes.figure}>
         {value === undefined ? 'No data' : quantityText(value, measureOf(query.metricName, query.aggregation ?? 'avg'))}
-        {value !== undefined && isPerStep && <span className={classes.per}> {stepText(stepSeconds)}</span>}
+        {series !== undefined && value !== undefined && isPerStep && (
+          <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
+        )}
       </div>
       {series !== undefined && (
         <Sparkline

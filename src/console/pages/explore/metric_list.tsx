@@ -6,6 +6,7 @@ import { useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { metricListQuery, stepText } from '#console/api/charts.ts';
+import { spacingSeconds } from '#console/api/spacing.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { LoadMore } from '#console/components/load_more.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
@@ -43,7 +44,10 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
   const sort: 'name' | 'series' = search.order ?? 'name';
   const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
   const list = useInfiniteQuery(metricListQuery(orgId, wanted));
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
+  // What is still shown while the next list loads says nothing of the one that is asked for.
+  const isOfOther = list.isPlaceholderData && list.data.pages[0]?.total === 0;
+  const data = isOfOther ? undefined : list.data;
   const metrics = data?.pages.flatMap((page) => page.metrics) ?? [];
   const { total = 0, nearest = [] } = data?.pages[0] ?? {};
   return (
@@ -151,7 +155,8 @@ function MetricRow({ metric, isChosen, onChoose, onIntend }: MetricRowProps) {
   const leave = (): void => clearTimeout(resting.current);
   const value = lastValue === null ? null : quantityText(lastValue, measureOf(metricName, aggregation));
   const { isHistogram } = metric;
-  const unit = aggregation === 'sum' && value !== null ? ` ${stepText(stepSeconds)}` : '';
+  const unit =
+    aggregation === 'sum' && value !== null ? ` ${stepText(spacingSeconds(preview?.steps ?? [], stepSeconds))}` : '';
   const age = now - Date.parse(lastAt);
   const what = metric.type ?? metric.kind;
   return (

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { chartMarksQuery, chartsQuery, exemplarsQuery, markersOf, seriesOf, stepText } from '#console/api/charts.ts';
+import { spacingSeconds } from '#console/api/spacing.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
@@ -91,7 +92,9 @@ export function MetricView({ search, range, width, onChange, onRange }: MetricVi
   );
   const measure = measureOf(name, aggregation);
   const steps =
-    first !== undefined && (aggregation === 'sum' || aggregation === 'count') ? ` ${stepText(first.stepSeconds)}` : '';
+    first !== undefined && (aggregation === 'sum' || aggregation === 'count')
+      ? ` ${stepText(spacingSeconds(first.series[0]?.steps ?? [], first.stepSeconds))}`
+      : '';
   const labels = entry?.labels ?? [];
   const quantile = where.find(({ label, operator }) => label === 'quantile' && operator === '=')?.value;
   return (

@@ -3,8 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { actionQuery } from '#console/api/queries.ts';
 import { Suggestions } from '#console/components/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { selectorText } from '#core/metrics/selector_text.ts';
 
 const OPTIONS_MAX = 50;
+const NAMES_FRESH_MS = 10_000;
 
 interface MetricPickerProps {
   readonly serviceId: string | null;
@@ -16,21 +18,29 @@ interface MetricPickerProps {
 /** The name of a metric, completed from those that arrive. */
 export function MetricPicker({ serviceId, value, onChange, error }: MetricPickerProps) {
   const { orgId } = useOrganization().org;
-  const { data } = useQuery({
+  const name = value.trim();
+  const isUnknownIn = (names: readonly string[]): boolean =>
+    name !== '' && !name.includes('{') && !names.includes(name);
+  const { data, isFetching } = useQuery({
     ...actionQuery(orgId, 'services', 'list_metric_names', { serviceId: serviceId ?? '' }),
     enabled: serviceId !== null,
-    staleTime: 60_000,
+    staleTime: NAMES_FRESH_MS,
+    // A name may arrive while its rule is being written.
+    refetchInterval: ({ state }) => (isUnknownIn(state.data?.metricNames ?? ['']) ? NAMES_FRESH_MS : false),
   });
   const names = data?.metricNames ?? [];
-  const isUnknown = data !== undefined && value.trim() !== '' && !value.includes('{') && !names.includes(value.trim());
+  const isUnknown = data !== undefined && !isFetching && isUnknownIn(names);
+  const isHistogram = names.includes(`${name}_bucket`);
   const hint =
     serviceId === null
       ? 'Choose the service first.'
-      : data !== undefined && names.length === 0
+      : data !== undefined && !isFetching && names.length === 0
         ? 'This service has sent no metrics yet.'
-        : isUnknown
-          ? 'No point of this name has arrived yet. The rule waits for it.'
-          : undefined;
+        : isUnknown && isHistogram
+          ? `A histogram: write ${selectorText(name, [{ label: 'quantile', operator: '=', value: '0.95' }])}, ${name}_count or ${name}_sum.`
+          : isUnknown
+            ? 'No point of this name has arrived yet. The rule waits for it.'
+            : undefined;
   return (
     <Suggestions
       listLabel="Metrics"

@@ -13,6 +13,7 @@ import { RuleCost } from '#console/pages/rules/rule_cost.tsx';
 import { settingsOfKind } from '#console/pages/rules/setting_values.ts';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { windowForInterval } from '#core/metrics/slow_samples.ts';
 import { measureOf } from '#core/metrics/quantity.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { RuleSettings } from '#core/incidents/rule_settings.ts';
@@ -110,7 +111,13 @@ export function RuleReplay(props: RuleReplayProps) {
         )}
       </div>
       {history !== undefined && (
-        <Outcome history={history} incidents={incidents} hasThreshold={hasThreshold} days={wanted.days}>
+        <Outcome
+          history={history}
+          incidents={incidents}
+          hasThreshold={hasThreshold}
+          days={wanted.days}
+          windowMinutes={wanted.windowMinutes}
+        >
           {hasThreshold && (
             <RuleCost
               input={{
@@ -152,10 +159,12 @@ interface OutcomeProps {
   readonly incidents: readonly ReplayedIncident[];
   readonly hasThreshold: boolean;
   readonly days: number;
+  readonly windowMinutes: number;
   readonly children: React.ReactNode;
 }
 
-function Outcome({ history, incidents, hasThreshold, days, children }: OutcomeProps) {
+function Outcome({ history, incidents, hasThreshold, days, windowMinutes, children }: OutcomeProps) {
+  const enoughMinutes = useMemo(() => windowForInterval(windowMinutes, history), [windowMinutes, history]);
   const measured = history.values.reduce<number>((count, value) => (value === null ? count : count + 1), 0);
   const known = Math.round((history.values.length * history.stepMs) / 86_400_000);
   const openMs = incidents.reduce((sum, { openedAt, closedAt }) => sum + (closedAt ?? lastMsOf(history)) - openedAt, 0);
@@ -163,6 +172,12 @@ function Outcome({ history, incidents, hasThreshold, days, children }: OutcomePr
   if (!hasThreshold) return <p className={classes.text}>Enter a threshold to see when it would have fired.</p>;
   return (
     <div className={classes.text} aria-live="polite">
+      {enoughMinutes !== null && (
+        <p>
+          This window is shorter than the interval at which the metric is sent, so that some checks find no data. A
+          window of {enoughMinutes} min always holds a sample.
+        </p>
+      )}
       <p>
         {incidents.length === 0 ? (
           <>

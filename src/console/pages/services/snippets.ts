@@ -23,6 +23,8 @@ export const SNIPPETS: Readonly<
       [
         `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=${addressOf(INGEST_PATHS.otlp_metrics)}`,
         `OTEL_EXPORTER_OTLP_METRICS_HEADERS="Authorization=Bearer ${ingestionKey}"`,
+        // Several SDKs speak gRPC unless they are told.
+        'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL=http/protobuf',
         'OTEL_METRICS_EXPORTER=otlp',
       ].join('\n'),
   },
