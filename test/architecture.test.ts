@@ -330,6 +330,37 @@ test('no test sleeps, and none is tried again', () => {
   expect("test('pages', { retry: 2 }, async () => {});").toMatch(SLEEPS);
 });
 
+/** What a machine's speed and memory decide. A test of the gate counts what is done instead, by `kit/counting/`. */
+const MEASURES =
+  /\b(?:threadCpuUsage|cpuUsage|memoryUsage|resourceUsage|heapUsed|hrtime|getHeapStatistics)\b|\bperformance\.now\b|\bDate\.now\(\) ?-/;
+
+const MEASURING: readonly string[] = [
+  'test/architecture.test.ts',
+  'test/actions/rules/replay_turns.test.ts',
+  'test/entry/http/console/sign_in_limits.test.ts',
+  'test/entry/http/ingest_hostile_bodies.test.ts',
+  'test/ingest/batcher.test.ts',
+  'test/ingest/protocols/metrics_fuzz.test.ts',
+  'test/ingest/protocols/sentry/fuzz.test.ts',
+  'test/ingest/protocols/statsd.test.ts',
+  'test/journeys/many_incidents.test.ts',
+  'test/journeys/many_processes.test.ts',
+  'test/kernel/in_slices.test.ts',
+  'test/releases/source_maps.test.ts',
+  'test/storage/queue/job_watch.test.ts',
+];
+
+test('no test of the gate measures time or memory', () => {
+  const proofs = /^test\/(?:accessibility|browser|cluster|faults|flows|live|speed)\//;
+  const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
+  const found = files.filter((file) => !proofs.test(file) && MEASURES.test(readSource(file)));
+  expect(files.length).toBeGreaterThan(300);
+  expect(found.filter((file) => !MEASURING.includes(file))).toEqual([]);
+  expect('const began = process.threadCpuUsage();').toMatch(MEASURES);
+  expect('while (performance.now() < until);').toMatch(MEASURES);
+  expect('expect(Date.now() - began).toBeLessThan(100);').toMatch(MEASURES);
+});
+
 test('only the settings read the environment', () => {
   const files = [...sourceFiles('src'), ...sourceFiles('workers')].filter(
     (name) => name.endsWith('.ts') && name !== 'src/kernel/config.ts',

@@ -19,13 +19,6 @@ const APART = [
 /** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
 const INSTALLATIONS = ['test/journeys/many_incidents.test.ts', 'test/boot.test.ts'];
 
-/** They measure what something takes: each in a process of its own, whose memory no other file has filled, after all others. */
-const TIMED = [
-  'test/core/source_maps/hostile_maps.test.ts',
-  'test/ingest/protocols/hostile_metrics.test.ts',
-  'test/ingest/protocols/sentry/hostile_events.test.ts',
-];
-
 /** They are proofs: `npm run check:proofs`. */
 const PROOFS = ['test/{accessibility,cluster,faults,flows,live}/**/*.test.ts'];
 
@@ -111,17 +104,13 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...INSTALLATIONS, ...TIMED, ...PROOFS],
+          exclude: [...APART, ...INSTALLATIONS, ...PROOFS],
           maxWorkers,
         },
       },
       {
         extends: true,
         test: { ...BY_NODE, name: 'installations', include: INSTALLATIONS, maxWorkers: 2, sequence: { groupOrder: 1 } },
-      },
-      {
-        extends: true,
-        test: { ...BY_NODE, isolate: true, name: 'timed', include: TIMED, maxWorkers: 1, sequence: { groupOrder: 2 } },
       },
     ],
   },

@@ -18,21 +18,22 @@ export type Workloads = Readonly<Record<string, Workload>>;
 export async function countWork(file: string, sizes: readonly number[]): Promise<Map<string, number[]>> {
   const program = fileURLToPath(new URL('./counting_process.ts', import.meta.url));
   const counting = fork(program, [file, ...sizes.map(String)], {
-    execArgv: ['--no-opt', '--no-maglev'],
+    execArgv: ['--no-opt', '--no-maglev', '--max-old-space-size=1024'],
     env: { ...process.env, NODE_COMPILE_CACHE: undefined, NODE_DISABLE_COMPILE_CACHE: '1' },
     serialization: 'advanced',
   });
   const counts = new Map<string, number[]>();
   counting.on('message', ([name, works]: [string, Work[]]) => {
-    const totals = works.map(({ count, searches }) => searches.reduce((sum, search) => sum + stepsOf(search), count));
-    counts.set(name, totals);
+    const totalOf = ({ count, searches, texts }: Work) =>
+      searches.reduce((sum, search) => sum + stepsOf(search, texts[search.text]!), count);
+    counts.set(name, works.map(totalOf));
   });
   const [[exitCode]] = await Promise.all([once(counting, 'exit'), once(counting, 'disconnect')]);
   if (exitCode !== 0 || counts.size === 0) throw new Error(`the workloads of ${file} were not counted`);
   return counts;
 }
 
-function stepsOf({ source, flags, text, from, found }: Search): number {
+function stepsOf({ source, flags, from, found }: Search, text: string): number {
   const search = searchInSteps({ source, flags }, text, from);
   if (found?.index !== search.found?.index || found?.end !== search.found?.end) {
     throw new Error(`/${source}/${flags} is counted wrongly: ${JSON.stringify([found, search.found])}`);
@@ -53,4 +54,21 @@ export async function beyondLinear(file: string, size: number): Promise<string[]
   return [...counts]
     .filter(([, [half = 0, once = 0, twice = Infinity]]) => twice - once > TIMES_MAX * Math.max(0, once - half) + FREE)
     .map(([name, found]) => `${name}: ${found.join(', ')} for ${size / 2}, ${size}, ${2 * size}`);
+}
+
+interface Bound {
+  readonly size: number;
+  /** What any input may take. */
+  readonly free: number;
+  /** What it may take more for each unit of the size. */
+  readonly each: number;
+}
+
+/** The workloads that do more than input of this size may take. */
+export async function beyondBound(file: string, { size, free, each }: Bound): Promise<string[]> {
+  const most = free + each * size;
+  const counts = await countWork(file, [size]);
+  return [...counts]
+    .filter(([, [count = Infinity]]) => count > most)
+    .map(([name, [count]]) => `${name}: ${count} of ${most}`);
 }

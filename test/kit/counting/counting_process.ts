@@ -12,8 +12,9 @@ function countAt(size: number, workload: Workload): Work {
   return counter.count(work);
 }
 
+// The first count of all is a little too high.
+countAt(Number(sizes[0]), Object.values(workloads)[0]!);
 for (const [name, workload] of Object.entries(workloads)) {
-  countAt(Number(sizes[0]), workload);
   const works = sizes.map((size) => countAt(Number(size), workload));
   await new Promise((resolve) => process.send?.([name, works], resolve));
 }

@@ -4,7 +4,8 @@ import { Session } from 'node:inspector';
 export interface Search {
   readonly source: string;
   readonly flags: string;
-  readonly text: string;
+  /** Index of the text that is searched. */
+  readonly text: number;
   readonly from: number;
   /** Null without a match. */
   readonly found: { readonly index: number; readonly end: number } | null;
@@ -14,7 +15,12 @@ export interface Search {
 export interface Work {
   readonly count: number;
   readonly searches: readonly Search[];
+  /** Texts of the searches, each once. */
+  readonly texts: readonly string[];
 }
+
+/** A process that holds more of them has no memory left for the work. */
+const SEARCHES_MAX = 1_000_000;
 
 interface Coverage {
   readonly result: readonly {
@@ -38,17 +44,16 @@ export class WorkCounter {
 
   count(work: () => unknown): Work {
     const searches: Search[] = [];
+    const texts = new Map<string, number>();
     const characters = { count: 0 };
-    const restore = watchTexts(searches, characters);
-    // What it takes first of a run holds some blocks that ran before.
-    this.#takeBlocks();
+    const restore = watchTexts(searches, texts, characters);
     this.#takeBlocks();
     try {
       work();
     } finally {
       restore();
     }
-    return { count: this.#takeBlocks() + characters.count, searches };
+    return { count: this.#takeBlocks() + characters.count, searches, texts: [...texts.keys()] };
   }
 
   /** Blocks that ran since it was asked last. */
@@ -75,7 +80,7 @@ export class WorkCounter {
 }
 
 /** Has each regular expression and each search in a text noted, until it is restored. */
-function watchTexts(searches: Search[], characters: { count: number }): () => void {
+function watchTexts(searches: Search[], texts: Map<string, number>, characters: { count: number }): () => void {
   const { exec } = RegExp.prototype;
   const { indexOf, includes, lastIndexOf } = String.prototype;
   Object.assign(RegExp.prototype, {
@@ -84,7 +89,10 @@ function watchTexts(searches: Search[], characters: { count: number }): () => vo
       const match = exec.call(this, text);
       const { source, flags } = this;
       const found = match === null ? null : { index: match.index, end: match.index + match[0].length };
-      searches.push({ source, flags, text, from, found });
+      if (searches.length >= SEARCHES_MAX) throw new Error(`more than ${SEARCHES_MAX} searches`);
+      const place = texts.get(text) ?? texts.size;
+      texts.set(text, place);
+      searches.push({ source, flags, text: place, from, found });
       return match;
     },
   });

@@ -1,11 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-import { serializeEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { onOccurrence, toOccurrence } from '#core/exceptions/occurrence.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import { hostileEvents, NORMAL_EVENT } from '#test/ingest/protocols/sentry/hostile_events.ts';
+import { beyondBound } from '#test/kit/counting/count_work.ts';
 
 const context = {
   eventId: 'a'.repeat(32),
@@ -14,50 +11,9 @@ const context = {
   client: null,
 };
 
-/** What the worker makes of an event, from its bytes to what is stored; what the bytes are of a group comes twice. */
-function handle(payload: Buffer): string {
-  const event = readEvent({ context, payload });
-  if (typeof event === 'string') return event;
-  const { key } = groupEvent(event);
-  const seen = toOccurrence(event);
-  const other = { ...seen, headline: { ...seen.headline, message: `other ${seen.headline.message} x` } };
-  onOccurrence(onOccurrence(null, seen).state, other);
-  return key + serializeEvent(event);
-}
-
-/** Processor time of this thread, in milliseconds: what else the machine does counts little. */
-function spent(times: number, work: () => void): number {
-  const before = process.threadCpuUsage();
-  for (let i = 0; i < times; i += 1) work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1_000 / times;
-}
-
-const BYTES = 512 * 1024;
-const ROUNDS = 6;
-/** What any event may take: that of a normal one, ten times over. */
-const FREE_MS = 8;
-const NANOSECONDS_A_BYTE_MAX = 20;
-/** What a machine takes on which the figures hold. */
-const YARDSTICK_MS = 0.75;
-/** The same work takes up to twice the time while others use the caches of the machine; a shape that hurts takes many times the time. */
-const NEIGHBOURS = 3;
-
-describe('reading an event takes at most 20 ns a byte, whatever it is made of', () => {
-  const normal = Buffer.from(NORMAL_EVENT);
-  for (let i = 0; i < 200; i += 1) handle(normal);
-  const slower = () => Math.max(1, spent(200, () => handle(normal)) / YARDSTICK_MS);
-  test.each(Object.entries(hostileEvents(BYTES)))('%s', (_shape, text) => {
-    const payload = Buffer.from(text);
-    handle(payload);
-    const allowedMs = FREE_MS + (payload.length * NANOSECONDS_A_BYTE_MAX) / 1e6;
-    // The machine is busier at one moment than at another: the best of some tries counts.
-    let ofAllowed = Infinity;
-    for (let tries = 0; tries < 5 && ofAllowed >= NEIGHBOURS; tries += 1) {
-      ofAllowed = Math.min(ofAllowed, spent(ROUNDS, () => handle(payload)) / (allowedMs * slower()));
-    }
-    expect(ofAllowed).toBeLessThan(NEIGHBOURS);
-  });
+test('reading an event takes a bounded number of steps a byte, whatever it is made of', async () => {
+  const workloads = import.meta.resolve('./hostile_events_workloads.ts');
+  expect(await beyondBound(workloads, { size: 8 * 1024, free: 3_500_000, each: 100 })).toEqual([]);
 });
 
 test('an event with more values than any real one keeps as many as possible', () => {

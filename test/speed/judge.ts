@@ -1,0 +1,23 @@
+import type { Timing } from '#test/speed/timing_process.ts';
+
+/** How many times as long as the kept figure work may take, both by their calibration. */
+const TIMES_MAX = 2;
+/** What is lost to measuring. */
+const FREE_MS = 1;
+
+interface Judgement {
+  /** For a person. */
+  readonly line: string;
+  readonly isSlow: boolean;
+}
+
+/** Compares a timing with the one that is kept, null for a workload that is new. */
+export function judge(name: string, timing: Timing, kept: Timing | undefined): Judgement {
+  const own = `${timing.ms.toFixed(2)} ms (calibration ${timing.calibrationMs.toFixed(2)} ms)`;
+  if (kept === undefined) return { line: `NEW   ${name}: ${own}`, isSlow: false };
+  const expectedMs = (kept.ms * timing.calibrationMs) / kept.calibrationMs;
+  const isSlow = timing.ms > TIMES_MAX * expectedMs + FREE_MS;
+  const before = `kept ${kept.ms.toFixed(2)} ms (${kept.calibrationMs.toFixed(2)} ms)`;
+  const times = (timing.ms / expectedMs).toFixed(2);
+  return { line: `${isSlow ? 'SLOW ' : 'ok   '} ${name}: ${own}, ${before}, ${times} times`, isSlow };
+}
