@@ -118,37 +118,3 @@ export function hostileEvents(N: number): Readonly<Record<string, string>> {
   };
   return events;
 }
-
-/** As many clients send it, some 10 kB. */
-export const NORMAL_EVENT = JSON.stringify({
-  message: 'order 17 failed',
-  platform: 'python',
-  tags: { a: 'b' },
-  contexts: { os: { name: 'x' } },
-  breadcrumbs: Array.from({ length: 30 }, (_, i) => ({
-    message: `GET /a/${i}`,
-    category: 'http',
-    data: { url: `https://x.test/a?b=${i}`, status: 200 },
-  })),
-  exception: {
-    values: [
-      {
-        type: 'ValueError',
-        value: 'bad order 17',
-        stacktrace: {
-          frames: Array.from({ length: 30 }, (_, i) => ({
-            function: `f${i}`,
-            module: 'app.orders',
-            filename: `app/orders${i}.py`,
-            abs_path: `/srv/app/orders${i}.py`,
-            lineno: i,
-            context_line: `  return f${i}(x)`,
-            pre_context: ['a = 1', 'b = 2', 'c = 3'],
-            post_context: ['', 'def x():', '  pass'],
-            vars: { a: '1', b: '2' },
-          })),
-        },
-      },
-    ],
-  },
-});
