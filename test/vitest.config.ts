@@ -20,48 +20,31 @@ const APART = [
 const INSTALLATIONS = ['test/journeys/many_incidents.test.ts', 'test/boot.test.ts'];
 
 /** They are proofs: `npm run check:proofs`. */
-const PROOFS = ['test/{accessibility,cluster,faults,flows,live}/**/*.test.ts'];
+const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live}/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
- * have nothing to do. Browsers keep the processors busy, most others wait for real time: they take turns.
+ * have nothing to do.
  */
 const LONG = [
   'test/journeys/nights.test.ts',
-  'test/browser/incidents.test.ts',
+  'test/smoke/console.test.ts',
   'test/journeys/provider_faults.test.ts',
-  'test/browser/services.test.ts',
   'test/entry/cli/commands.test.ts',
-  'test/browser/edits.test.ts',
   'test/entry/backup/restore.test.ts',
-  'test/browser/exceptions.test.ts',
   'test/storage/queue/job_queue.test.ts',
-  'test/browser/escalation.test.ts',
   'test/embedded/installation.test.ts',
-  'test/browser/rules.test.ts',
   'test/journeys/twilio.test.ts',
-  'test/browser/oncall.test.ts',
   'test/journeys/storm.test.ts',
-  'test/browser/account_dialogs.test.ts',
-  'test/browser/metrics.test.ts',
   'test/journeys/mail.test.ts',
-  'test/browser/me.test.ts',
   'test/storage/queue/durable_jobs.test.ts',
-  'test/browser/home.test.ts',
   'test/storage/clickhouse/rollups.test.ts',
-  'test/browser/mistakes.test.ts',
   'test/entry/http/console/operations.test.ts',
-  'test/browser/sign_in.test.ts',
   'test/journeys/many_incidents.test.ts',
-  'test/browser/maintenance.test.ts',
   'test/journeys/rules.test.ts',
-  'test/browser/settings.test.ts',
   'test/entry/http/bad_metrics.test.ts',
-  'test/browser/connect.test.ts',
   'test/contract/mcp_clients.test.ts',
-  'test/browser/agents.test.ts',
   'test/journeys/reassigning.test.ts',
-  'test/browser/set_up.test.ts',
   'test/boot.test.ts',
   'test/contract/mcp_parity.test.ts',
   'test/auth/oauth/conformance.test.ts',

@@ -22,12 +22,23 @@ export const DESK = { width: 1440, height: 900 };
 /** One of each kind for all files that a process runs: they end with the process. */
 const browsers: Partial<Record<Kind, Browser>> = {};
 let browser: Browser | null = null;
+let waitMsOfTests = 0;
+
+interface BrowserOptions {
+  readonly kind?: Kind;
+  /** For each test. */
+  readonly timeoutMs?: number;
+  /** For each thing that a test waits for in a page. */
+  readonly waitMs?: number;
+}
 
 /** Tests in a real browser. Without Chromium they are skipped or, in CI, fail. */
-export function inBrowser(name: string, tests: () => void, kind: Kind = 'windowless'): void {
+export function inBrowser(name: string, tests: () => void, options: BrowserOptions = {}): void {
+  const { kind = 'windowless', timeoutMs = 180_000, waitMs = 60_000 } = options;
   // eslint-disable-next-line vitest/valid-title -- each file names its own
-  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(name, { timeout: 180_000 }, () => {
+  describe.skipIf(!canRunWith('chromium', CHROMIUM !== undefined))(name, { timeout: timeoutMs }, () => {
     beforeAll(async () => {
+      waitMsOfTests = waitMs;
       if (!isConsoleFresh()) {
         await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);
       }
@@ -54,17 +65,29 @@ const SLOW_CLICKS = `{
   });
 }`;
 
-/** A separate browser profile, without animations. Errors in its pages fail the test when it ends. */
-export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+/** A browser profile, and what went wrong in its pages. */
+export interface WatchedContext {
+  readonly context: BrowserContext;
+  readonly errors: string[];
+}
+
+/** A separate browser profile, without animations. Whoever opens it closes it and looks at the errors. */
+export async function openWatchedContext(options: BrowserContextOptions = {}): Promise<WatchedContext> {
   if (browser === null) throw new Error('no browser was started');
   const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce', ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(waitMsOfTests);
   const errors: string[] = [];
   await context.addInitScript(
     `document.addEventListener('securitypolicyviolation', (e) => console.error('POLICY ' + e.violatedDirective + ' ' + e.blockedURI));`,
   );
   await context.addInitScript(SLOW_CLICKS);
   context.on('page', (page) => watch(page, errors));
+  return { context, errors };
+}
+
+/** The same for one test. Errors in its pages fail the test when it ends. */
+export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+  const { context, errors } = await openWatchedContext(options);
   onTestFinished(async () => {
     await context.close();
     expect(errors).toEqual([]);

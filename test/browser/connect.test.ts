@@ -1,44 +1,16 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
-import type { Page } from 'playwright-core';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
-import { logIn, openConsole, type ConsoleWorld } from '#test/browser/console_world.ts';
+import { logIn, openConsole } from '#test/browser/console_world.ts';
+import { connectingApp } from '#test/browser/connecting_app.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { givenPerson } from '#test/kit/browser.ts';
-import { rawApp } from '#test/auth/oauth/raw_app.ts';
-import type { ListeningWorld } from '#test/auth/oauth/listening_world.ts';
-
-/** An app whose callback address is on this machine. */
-async function appOf(h: ConsoleWorld) {
-  const server = createServer((_request, response) => response.end('called back'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const redirect_uri = `http://${host}/callback`;
-  const s = { ...h, endpoint: new URL(`${h.baseUrl}/api/mcp`) } as unknown as ListeningWorld;
-  const app = await rawApp(s, { client_name: 'Ada', redirect_uris: [redirect_uri] });
-  return {
-    s,
-    host,
-    calledBack: (page: Page) => page.waitForURL(`${redirect_uri}?**`),
-    authorizationUrl: app.authorizationUrl({ redirect_uri }).href,
-    redeem: (code: string) => app.redeem(code, { redirect_uri }),
-  };
-}
 
 inBrowser('connecting an app', () => {
   test('a person sees which app asks, grants read-only access, and disconnects it', async () => {
     const h = await openConsole();
     const anna = await givenPerson(h, { role: 'editor', name: 'Anna' });
-    const app = await appOf(h);
+    const app = await connectingApp(h);
     const page = await h.signedOutPage();
     await page.goto(app.authorizationUrl);
     await page.waitForURL(/\/login\?next=%2Fconnect/);
@@ -70,7 +42,7 @@ inBrowser('connecting an app', () => {
 
   test('a person who denies the request returns to the app, and the request cannot be answered again', async () => {
     const h = await openConsole();
-    const app = await appOf(h);
+    const app = await connectingApp(h);
     const { page } = await h.visitor({ role: 'editor' });
     await page.goto(app.authorizationUrl);
     await page.waitForURL(/\/connect\//);

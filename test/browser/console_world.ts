@@ -1,4 +1,4 @@
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -9,7 +9,7 @@ import { openContext } from '#test/browser/chromium.ts';
 import { givenPerson, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { startMailServer, type MailServer } from '#test/kit/mail_server.ts';
-import { startRoles } from '#test/kit/roles.ts';
+import { type RolesRuntime, startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { openIncident } from '#incidents/open_incident.ts';
@@ -22,7 +22,7 @@ export interface Visitor {
   readonly page: Page;
 }
 
-/** A running server with workers, a mail server and the console at its address; only phones are missing. */
+/** A running server with workers, a mail server and the console at its address; there are no phones. */
 export interface ConsoleWorld extends World {
   readonly baseUrl: string;
   readonly post: MailServer;
@@ -38,6 +38,7 @@ export interface ConsoleWorld extends World {
     title: string,
     options?: { key?: string; escalationPolicyId?: string },
   ): Promise<Id<'incident'>>;
+  forOrganization(name?: string): Promise<ConsoleWorld>;
 }
 
 interface Address {
@@ -47,35 +48,61 @@ interface Address {
   readonly publicUrl?: string;
   readonly port?: number;
   readonly settings?: Partial<Config>;
+  /** Opens the browser profile of each visitor; each has one of their own by default. */
+  readonly contextFor?: ContextFor;
 }
 
-export async function openConsole({ path = '', publicUrl, port, settings: own }: Address = {}): Promise<ConsoleWorld> {
-  const post = await startMailServer();
+type ContextFor = (options: BrowserContextOptions) => Promise<BrowserContext>;
+
+/** A console that is closed when the test is over. */
+export async function openConsole(address: Address = {}): Promise<ConsoleWorld> {
+  const h = await startConsole(address);
+  onTestFinished(h.close);
+  return h;
+}
+
+/** A console that whoever started it closes. */
+export async function startConsole(address: Address = {}): Promise<ConsoleWorld> {
+  const { path = '', publicUrl, port, settings: own, contextFor = openContext } = address;
+  const post = await startMailServer({ keepOpen: true });
   const listening = port ?? (await findFreePort(0));
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };
   const w = await world({ keepOpen: true, clock: runningClock(), settings });
   await w.app.listen({ port: listening, host: '127.0.0.1' });
-  const roles = startRoles(w.context);
-  onTestFinished(async () => {
-    await roles.stop();
+  const { runtime, stop } = startRoles(w.context);
+  const close = async (): Promise<void> => {
+    await stop();
     await w.close();
-  });
+    await post.close();
+  };
+  return consoleOf(w, { baseUrl, post, runtime, contextFor, close });
+}
 
+interface Server extends Pick<ConsoleWorld, 'baseUrl' | 'post' | 'close'> {
+  readonly runtime: RolesRuntime;
+  readonly contextFor: ContextFor;
+}
+
+/** The console as the organization of this world uses it. */
+function consoleOf(w: World, server: Server): ConsoleWorld {
+  const { baseUrl, post, close, runtime, contextFor } = server;
+  const pageFor = async (options: BrowserContextOptions = {}): Promise<Page> => {
+    const context = await contextFor({ baseURL: `${baseUrl}/`, ...options });
+    return context.pages()[0] ?? (await context.newPage());
+  };
   return {
     ...w,
     baseUrl,
     post,
-    async signedOutPage(options) {
-      const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
-      return await context.newPage();
-    },
+    close,
+    forOrganization: async (name) => consoleOf(await w.forOrganization(name), server),
+    signedOutPage: pageFor,
     async visitor({ role = 'owner', name = 'Olga', path: start = '', as, ...options } = {}) {
       const person = as ?? (await givenPerson(w, { role, name }));
       const [cookieName = '', value = ''] = ((await signedIn(w, person.email)).cookie ?? '').split('=');
-      const context = await openContext({ baseURL: `${baseUrl}/`, ...options });
-      await context.addCookies([{ name: cookieName, value, url: new URL(baseUrl).origin }]);
-      const page = await context.newPage();
+      const page = await pageFor(options);
+      await page.context().addCookies([{ name: cookieName, value, url: new URL(baseUrl).origin }]);
       await page.goto(`${baseUrl}/${start.replace(/^\//, '')}`);
       return { ...person, page };
     },
@@ -84,7 +111,7 @@ export async function openConsole({ path = '', publicUrl, port, settings: own }:
       const policy = escalationPolicyId === undefined ? {} : { escalationPolicyId };
       const wanted = { serviceId, name: title, kind: 'metric_threshold', config, ...policy };
       const rule = await w.expectOk('create_alert_rule', wanted, options);
-      return await inUnitOfWork(roles.runtime, async (unit) => {
+      return await inUnitOfWork(runtime, async (unit) => {
         const [active] = await unit.stores.activeRules.list('metric_threshold', { ruleId: rule.ruleId });
         if (active === undefined) throw new Error('the rule is not active');
         const details = { ...config, aggregation: 'avg', windowMinutes: 5, value: 250 };

@@ -110,5 +110,5 @@ inBrowser(
       await expect.poll(bodies).toEqual(['You have acknowledged it.']);
     });
   },
-  'whole',
+  { kind: 'whole' },
 );

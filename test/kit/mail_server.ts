@@ -26,9 +26,11 @@ export interface MailServer {
   lock(): void;
   /** The links of a mail, by label. */
   linksOf(mail: Mail): Record<string, string>;
+  /** Called by itself when the test is over, unless it was started with `keepOpen`. */
+  close(): Promise<void>;
 }
 
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer({ keepOpen = false } = {}): Promise<MailServer> {
   const mails: Mail[] = [];
   const refusals: { code: number; stage: Stage }[] = [];
   let breakAt: Stage | null = null;
@@ -74,7 +76,8 @@ export async function startMailServer(): Promise<MailServer> {
   server.on('error', () => {});
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+  if (!keepOpen) onTestFinished(close);
 
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
@@ -95,5 +98,6 @@ export async function startMailServer(): Promise<MailServer> {
       Object.fromEntries(
         [...(mail.text ?? '').matchAll(/^(.+): (https?:\S+)$/gm)].map(([, label, url]) => [label, url]),
       ),
+    close,
   };
 }

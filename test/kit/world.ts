@@ -64,6 +64,8 @@ export interface World extends Organization {
       dsn: string;
     }>;
   };
+  /** The same world as a further organization uses it: its keys, people and services are the defaults. */
+  forOrganization(name?: string): Promise<World>;
   /** The response of `/metrics`. */
   metrics(): Promise<string>;
   /** The world cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
@@ -115,9 +117,30 @@ export async function world(
   const app = await buildApp(context);
   await app.ready();
 
-  const organization = (organizationName = 'Acme') => createOrganization(context, organizationName);
-  const home = await organization();
-  const call: World['call'] = async (action, body = {}, { key = home.orgKey } = {}) => {
+  const metrics = async (): Promise<string> => {
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    return (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
+  };
+  const close = async (): Promise<void> => {
+    await closeInTime('API', () => app.close(), databases);
+    await closeInTime('context', () => context.close(), databases);
+    databases.release();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  if (options.keepOpen !== true) onTestFinished(close);
+
+  const forOrganization = async (name?: string): Promise<World> => {
+    const home = await createOrganization(context, name);
+    const { call, expectOk } = callsOf(app, home.orgKey);
+    const given = givenBy(context, home, expectOk);
+    return { ...home, context, app, clock, call, expectOk, given, forOrganization, metrics, close };
+  };
+  return await forOrganization();
+}
+
+/** Calls of actions with this key, unless another is named. */
+function callsOf(app: FastifyInstance, orgKey: string): Pick<World, 'call' | 'expectOk'> {
+  const call: World['call'] = async (action, body = {}, { key = orgKey } = {}) => {
     const response = await app.inject({
       method: 'POST',
       url: `/api/rest/actions/${action}`,
@@ -133,49 +156,30 @@ export async function world(
     });
     return answer.body.result;
   };
-  const metrics = async (): Promise<string> => {
-    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
-    return (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
-  };
-  const close = async (): Promise<void> => {
-    await closeInTime('API', () => app.close(), databases);
-    await closeInTime('context', () => context.close(), databases);
-    databases.release();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  if (options.keepOpen !== true) onTestFinished(close);
+  return { call, expectOk };
+}
 
+function givenBy(context: AppContext, home: Organization, expectOk: World['expectOk']): World['given'] {
   return {
-    ...home,
-    context,
-    app,
-    clock,
-    call,
-    expectOk,
-    metrics,
-    close,
-    given: {
-      organization,
-      user: ({ role = 'responder', name: personName = 'Anna', orgId = home.orgId } = {}) =>
-        createPerson(context, orgId, role, personName),
-      async apiKey({ permissions, userId, orgId = home.orgId } = {}) {
-        return await context.db.transaction(async (session) => {
-          const wanted = { orgId, userId: userId ?? null, name: 'test', permissions: permissions ?? null };
-          return (await issueApiKey(storesOf(session), wanted, clock.now())).key;
-        });
-      },
-      async service({ name: serviceName = 'checkout', capabilities = CAPABILITIES, key = home.orgKey } = {}) {
-        const service = await expectOk('create_service', { name: serviceName }, { key });
-        for (const capability of capabilities) {
-          await expectOk('enable_capability', { serviceId: service.serviceId, capability }, { key });
-        }
-        return service;
-      },
+    organization: (name) => createOrganization(context, name),
+    user: ({ role = 'responder', name = 'Anna', orgId = home.orgId } = {}) => createPerson(context, orgId, role, name),
+    async apiKey({ permissions, userId, orgId = home.orgId } = {}) {
+      return await context.db.transaction(async (session) => {
+        const wanted = { orgId, userId: userId ?? null, name: 'test', permissions: permissions ?? null };
+        return (await issueApiKey(storesOf(session), wanted, context.clock.now())).key;
+      });
+    },
+    async service({ name = 'checkout', capabilities = CAPABILITIES, key = home.orgKey } = {}) {
+      const service = await expectOk('create_service', { name }, { key });
+      for (const capability of capabilities) {
+        await expectOk('enable_capability', { serviceId: service.serviceId, capability }, { key });
+      }
+      return service;
     },
   };
 }
 
-async function createOrganization(context: AppContext, name: string): Promise<Organization> {
+async function createOrganization(context: AppContext, name = 'Acme'): Promise<Organization> {
   const now = context.clock.now();
   const { orgId, orgKey } = await context.db.transaction(async (session) => {
     const stores = storesOf(session);

@@ -1,0 +1,176 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import type { ConsoleWorld } from '#test/browser/console_world.ts';
+import { openPath } from '#test/browser/open_path.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
+
+const row = (page: Page, title: string, status: string) =>
+  page.locator('li[data-row]').filter({ hasText: title }).filter({ hasText: status }).waitFor();
+
+const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+
+/** A team whose schedule has Bram on call, and Anna after him. */
+async function givenSchedule(h: ConsoleWorld) {
+  const bram = await givenPerson(h, { role: 'responder', name: 'Bram' });
+  const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
+  const { teamId } = await h.expectOk('create_team', { name: 'Platform' });
+  await h.expectOk('add_team_member', { teamId, userId: bram.userId, phone: '+31612345679' });
+  await h.expectOk('add_team_member', { teamId, userId: anna.userId });
+  const rotationConfig = { userIds: [bram.userId, anna.userId] };
+  const startAt = h.clock.now().subtract({ hours: 6 }).toString();
+  const { scheduleId } = await h.expectOk('create_schedule', { teamId, name: 'Primary', rotationConfig, startAt });
+  const whoIsOnCall = async () => (await h.expectOk('who_is_on_call', { teamId })).schedules[0];
+  return { teamId, scheduleId, whoIsOnCall };
+}
+
+/** A service whose latency was above 1 s ten minutes ago. */
+async function givenSlowService(h: ConsoleWorld): Promise<Id<'service'>> {
+  const { serviceId } = await h.given.service({ name: 'checkout' });
+  const value = (step: number): number => (step > 40 && step < 50 ? 1_200 : 300);
+  await givenMetrics(h, serviceId, { name: 'request_duration_ms', minutes: 60, everySeconds: 60, value });
+  return serviceId;
+}
+
+export function pagingFlows(smoke: Smoke): void {
+  test('an owner sets up paging on a phone, and the test page arrives by SMS', async () => {
+    const h = await smoke.newOrganization();
+    const { page } = await h.visitor({ ...TOUCH });
+    await page.getByText('0 of 6 done.').waitFor();
+    await page.getByRole('button', { name: 'Set up paging' }).first().tap();
+    const form = page.getByRole('dialog', { name: 'Set up paging' });
+    await form.getByLabel('Service').fill('checkout');
+    await form.getByLabel('Your phone').fill('+31 6 1234 5678');
+    await form.getByRole('button', { name: 'Set up' }).tap();
+    await form.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Send yourself a page' }).tap();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send the page' }).tap();
+    await heading(page, 'Test page: everything is fine');
+    await smoke.phones.waitForMessage({ timeoutMs: 8_000, to: '+31612345678', matching: /everything is fine/ });
+    expect((await h.expectOk('list_teams')).teams).toMatchObject([{ schedules: [{}], escalationPolicies: [{}] }]);
+  });
+
+  test('home shows an incident as it opens, and whoever takes over is on call', async () => {
+    const h = await smoke.newOrganization();
+    const { whoIsOnCall } = await givenSchedule(h);
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const { page } = await h.visitor();
+    await page.getByText('All quiet').waitFor();
+    await page.getByText('You are not on call').waitFor();
+    await h.incident(serviceId, 'Checkout is slow');
+    await page.getByText('Checkout is slow').waitFor();
+    await page.getByRole('button', { name: 'Take over Primary' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Take over' }).click();
+    await page.getByText('You are on call', { exact: true }).waitFor();
+    expect(await whoIsOnCall()).toMatchObject({ onCall: { name: 'Olga' }, source: 'override' });
+  });
+
+  test('an incident that one person answers on a phone changes in the list of another', async () => {
+    const h = await smoke.newOrganization();
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    const incidentId = await h.incident(serviceId, 'Checkout is slow');
+    const bram = await h.visitor({ role: 'viewer', name: 'Bram', path: '/incidents?status=all' });
+    await row(bram.page, 'Checkout is slow', 'Triggered');
+    const { page } = await h.visitor({ ...TOUCH, role: 'responder', name: 'Anna', path: `/incidents/${incidentId}` });
+    await heading(page, 'Checkout is slow');
+    await page.getByRole('button', { name: 'Acknowledge' }).tap();
+    await row(bram.page, 'Checkout is slow', 'Acknowledged');
+    await page.getByText('Acknowledged by Anna').first().waitFor();
+    await bram.page.getByRole('link', { name: 'Checkout is slow' }).click();
+    await heading(bram.page, 'Checkout is slow');
+    await bram.page.getByRole('region', { name: 'Timeline' }).getByText('Anna').first().waitFor();
+    await h.expectOk('resolve_incident', { incidentId });
+    await page.getByRole('button', { name: 'Reopen' }).waitFor();
+  });
+
+  test('a schedule is made, and a shift of it is given to somebody else', async () => {
+    const h = await smoke.newOrganization();
+    const { whoIsOnCall } = await givenSchedule(h);
+    const { page } = await h.visitor({ path: '/oncall/schedules/new', role: 'editor', name: 'Emma' });
+    await heading(page, 'New schedule');
+    await page.getByLabel('Name').fill('Secondary');
+    await page.getByRole('combobox', { name: 'Add a person' }).fill('An');
+    await page.getByRole('option', { name: 'Anna' }).click();
+    await page.getByLabel('First shifts').getByText('Anna').first().waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await heading(page, 'Secondary');
+
+    await openPath(page, h.baseUrl, 'oncall');
+    await page
+      .getByRole('button', { name: /^Bram, / })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('radio', { name: 'Anna' }).click();
+    await dialog.getByRole('button', { name: 'Put on call' }).click();
+    await page.getByText(/Anna is on call in Primary from/).waitFor();
+    expect(await whoIsOnCall()).toMatchObject({ onCall: { name: 'Anna' }, source: 'override' });
+  });
+
+  test('a team gets an escalation policy, and the simulator shows whom it would page', async () => {
+    const h = await smoke.newOrganization();
+    const { teamId } = await givenSchedule(h);
+    const { page } = await h.visitor({ path: '/oncall/teams' });
+    await page.getByRole('link', { name: 'Platform' }).click();
+    await heading(page, 'Platform');
+    await page.getByText('+31612345679').waitFor();
+    await openPath(page, h.baseUrl, 'oncall/policies');
+    await page.getByRole('button', { name: /^Wake the people on call, then everybody/ }).click();
+    await heading(page, 'Create a policy');
+    await page.getByRole('region', { name: 'If an incident opened now' }).getByText('Bram').last().waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await heading(page, 'Wake the people on call');
+    const { teams } = await h.expectOk('list_teams');
+    const [{ policyId }] = teams[0].escalationPolicies;
+    const rule = { name: 'Slow', kind: 'exception', config: {}, escalationPolicyId: policyId };
+    const { serviceId } = await h.given.service({ name: 'checkout' });
+    await h.expectOk('create_alert_rule', { serviceId, ...rule });
+    await openPath(page, h.baseUrl, `oncall/simulator?service=${serviceId}`);
+    await heading(page, 'Simulator');
+    await page.getByText(/^1 person gets 5 messages/).waitFor();
+    expect(teams).toMatchObject([{ teamId, escalationPolicies: [{ name: 'Wake the people on call' }] }]);
+  });
+
+  test('a rule is tried on what was stored, made, and disabled', async () => {
+    const h = await smoke.newOrganization();
+    const serviceId = await givenSlowService(h);
+    const { page } = await h.visitor({ path: `/rules/new?service=${serviceId}&metric=request_duration_ms` });
+    await heading(page, 'Create a rule');
+    await page.getByLabel('Name').fill('Checkout is slow');
+    await page.getByLabel('Threshold', { exact: true }).first().fill('800');
+    await page.getByText('It would have opened 1 incident').waitFor();
+    await page.getByRole('slider', { name: 'Threshold' }).waitFor();
+    await page.getByRole('button', { name: 'Create' }).click();
+    await heading(page, 'Checkout is slow');
+    await page.getByText('What it measures').waitFor();
+    await openPath(page, h.baseUrl, 'rules');
+    await page.getByRole('switch', { name: 'Checkout is slow enabled' }).press('Space');
+    await page.getByText('Checkout is slow is disabled.').waitFor();
+    await page.getByRole('link', { name: 'Disabled 1' }).waitFor();
+    expect((await h.expectOk('get_service', { serviceId })).alertRules).toMatchObject([
+      { name: 'Checkout is slow', config: { threshold: 800 }, enabled: false },
+    ]);
+  });
+
+  test('a maintenance is planned, and its service says so', async () => {
+    const h = await smoke.newOrganization();
+    const serviceId = await givenSlowService(h);
+    await h.incident(serviceId, 'Checkout is slow');
+    const { page } = await h.visitor({ role: 'editor', name: 'Emma', path: '/rules' });
+    await page.getByRole('button', { name: 'Maintenance' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'New maintenance' }).click();
+    await dialog.getByLabel('What for').fill('Database upgrade');
+    await dialog.getByRole('combobox', { name: 'Service' }).click();
+    await page.getByRole('option', { name: 'checkout' }).click();
+    await dialog.getByRole('button', { name: '2 h' }).click();
+    await dialog.getByText('It keeps 1 rule quiet.').waitFor();
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByText('On until').waitFor();
+    await openPath(page, h.baseUrl, `services/${serviceId}`);
+    await page.getByRole('region', { name: 'In maintenance' }).getByText('Database upgrade').waitFor();
+  });
+}

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+
+import { connectingApp } from '#test/browser/connecting_app.ts';
+import { type ConsoleWorld, logIn } from '#test/browser/console_world.ts';
+import { openPath } from '#test/browser/open_path.ts';
+import { send } from '#test/contract/mcp_call.ts';
+import { givenPerson } from '#test/kit/browser.ts';
+import type { Mail } from '#test/kit/mail_server.ts';
+import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
+
+/** The first mail that arrives for this address. */
+async function mailTo(h: ConsoleWorld, address: string): Promise<Mail> {
+  const mails = (): Mail[] => h.post.mails.filter(({ recipients }) => recipients.includes(address));
+  await expect.poll(() => mails().length).toBeGreaterThan(0);
+  return mails()[0]!;
+}
+
+export function settingsFlows({ newOrganization }: Smoke): void {
+  test('a person logs in with a password, adds a passkey, and needs both from then on', async () => {
+    const h = await newOrganization();
+    const anna = await givenPerson(h, { role: 'responder', name: 'Anna' });
+    const page = await h.signedOutPage();
+    await page.goto(`${h.baseUrl}/me`);
+    await page.waitForURL(/\/login\?next=/);
+    await logIn(page, anna.email, 'not the password');
+    await page.getByText('The mail address or the password is wrong').waitFor();
+    await logIn(page, anna.email);
+    await page.getByRole('heading', { level: 1, name: 'Anna' }).waitFor();
+
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('WebAuthn.enable');
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'internal',
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    await page.getByRole('button', { name: 'Add a passkey' }).click();
+    await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('This laptop');
+    await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
+    await page.getByRole('button', { name: 'I have saved them' }).click();
+    await page.getByText('Passkey, added').waitFor();
+
+    await page.getByRole('button', { name: /^Anna.*account/ }).click();
+    await page.getByRole('menuitem', { name: 'Log out' }).click();
+    await page.waitForURL(/\/login$/);
+    await logIn(page, anna.email);
+    await page.getByRole('button', { name: 'Use a passkey' }).click();
+    await page.getByRole('heading', { name: /, Anna$/ }).waitFor();
+    await devtools.send('WebAuthn.disable');
+    await devtools.detach();
+  });
+
+  test('a person changes their number, gets a test mail, and delivery says that mail works', async () => {
+    const h = await newOrganization();
+    const { page, email } = await h.visitor({ path: '/me' });
+    const card = page.getByRole('region', { name: 'Your phone' });
+    await card.getByLabel('Phone', { exact: true }).fill('+31 6 1234 5678');
+    await card.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Your contact details are saved.').waitFor();
+    await page.getByRole('button', { name: 'Send a test by Mail' }).click();
+    expect(await mailTo(h, email)).toMatchObject({ subject: '[Tocsin] Test message' });
+    await openPath(page, h.baseUrl, 'settings/delivery');
+    await page.getByText('The last message was accepted').first().waitFor();
+    await page.getByText('works', { exact: true }).first().waitFor();
+  });
+
+  test('somebody is invited and joins, and an API key is made; the audit log has both', async () => {
+    const h = await newOrganization();
+    const { page } = await h.visitor({ path: '/settings/members' });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Invite somebody' }).click();
+    await dialog.getByLabel('Mail address').fill('bram@example.com');
+    await dialog.getByRole('button', { name: 'Invite', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const [link = ''] = /http\S+\/invitation\/\S+/.exec((await mailTo(h, 'bram@example.com')).text ?? '') ?? [];
+    const joining = await h.signedOutPage(TOUCH);
+    await joining.goto(link);
+    await joining.getByLabel('Your name').fill('Bram');
+    await joining.getByLabel('Choose a password').fill('quiet harbour 7 lantern');
+    await joining.getByRole('button', { name: 'Join' }).click();
+    await joining.getByRole('heading', { name: /, Bram$/ }).waitFor();
+
+    await openPath(page, h.baseUrl, 'settings/api-keys');
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByLabel('Name').fill('Deploys');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    const key = await page.getByText(/^tocsin_key_\w+$/).innerText();
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    expect((await h.call('list_services', {}, { key })).status).toBe(200);
+    await openPath(page, h.baseUrl, 'settings/audit');
+    for (const action of ['create_api_key', 'accept_invitation']) {
+      await page.getByRole('button', { name: `${action}: show what changed` }).waitFor();
+    }
+  });
+
+  test('an app is connected to read, lists its tools, and is disconnected', async () => {
+    const h = await newOrganization();
+    const app = await connectingApp(h);
+    const { page } = await h.visitor({ name: 'Olga' });
+    await page.goto(app.authorizationUrl);
+    await page.getByRole('heading', { name: /^Connect Ada/ }).waitFor();
+    expect(await page.getByRole('radio', { name: /Read only/ }).isChecked()).toBe(true);
+    await page.getByRole('button', { name: 'Connect' }).click();
+    await app.calledBack(page);
+    const { access_token: key } = (await app.redeem(new URL(page.url()).searchParams.get('code')!)).body;
+    expect((await send(app.s, 'tools/list', {}, { key })).status).toBe(200);
+    await page.goto(`${h.baseUrl}/settings/agents`);
+    await page.getByLabel('Ada may respond to incidents').click({ force: true });
+    await page.getByText('Ada may respond now.').waitFor();
+    await openPath(page, h.baseUrl, 'settings/apps');
+    await page.getByRole('button', { name: 'Disconnect Ada of Olga' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByText('No app is connected').waitFor();
+    expect((await send(app.s, 'tools/list', {}, { key })).status).toBe(401);
+  });
+}
