@@ -90,6 +90,7 @@ export function dataFlows({ newOrganization }: Smoke): void {
     await page.getByText('Call Anna first').waitFor();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('The dashboard is saved').waitFor();
+    expect((await h.expectOk('list_dashboards')).dashboards).toMatchObject([{ name: 'Payments' }]);
 
     const { pathname } = new URL(page.url());
     const viewer = await h.visitor({ role: 'viewer', name: 'Vera', path: pathname, ...TOUCH });

@@ -79,6 +79,7 @@ export function pagingFlows(smoke: Smoke): void {
     await page.getByRole('button', { name: 'Acknowledge' }).tap();
     await row(bram.page, 'Checkout is slow', 'Acknowledged');
     await page.getByText('Acknowledged by Anna').first().waitFor();
+    expect(await h.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'acknowledged' });
     await bram.page.getByRole('link', { name: 'Checkout is slow' }).click();
     await heading(bram.page, 'Checkout is slow');
     await bram.page.getByRole('region', { name: 'Timeline' }).getByText('Anna').first().waitFor();
@@ -172,5 +173,9 @@ export function pagingFlows(smoke: Smoke): void {
     await dialog.getByText('On until').waitFor();
     await openPath(page, h.baseUrl, `services/${serviceId}`);
     await page.getByRole('region', { name: 'In maintenance' }).getByText('Database upgrade').waitFor();
+    const planned = await h.context.db.sql.rows('select service_id from maintenance_windows where org_id = $1', [
+      h.orgId,
+    ]);
+    expect(planned).toEqual([{ service_id: serviceId }]);
   });
 }

@@ -52,6 +52,7 @@ export function settingsFlows({ newOrganization }: Smoke): void {
     await logIn(page, anna.email);
     await page.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('heading', { name: /, Anna$/ }).waitFor();
+    expect(new URL(page.url()).pathname).not.toMatch(/login/);
     await devtools.send('WebAuthn.disable');
     await devtools.detach();
   });
