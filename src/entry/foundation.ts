@@ -18,7 +18,7 @@ import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
 import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
-import { openJobQueue } from '#storage/queue/job_queue.ts';
+import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
 
@@ -60,6 +60,8 @@ export interface FoundationOptions {
   readonly log: Log;
   /** Tests move their own; else it is the clock of the database. */
   readonly clock?: Clock;
+  /** Takes the jobs in place of the configured queue: tests run them themselves. */
+  readonly jobQueue?: JobQueue;
   /** How many connections to PostgreSQL this process may hold, besides those of its job consumers. */
   readonly connections?: Connections;
 }
@@ -78,7 +80,7 @@ const DATABASE_SILENCE_MS_MAX = 15_000;
 
 export async function openFoundation(
   config: FoundationConfig,
-  { log, clock: given, connections = CONNECTIONS }: FoundationOptions,
+  { log, clock: given, jobQueue, connections = CONNECTIONS }: FoundationOptions,
 ): Promise<Foundation> {
   const { database: poolMax, lockWaitMsMax } = connections;
   const isPooler = config.directDatabaseUrl !== undefined;
@@ -90,8 +92,8 @@ export async function openFoundation(
     silenceMsMax: DATABASE_SILENCE_MS_MAX,
   });
   const { clock, stop: stopClock } = given ? { clock: given, stop: () => {} } : await startDatabaseClock(db.sql, log);
-  const queueConnection = connectQueue(config, { durable: true, poolMax: connections.queue });
-  const queue = durableQueue(openJobQueue(queueConnection, log), { db, clock, log });
+  const connect = (): QueueConnection => connectQueue(config, { durable: true, poolMax: connections.queue });
+  const queue = durableQueue(jobQueue ?? openJobQueue(connect(), log), { db, clock, log });
   const outbox = createOutboxPublisher(db, queue, clock, log);
   const twilio = twilioAccountOf(config);
   const answerLinks = createAnswerLinks(config.appSecret, config.baseUrl);

@@ -19,10 +19,10 @@ const statuses = (incident: { notifications: { channel: string; status: string }
   incident.notifications.map(({ channel, status }) => `${channel} ${status}`);
 
 test('the second responder is called when the first stays silent for 15 minutes', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, bram, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toMatchObject([{ to: anna.phone, status: 'delivered' }]);
   expect(w.phone.messages[0]?.body).toMatch(
     /^checkout: latency is 250 .* Reply ACK \d+ or RES \d+ http:\/\/tocsin\.test\/a\//,
@@ -35,10 +35,10 @@ test('the second responder is called when the first stays silent for 15 minutes'
 });
 
 test('an acknowledged incident never pages again', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const acknowledged = await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
   expect(acknowledged).toMatchObject({
     status: 'acknowledged',
@@ -51,10 +51,10 @@ test('an acknowledged incident never pages again', async () => {
 });
 
 test('a reply by SMS acknowledges, and says so in the log', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { number } = await w.expectOk('get_incident', { incidentId });
   await w.phone.reply({ from: anna.phone, body: ` ack ${number}.` });
   const incident = await w.expectOk('get_incident', { incidentId });
@@ -63,27 +63,27 @@ test('a reply by SMS acknowledges, and says so in the log', async () => {
 });
 
 test('a number of nobody in the organization gets no information and changes nothing', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { number } = await w.expectOk('get_incident', { incidentId });
   const before = w.phone.messages.length;
   await w.phone.reply({ from: '+4915112345678', body: `RES ${number}` });
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages.filter(({ direction }) => direction !== 'inbound')).toHaveLength(before);
   expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
 });
 
 test('pressing 2 resolves the incident, and everyone who got an SMS gets the news', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, bram, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   await w.advance({ minutes: 15 });
   const [call] = w.phone.calls;
   await w.phone.answer(call!, 'human');
   await w.phone.press(call!, '2');
-  await w.settle();
+  await w.runUntilIdle();
   expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({
     status: 'resolved',
     resolvedBy: { userId: bram.userId, via: 'call' },
@@ -95,7 +95,7 @@ test('pressing 2 resolves the incident, and everyone who got an SMS gets the new
 });
 
 test('an answering machine does not count as reached: the next step fires at once', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -104,10 +104,10 @@ test('an answering machine does not count as reached: the next step fires at onc
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.phone.answer(w.phone.calls[0]!, 'machine');
   await w.phone.hangUp(w.phone.calls[0]!);
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
   const { notifications, timeline } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ channel: 'call', status: 'failed', reason: 'answering_machine' });
@@ -117,7 +117,7 @@ test('an answering machine does not count as reached: the next step fires at onc
 });
 
 test('a step that reaches nobody is skipped with its reason and the next one fires at once', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const bram = await w.staff.responder(teamId, 'Bram');
   const alert = await w.staff.alert(teamId, [
@@ -125,7 +125,7 @@ test('a step that reaches nobody is skipped with its reason and the next one fir
     { afterMinutes: 30, channels: ['sms'], targetUserIds: [bram.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
   const { timeline } = await w.expectOk('get_incident', { incidentId });
   expect(timeline.map(({ text }: { text: string }) => text)).toContain(
@@ -134,22 +134,22 @@ test('a step that reaches nobody is skipped with its reason and the next one fir
 });
 
 test('a final rejection by the provider fails at once, and the log has our own reason', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, bram, alert } = await annaThenBram(w);
   await w.phone.reply({ from: anna.phone, body: 'STOP' });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'failed', reason: 'unsubscribed', attempts: 1 });
   expect(w.phone.calls).toMatchObject([{ to: bram.phone }]);
 });
 
 test('a message that the provider accepted without answering is found again instead of sent twice', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 40 });
   expect(w.phone.messages.filter(({ to }) => to === anna.phone)).toHaveLength(1);
   const { notifications } = await w.expectOk('get_incident', { incidentId });
@@ -157,33 +157,33 @@ test('a message that the provider accepted without answering is found again inst
 });
 
 test('a call about one incident is never mistaken for the lost call about another', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const byCall = [{ afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] }] as const;
   const [first, second] = [await w.staff.alert(teamId, byCall), await w.staff.alert(teamId, byCall)];
   await first.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   w.phone.addFault({ kind: 'drop', when: 'before', on: 'call', times: 1 });
   await second.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 40 });
   expect(w.phone.calls).toHaveLength(2);
 });
 
 test('a report about a message whose sender died records its outcome', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { notifications, timeline } = await w.expectOk('get_incident', { incidentId });
   expect(notifications).toMatchObject([{ status: 'delivered', providerId: w.phone.messages[0]?.sid, attempts: 1 }]);
   expect(timeline.map(({ text }: { text: string }) => text)).toContain('SMS to Anna sent.');
 });
 
 test('a person without any configured channel is skipped at once, even if others are paged', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -194,7 +194,7 @@ test('a person without any configured channel is skipped at once, even if others
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [cleo.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages.map(({ to }) => to).toSorted()).toEqual([bram.phone, cleo.phone].toSorted());
   const { timeline } = await w.expectOk('get_incident', { incidentId });
   expect(timeline.map(({ text }: { text: string }) => text)).toContain(
@@ -203,11 +203,11 @@ test('a person without any configured channel is skipped at once, even if others
 });
 
 test('an overloaded provider is tried again until the message is sent', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: anna.phone, times: 2 });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 5 });
   await w.advance({ seconds: 10 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
@@ -227,7 +227,7 @@ test('steps fire and messages leave even if no job ever runs', async () => {
 });
 
 test('an unsigned call-back is refused', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const response = await w.app.inject({
     method: 'POST',
     url: '/api/callbacks/twilio/sms',
@@ -238,7 +238,7 @@ test('an unsigned call-back is refused', async () => {
 });
 
 test('an incident that a rule opens is in the audit log, with the system as its actor', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   const rows = await w.context.db.sql.rows('select actor, via, action, result from audit_log where target = $1', [

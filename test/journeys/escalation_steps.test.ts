@@ -19,7 +19,7 @@ const inShort = (steps: readonly Step[]) =>
   steps.map(({ afterMinutes, state, reason }) => [afterMinutes, state, ...(reason === null ? [] : [reason])].join(' '));
 
 test('the steps of an incident are those at its trigger, even if the policy changes or is deleted', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -28,7 +28,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
   };
   const alert = await w.staff.alert(teamId, [smsTo(anna, 0), smsTo(bram, 10)]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const steps = [smsTo(bram, 0), smsTo(bram, 1), smsTo(anna, 2)];
   await w.expectOk('update_escalation_policy', { policyId: alert.policyId, steps });
   await w.advance({ minutes: 3 });
@@ -71,11 +71,11 @@ test('the steps of an incident are those at its trigger, even if the policy chan
   expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '10 cancelled acknowledged']);
   await w.expectOk('resolve_incident', { incidentId });
   expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '10 cancelled acknowledged']);
-  await w.settle();
+  await w.runUntilIdle();
 });
 
 test('an incident that is resolved after a second shows only the first step as fired', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const target = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
@@ -84,15 +84,15 @@ test('an incident that is resolved after a second shows only the first step as f
     [0, 5, 15].map((afterMinutes) => ({ afterMinutes, ...target })),
   );
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 1 });
   await w.expectOk('resolve_incident', { incidentId });
   expect(inShort(await stepsOf(w, incidentId))).toEqual(['0 fired', '5 cancelled resolved', '15 cancelled resolved']);
-  await w.settle();
+  await w.runUntilIdle();
 });
 
 test('a step that reaches nobody is shown as skipped with its reason, and the next as expedited', async () => {
-  const w = await staffedWorld();
+  const w = await staffedWorld({ jobs: 'driven' });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -103,7 +103,7 @@ test('a step that reaches nobody is shown as skipped with its reason, and the ne
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const steps = await stepsOf(w, incidentId);
   const { triggeredAt } = await w.expectOk('get_incident', { incidentId });
   expect(inShort(steps)).toEqual(['0 skipped nobody_on_call', '30 fired', '60 pending']);

@@ -1,5 +1,5 @@
 import type { AppContext } from '#entry/compose.ts';
-import { type JobWorkers, startJobWorkers } from '#storage/queue/job_workers.ts';
+import { type JobHandler, type JobWorkers, startJobWorkers } from '#storage/queue/job_workers.ts';
 import { type PagerRuntime, pagerRole, pagerRuntime } from '#workers/pager_role.ts';
 import { runRole } from '#workers/run_role.ts';
 import { type WorkerRuntime, workerRole, workerRuntime } from '#workers/worker_role.ts';
@@ -11,10 +11,14 @@ export function rolesRuntime(context: AppContext): RolesRuntime {
   return { ...workerRuntime(context), ...pagerRuntime(context) };
 }
 
+/** Returns what is done for the jobs of both roles. */
+export function handlersOfRoles(context: AppContext, runtime = rolesRuntime(context)): readonly JobHandler[] {
+  return [...workerRole(context, runtime).handlers, ...pagerRole(context, runtime).handlers];
+}
+
 /** Consumes the jobs of both roles in this process, without their periodic work. */
 export function startJobs(context: AppContext, runtime = rolesRuntime(context)): JobWorkers {
-  const handlers = [...workerRole(context, runtime).handlers, ...pagerRole(context, runtime).handlers];
-  return startJobWorkers(context.connectWorkers, handlers, context.log);
+  return startJobWorkers(context.connectWorkers, handlersOfRoles(context, runtime), context.log);
 }
 
 /** Runs a worker and a pager in this process. */

@@ -10,9 +10,11 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import type { TestClock } from '#test/kit/clock.ts';
+import { type TestClock, testClock } from '#test/kit/clock.ts';
+import { drivenQueue } from '#test/kit/driven_queue.ts';
 import { pace } from '#test/kit/pace.ts';
 import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';
+import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
@@ -38,6 +40,8 @@ export interface Responder {
 export interface StaffedWorld extends World {
   readonly phone: Phone;
   readonly runtime: RolesRuntime;
+  /** Does all work that is due, in this process and by the clock, until there is none. Only in a world with `jobs: 'driven'`. */
+  runUntilIdle(): Promise<void>;
   /** Resolves once every job that could run has run and every call-back is answered. */
   settle(): Promise<void>;
   /** Moves the clock, runs everything that is due, and settles. */
@@ -74,9 +78,12 @@ const WAITING = `select (select count(*)::int from outbox) as outbox,
 
 const LOOKS_AT_LEAST_EVERY_MS = 16;
 
-/** With `jobs: false` no worker runs. */
+/**
+ * With `jobs: 'driven'` the test itself runs the jobs, by `runUntilIdle`, `advance` and `evaluate`, and nothing runs in
+ * between; with true, workers take them from the real queue; with false no worker runs.
+ */
 export async function staffedWorld(
-  options: { jobs?: boolean; clock?: TestClock; settings?: Partial<Config> } = {},
+  options: { jobs?: boolean | 'driven'; clock?: TestClock; settings?: Partial<Config> } = {},
 ): Promise<StaffedWorld> {
   let listening = '';
   const phone = await startPhone({
@@ -86,8 +93,11 @@ export async function staffedWorld(
     publicUrlRewrite: (url) => url.replace(BASE_URL, listening),
   });
   onTestFinished(() => phone.close());
+  const { clock = testClock(), jobs: mode = true } = options;
+  const driven = mode === 'driven' ? drivenQueue(clock) : null;
   const w = await world({
-    ...(options.clock && { clock: options.clock }),
+    clock,
+    ...(driven && { jobQueue: driven }),
     settings: {
       twilioAccountSid: ACCOUNT_SID,
       twilioAuthToken: AUTH_TOKEN,
@@ -98,12 +108,12 @@ export async function staffedWorld(
   });
   listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
   const runtime = rolesRuntime(w.context);
-  if (options.jobs !== false) {
+  if (mode === true) {
     const jobs = startJobs(w.context, runtime);
     onTestFinished(() => jobs.close());
   }
 
-  const jobsRun = options.jobs !== false;
+  const jobsRun = mode === true;
   const isQuiet = async (): Promise<boolean> => {
     const { outbox, queue, db } = w.context;
     await outbox.settled();
@@ -120,7 +130,7 @@ export async function staffedWorld(
    * Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. Each check takes
    * time from that work, so there are fewer the longer it lasts.
    */
-  const settle = async (): Promise<void> => {
+  const awaitQuiet = async (): Promise<void> => {
     let quietLooks = 0;
     let waitMs = 1;
     for await (const _ of pace(() => waitMs)) {
@@ -130,13 +140,21 @@ export async function staffedWorld(
     }
   };
 
+  const runUntilIdle =
+    driven === null
+      ? () => Promise.reject(new Error("runUntilIdle needs a world with jobs: 'driven'"))
+      : runnerUntilIdle({ context: w.context, runtime, queue: driven, phone });
+  const settle = driven === null ? awaitQuiet : runUntilIdle;
+
   return {
     ...w,
     phone,
     runtime,
+    runUntilIdle,
     settle,
     async advance(duration) {
       w.clock.advance(duration);
+      if (driven !== null) return await runUntilIdle();
       await sweepDue(runtime, 0);
       await settle();
       await sweepDue(runtime, 0);

@@ -17,6 +17,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import type { JobQueue } from '#storage/queue/job_queue.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { withPostgres } from '#test/kit/templates.ts';
@@ -95,7 +96,7 @@ async function closeInTime(
 
 /** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
 export async function world(
-  options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock } = {},
+  options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock; jobQueue?: JobQueue } = {},
 ): Promise<World> {
   const databases = await takeDatabases();
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
@@ -111,7 +112,8 @@ export async function world(
     allowInternalAddresses: 'true',
     ...options.settings,
   });
-  const context = await compose(config, { log: silentLog, clock });
+  const { jobQueue } = options;
+  const context = await compose(config, { log: silentLog, clock, ...(jobQueue && { jobQueue }) });
   // As if it had been installed just now: the databases that all tests copy are older.
   await context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
   const app = await buildApp(context);

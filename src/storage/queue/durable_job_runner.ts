@@ -86,6 +86,8 @@ class DurableJobRunner {
   #untold: RunningJob[] = [];
   #onFree = (): void => {};
   #draining: Promise<void> | null = null;
+  /** Until the process takes jobs, the runner looks for some only when it is asked to. */
+  #isStarted = false;
   #isStopped = false;
   /** Resolves when there may be another job to run. */
   #changed = Promise.withResolvers<void>();
@@ -114,6 +116,7 @@ class DurableJobRunner {
 
   /** Runs what waits since before this process: who added it may have relied on one that has died. */
   start(log: Log): void {
+    this.#isStarted = true;
     this.#onFree = () => this.#look(log);
     this.#look(log);
   }
@@ -182,7 +185,7 @@ class DurableJobRunner {
       this.#running.add(one);
       void this.#run(one, log);
     }
-    if (claimed.length > 0) this.#watch.noteWork(log);
+    if (claimed.length > 0 && this.#isStarted) this.#watch.noteWork(log);
     return claimed.length >= READY_OF_SERVICE_MAX;
   }
 
@@ -267,7 +270,7 @@ class DurableJobRunner {
   }
 
   #lookAgainIn(waitMs: number, log: Log): void {
-    if (!this.#isStopped) setTimeout(() => this.#look(log), waitMs).unref();
+    if (this.#isStarted && !this.#isStopped) setTimeout(() => this.#look(log), waitMs).unref();
   }
 
   /** Deletes in one statement all that have ended. A job that cannot be deleted runs again when its lease has ended. */

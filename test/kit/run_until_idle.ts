@@ -1,0 +1,64 @@
+import type { Phone } from '@tocsin/phone-simulator';
+import type { AppContext } from '#entry/compose.ts';
+import { newId } from '#kernel/ids.ts';
+import { silentLog } from '#kernel/log.ts';
+import type { JobHandler } from '#storage/queue/job_workers.ts';
+import type { DrivenQueue } from '#test/kit/driven_queue.ts';
+import { handlersOfRoles, type RolesRuntime } from '#test/kit/roles.ts';
+import { sweepDue } from '#workers/sweep_due.ts';
+
+const WAITING = `select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as durable`;
+/** Work that makes work without end would keep a test for ever. */
+const ROUNDS_MAX = 1_000;
+
+interface DrivenWork {
+  readonly context: AppContext;
+  readonly runtime: RolesRuntime;
+  readonly queue: DrivenQueue;
+  readonly phone: Phone;
+}
+
+/**
+ * Returns what does in this process all work that is due by the test's clock, and resolves once a whole round finds none: it
+ * publishes the outbox, runs the jobs, takes the ingestion log, sweeps, and lets the phone's call-backs be answered. Rejects
+ * with the error of a job that failed; its retry is due by the clock.
+ */
+export function runnerUntilIdle({ context, runtime, queue, phone }: DrivenWork): () => Promise<void> {
+  const handlers = handlersOfRoles(context, runtime);
+  const durable = handlers.filter(({ job }) => job.queue === 'ingest');
+  const count = async (): Promise<{ outbox: number; durable: number }> => {
+    const waiting = await context.db.sql.row<{ outbox: number; durable: number }>(WAITING);
+    return waiting ?? { outbox: 0, durable: 0 };
+  };
+  return async () => {
+    for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      await context.outbox.settled();
+      await context.outbox.publishAll();
+      await queue.runDue(handlers);
+      if ((await count()).durable > 0) {
+        await drain(durable);
+        if ((await count()).durable > 0) throw new Error('jobs of ingestion failed, or another process runs them');
+      }
+      await sweep(runtime);
+      await phone.settled();
+      await context.outbox.settled();
+      const waiting = await count();
+      if (waiting.outbox === 0 && waiting.durable === 0 && !queue.hasDue()) return;
+    }
+    throw new Error(`work is still due after ${ROUNDS_MAX} rounds`);
+  };
+}
+
+/** Throws what the sweep only logs. */
+async function sweep(runtime: RolesRuntime): Promise<void> {
+  const failures: string[] = [];
+  const log = { ...silentLog, error: (fields: object) => void failures.push(JSON.stringify(fields)) };
+  await sweepDue({ ...runtime, log }, 0);
+  if (failures.length > 0) throw new Error(`overdue work failed: ${failures.join(', ')}`);
+}
+
+async function drain(handlers: readonly JobHandler[]): Promise<void> {
+  for (const handler of handlers) {
+    await handler.run({ keptId: newId('job') }, { jobId: newId('job'), attempt: 1, log: silentLog });
+  }
+}
