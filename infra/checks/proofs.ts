@@ -23,6 +23,7 @@ const PROOFS: readonly Proof[] = [
     provesFolders: 'src/console',
   },
   { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
+  { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
   { name: 'flows', script: 'check:flows', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
   { name: 'live', script: 'check:live', isTests: true, minutesMax: 15, provesFolders: 'src/ingest/protocols' },
   {
@@ -38,6 +39,13 @@ const PROOFS: readonly Proof[] = [
     isTests: false,
     minutesMax: 20,
     provesFolders: 'infra/migrations, src/jobs',
+  },
+  {
+    name: 'speed',
+    script: 'check:speed',
+    isTests: false,
+    minutesMax: 15,
+    provesFolders: 'src/core, src/ingest/protocols',
   },
   {
     name: 'mutants',

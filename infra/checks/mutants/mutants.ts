@@ -95,7 +95,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ],
         ['recentIncidents >= flapIncidents', 'recentIncidents > flapIncidents'],
         ['elapsedMs < -60_000', 'elapsedMs < 0'],
-        ["if (settings.noData !== 'resolve') return remember(null);", ''],
+        ["if (isSilent && settings.noData === 'resolve') return { kind: 'resolve', because: 'no_data' };", ''],
       ]),
     ],
   },
@@ -178,6 +178,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   {
     subject: 'sign-in and keys',
     tests: [
+      'test/auth/tries.test.ts',
       'test/entry/http/console/session.test.ts',
       'test/entry/http/console/sign_in_limits.test.ts',
       'test/entry/http/console/second_factor.test.ts',
@@ -185,8 +186,8 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/contract/permissions.test.ts',
     ],
     mutants: [
+      ...inFile('src/auth/tries.ts', [['isAllowed: tries <= max', 'isAllowed: tries <= max + 1']]),
       ...inFile('src/auth/sign_in_limiter.ts', [
-        ['if (tries <= max) return;', 'if (tries <= max + 1) return;'],
         ['key: `account:${account}`, ...ofAccount', 'key: `address:${network}`, ...ofAccount'],
         ['await stores.signInLimits.undoAttempt(key);', ''],
       ]),
