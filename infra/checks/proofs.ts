@@ -23,7 +23,6 @@ const PROOFS: readonly Proof[] = [
     provesFolders: 'src/console',
   },
   { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
-  { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
   { name: 'flows', script: 'check:flows', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
   { name: 'live', script: 'check:live', isTests: true, minutesMax: 15, provesFolders: 'src/ingest/protocols' },
   {
