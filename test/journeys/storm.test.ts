@@ -325,7 +325,9 @@ describe('one answer for all', () => {
     expect(incidents).toHaveLength(10);
     expect(incidents[0].acknowledgedBy).toEqual({ userId: anna.userId, via: 'sms' });
     await w.phone.reply({ from: anna.phone, body: 'ACK ALL' });
-    expect(w.phone.messages.at(-1)?.body).toBe('No incident of yours waits for an answer.');
+    expect(w.phone.messages.at(-1)?.body).toBe(
+      'No incident of yours waits for an answer. Answer RES 1, RES 2, RES 3, RES 4, RES 5, ...',
+    );
   });
 
   test('one call says how many there are, and pressing 1 acknowledges them all', async () => {

@@ -126,8 +126,8 @@ async function whatToSend({ phoneNumbers }: Stores, from: string): Promise<strin
     .map(({ number, isWaiting }) => (isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`));
   if (commands.length === 0) return null;
   const waiting = open.filter(({ isWaiting }) => isWaiting).length;
-  const all = waiting > 1 ? '. ACK ALL acknowledges all of yours' : '';
-  return `Answer ${commands.join(', ')}${open.length > NAMED_MAX ? ', ...' : ''}${all}.`;
+  const answer = `Answer ${commands.join(', ')}${open.length > NAMED_MAX ? ', ...' : '.'}`;
+  return waiting > 1 ? `${answer} ACK ALL acknowledges all of yours.` : answer;
 }
 
 /** In the order given, which has those first who have confirmed the number. */
