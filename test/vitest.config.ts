@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
+import { MEASURING_FILES } from '#test/kit/measuring.ts';
 import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 
 /** They are compiled, replace modules, or set what a process has once: each has a process of its own. */
@@ -17,7 +18,7 @@ const APART = [
 ];
 
 /** They start many processes, or do as much as a whole installation, and wait for real time: two at a time, after all others. */
-const INSTALLATIONS = ['test/journeys/many_incidents.test.ts', 'test/boot.test.ts'];
+const INSTALLATIONS = ['test/boot.test.ts'];
 
 /** They are proofs: `npm run check:proofs`. */
 const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live}/**/*.test.ts'];
@@ -40,7 +41,6 @@ const LONG = [
   'test/storage/queue/durable_jobs.test.ts',
   'test/storage/clickhouse/rollups.test.ts',
   'test/entry/http/console/operations.test.ts',
-  'test/journeys/many_incidents.test.ts',
   'test/journeys/rules.test.ts',
   'test/entry/http/bad_metrics.test.ts',
   'test/contract/mcp_clients.test.ts',
@@ -87,7 +87,7 @@ export default defineConfig({
           ...BY_NODE,
           name: 'together',
           include: ['test/**/*.test.ts', 'infra/embedded/*/test/**/*.test.ts'],
-          exclude: [...APART, ...INSTALLATIONS, ...PROOFS],
+          exclude: [...APART, ...INSTALLATIONS, ...MEASURING_FILES, ...PROOFS],
           maxWorkers,
         },
       },

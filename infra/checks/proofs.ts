@@ -47,6 +47,13 @@ const PROOFS: readonly Proof[] = [
     provesFolders: 'src/core, src/ingest/protocols',
   },
   {
+    name: 'measured',
+    script: 'check:measured',
+    isTests: true,
+    minutesMax: 20,
+    provesFolders: 'src/ingest, src/kernel',
+  },
+  {
     name: 'mutants',
     script: 'check:mutants',
     isTests: false,
