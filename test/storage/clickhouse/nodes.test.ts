@@ -141,7 +141,7 @@ describe('a client of several servers', () => {
     await ask(client);
     const sent = Object.fromEntries(nodes[0]!.asked[0]!.url.searchParams);
     expect(sent).toMatchObject({ skip_unavailable_shards: '0', distributed_product_mode: 'global' });
-    expect(SEES_ALL_ACKNOWLEDGED).toEqual({ select_sequential_consistency: '1' });
+    expect(SEES_ALL_ACKNOWLEDGED).toEqual({ select_sequential_consistency: '1', priority: '1' });
   });
 
   test('has rows acknowledged by the majority, in sequence where rules depend on it, and waits for its turn', async () => {
