@@ -184,9 +184,9 @@ test.each([
 ])('a range that wraps goes on from the lowest value: %s', (wrapped, listed) => {
   const sorted = ({ times, ...rest }: Crontab) => ({
     times: times.toSorted((a, b) => a - b),
-    days: [...rest.days].toSorted(),
-    months: [...rest.months].toSorted(),
-    weekdays: [...rest.weekdays].toSorted(),
+    days: [...rest.days].toSorted((a, b) => a - b),
+    months: [...rest.months].toSorted((a, b) => a - b),
+    weekdays: [...rest.weekdays].toSorted((a, b) => a - b),
   });
   expect(sorted(orThrow(parseCrontab(wrapped, 'c')))).toEqual(sorted(orThrow(parseCrontab(listed, 'c'))));
 });

@@ -201,7 +201,7 @@ export function asThreads(
   value: unknown,
   variables: VariableReader,
   images: readonly NativeImage[] = [],
-  raisedBy: string | undefined = undefined,
+  raisedBy?: string,
 ): EventThreads {
   const threads = asList(value)
     .map(asObject)
