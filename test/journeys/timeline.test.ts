@@ -32,6 +32,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
   await w.advance({ seconds: 5 });
   await w.advance({ seconds: 20 });
   await w.phone.answer(w.phone.calls[0]!, 'machine');
+  await w.phone.hangUp(w.phone.calls[0]!);
   await w.settle();
   await w.advance({ minutes: 1 });
   const { incidents } = await w.expectOk('list_incidents');
