@@ -21,7 +21,7 @@ export interface Outcome {
   readonly skipped: number;
   readonly seconds: number;
   readonly isTimedOut: boolean;
-  /** What it printed, unless that was shown while it ran. */
+  /** Output of the check; empty if it was shown while the check ran. */
   readonly output: string;
 }
 

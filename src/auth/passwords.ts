@@ -10,7 +10,7 @@ const PARAMETERS: Parameters = { memory: 19_456, passes: 2, parallelism: 1 };
 const TAG_BYTES = 32;
 const NONCE_BYTES = 16;
 
-/** What a derivation costs: KiB, passes over them, lanes. */
+/** Cost of a derivation: memory in KiB, passes over it, lanes. */
 interface Parameters {
   readonly memory: number;
   readonly passes: number;

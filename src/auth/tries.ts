@@ -2,9 +2,9 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** How often something may be tried in a window, which begins with its first try. */
+/** Limit of tries in a window, which begins with its first try. */
 export interface TryLimit {
-  /** What is tried, and by whom or for whom. */
+  /** Key of the counter: the kind of try, and its person or address. */
   readonly key: string;
   readonly max: number;
   readonly windowSeconds: number;

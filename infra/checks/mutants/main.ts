@@ -9,7 +9,7 @@ import pLimit from 'p-limit';
 import { type Mutant, MUTANT_GROUPS, type MutantGroup } from './mutants.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
-/** Of all mutants, in percent. */
+/** Percentage of all mutants that the tests have to notice. */
 const KILLED_MIN = 95;
 const MINUTES_MAX = 10;
 
