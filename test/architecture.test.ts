@@ -23,6 +23,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
       'p-limit',
       'node:timers/promises',
       'node:async_hooks',
+      'node:net',
       'node:vm',
     ],
   },

@@ -1,5 +1,8 @@
+import { parseIpAddress } from '#kernel/ip_address.ts';
+
 /** A client with one IPv6 address controls the 2^64 addresses of its /64 network, so the network counts as one address. */
-export function networkOf(address: string): string {
+export function networkOf(text: string): string {
+  const address = parseIpAddress(text) ?? text;
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail] = address.split('::');
   const groups = (text: string | undefined) => (text === undefined || text === '' ? [] : text.split(':'));

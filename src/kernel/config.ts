@@ -1,6 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/value';
 
+import { findUrlFault } from '#kernel/url_fault.ts';
+
 /** One setting: the variable that holds it, what it is for, and in words what may stand in it. */
 export interface Setting<Schema extends TSchema = TSchema> {
   readonly variable: string;
@@ -13,6 +15,8 @@ export interface Setting<Schema extends TSchema = TSchema> {
   readonly unset?: string;
   /** The variable that cannot be set without this one. */
   readonly requiredWith?: string;
+  /** What is wrong with a value that fits the schema, in words that do not repeat it; null for nothing. */
+  readonly findFault?: (value: string) => string | null;
   /** May be in a file instead, which the variable with `_FILE` at its end names. */
   readonly isSecret?: true;
 }
@@ -29,6 +33,7 @@ export const optionalUrl = (variable: string, schemes: readonly string[], purpos
     purpose,
     allowed: `a URL beginning with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
     schema: Type.Optional(Type.String({ pattern: `^(${schemes.join('|')})://.` })),
+    findFault: findUrlFault,
     ...more,
   });
 
@@ -289,10 +294,12 @@ export function readSettings<Settings extends Declared>(
 ): ValuesOf<Settings> {
   const faults: string[] = [];
   const values = Object.fromEntries(
-    Object.entries(settings).map(([name, { variable, fallback, allowed, schema, requiredWith }]) => {
+    Object.entries(settings).map(([name, { variable, fallback, allowed, schema, requiredWith, findFault }]) => {
       const text = environment[variable] || fallback;
       const value = text !== undefined && 'minimum' in schema && /^\d+$/.test(text) ? Number(text) : text;
       if (text !== undefined && !Check(schema, value)) faults.push(`${variable} must be ${allowed}`);
+      else if (text !== undefined)
+        faults.push(...[findFault?.(text)].flatMap((fault) => (fault ? `${variable} ${fault}` : [])));
       if (text === undefined && requiredWith !== undefined && environment[requiredWith]) {
         faults.push(`${variable} is required with ${requiredWith}`);
       }

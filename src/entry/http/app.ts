@@ -31,6 +31,7 @@ import { mountRest } from '#entry/http/rest.ts';
 import { mountSentryApi } from '#entry/http/sentry_api.ts';
 import { senderOf } from '#entry/http/sender.ts';
 import { traceRequests } from '#entry/http/trace_requests.ts';
+import { spellAddressOf, spellForwardedAddresses } from '#entry/http/sender_addresses.ts';
 import { securityHeadersOf, sendSecurityHeaders } from '#entry/http/security_headers.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { unknownAddress } from '#entry/http/unknown_address.ts';
@@ -57,8 +58,9 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     serverFactory: (handle) =>
       createServer({ ...timeouts, IncomingMessage }, (request, response) => {
+        spellForwardedAddresses(request);
         if (connections.admitRequest(request, response)) handle(request, response);
-      }),
+      }).on('connection', spellAddressOf),
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, (slow) => connections.timedOut(slow)),

@@ -6,6 +6,7 @@ import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#core/access/caller.ts';
 import { slugOf } from '#core/releases/slug.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
+import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -106,10 +107,11 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits,
   };
 }
 
-/** The public address, or within a network the one that the client knows the server by. */
+/** The public address, whatever a proxy makes of `Host`; while that is only this machine for itself, what the client asked. */
 function addressOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>, baseUrl: string): string {
   const base = new URL(baseUrl);
-  return host === base.host || host === '' ? base.href.replace(/\/$/, '') : `${protocol}://${host}`;
+  const isPublic = !LOOPBACK_NAMES.includes(base.hostname);
+  return isPublic || host === base.host || host === '' ? base.href.replace(/\/$/, '') : `${protocol}://${host}`;
 }
 
 async function requireOrganization(stores: Stores, { orgId }: Caller, named: string): Promise<void> {

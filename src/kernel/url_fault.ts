@@ -1,0 +1,31 @@
+const NOT_ESCAPED =
+  'is not a valid URL: escape special characters in it, those of a password too (# as %23, / as %2F, ? as %3F, @ as %40, % as %25)';
+
+const PARTS =
+  /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?:(?<account>[^/?#]*)@)?(?<hosts>[^/?#@]*)(?<path>[^#]*)(?:#(?<fragment>.*))?$/is;
+/** One of several hosts, with a port or without. */
+const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:[\]\s]*)(?::\d{1,5})?$/i;
+/** What a user and the beginning of a password look like that are taken for a host and a port. */
+const NAME_AND_PORT = /^(?!localhost:)[^.:[\]]*:\d+$/i;
+
+/**
+ * Says what is wrong with the address of a server, without a part of it; null for nothing. A character that is not escaped
+ * ends the password early: what follows is taken for a host, a path or nothing, and the address fails long after the start.
+ */
+export function findUrlFault(url: string): string | null {
+  const { scheme = '', account = '', hosts = '', path = '', fragment = '' } = PARTS.exec(url)?.groups ?? {};
+  const isPage = /^https?$/i.test(scheme) && !NAME_AND_PORT.test(hosts);
+  // Pages may have an @ in their path or query; other addresses, and whatever follows a #, have not.
+  const isCutShort = fragment.includes('@') || (!isPage && path.includes('@'));
+  const areHosts = hosts.split(',').every((host) => HOST.test(host));
+  return scheme !== '' && !isCutShort && areHosts && isDecodable(account) ? null : NOT_ESCAPED;
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+
+import { findUrlFault } from '#kernel/url_fault.ts';
+
+test.each([
+  'smtp://pager:pa#ss/w%rd@mail.example.com:587',
+  'smtp://pager:12#34@mail.example.com',
+  'smtp://pager:pa/ss@mail.example.com:587',
+  'smtp://pager:12/34@mail.example.com:587',
+  'smtp://pager:12?34@mail.example.com:587',
+  'smtp://pager:100%@mail.example.com',
+  'postgres://tocsin:12#34@db.example.com/tocsin',
+  'postgres://tocsin:12/34@db.example.com/tocsin',
+  'redis://:12/34@cache.example.com:6379',
+  'http://tocsin:12#34@clickhouse.example.com:8123/tocsin',
+  'http://tocsin:12/34@clickhouse.example.com:8123/tocsin',
+  'http://tocsin:pa?ss@clickhouse.example.com:8123/tocsin',
+])('an address with a password that is not escaped is found: %s', (url) => {
+  const fault = findUrlFault(url);
+  expect(fault).toContain('escape special characters');
+  for (const part of ['pa', '12', '34', 'pager', 'tocsin', 'example']) {
+    expect(fault!.replaceAll('password', '')).not.toMatch(new RegExp(`\\b${part}\\b`));
+  }
+});
+
+test.each([
+  'smtp://mail.example.com',
+  'smtp://pager%40example.com:pa%23ss%2Fw%25rd@mail.example.com:587',
+  'smtp://pager@example.com:secret@mail.example.com:587',
+  'smtps://[2001:db8::1]:465',
+  'postgres:///tocsin?host=/var/run/postgresql',
+  'postgresql://tocsin:secret@one.example.com:5432,two.example.com:5432/tocsin?target_session_attrs=read-write',
+  'redis+sentinel://:secret@one:26379,two:26379/master/0',
+  'http://tocsin:secret@one:8123,two:8123/tocsin',
+  'https://ping.example.com/p/@me?mail=ann@example.com',
+  'http://localhost:3000/@me',
+  'http://tocsin_app:8080',
+])('an address that means what it says is taken: %s', (url) => {
+  expect(findUrlFault(url)).toBeNull();
+});
