@@ -1,9 +1,8 @@
-import { createHmac, hkdfSync } from 'node:crypto';
-
 import { type Configuration, Provider } from 'oidc-provider';
 
 import { hashOfClientSecret } from '#auth/oauth/record_adapter.ts';
-import { newSecretText, secretTextOf } from '#auth/secret_text.ts';
+import { nextRefreshTokens } from '#auth/oauth/next_refresh_token.ts';
+import { newSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
 /**
@@ -48,18 +47,12 @@ function authorizationCodeOf({ AuthorizationCode: Base }: Provider): typeof Base
   };
 }
 
-/**
- * A refresh token is derived from the one that it replaces and a key that only we have. A client that uses one twice at the
- * same time gets the same next one both times, so a connection never has two valid refresh tokens.
- */
+/** A client that uses a token twice at the same time gets the same next one both times. */
 function refreshTokenOf({ RefreshToken: Base }: Provider, appSecret: string): typeof Base {
-  const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'refresh-tokens', 32));
-  const prefix = SECRET_PREFIXES.refreshToken;
+  const nextOf = nextRefreshTokens(appSecret);
   const nextToken = (): string => {
     const rotated = Provider.ctx?.oidc.entities.RotatedRefreshToken?.jti;
-    return rotated === undefined
-      ? newSecretText(prefix)
-      : secretTextOf(prefix, createHmac('sha256', key).update(rotated).digest());
+    return rotated === undefined ? newSecretText(SECRET_PREFIXES.refreshToken) : nextOf(rotated);
   };
   return class RefreshToken extends Base {
     override save(): Promise<string> {

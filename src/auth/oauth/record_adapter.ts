@@ -1,6 +1,7 @@
 import { type Adapter, type AdapterPayload, errors, Provider } from 'oidc-provider';
 
 import { disconnect, revokedByClient, revokedBySystem } from '#auth/oauth/connections.ts';
+import { nextRefreshTokens } from '#auth/oauth/next_refresh_token.ts';
 import { ALL_SCOPES, OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 import { hashSecret } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -13,6 +14,7 @@ import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
 interface AdapterRuntime {
   readonly db: Database;
   readonly clock: Clock;
+  readonly appSecret: string;
   /** Every spelling of the one resource that tokens are for. */
   readonly resources: readonly string[];
 }
@@ -22,6 +24,11 @@ interface AdapterRuntime {
  * taken again, a code only refused. Later it ends the connection, since somebody has what is not theirs.
  */
 const GRACE_MS = 10_000;
+/**
+ * Another window of a client may bring the refresh token that has just been replaced: it is refused, and the connection goes
+ * on, as long as the token that replaced it has not been used either.
+ */
+const REPLACED_MS = 10 * 60_000;
 /** A client without connections is deleted after this long, and one with connections once the last of them is this old. */
 const UNUSED_CLIENT_KEPT = Temporal.Duration.from({ hours: 7 * 24 });
 const USED_CLIENT_KEPT = Temporal.Duration.from({ hours: 90 * 24 });
@@ -42,10 +49,12 @@ export function recordAdapterOf(runtime: AdapterRuntime): (model: string) => Ada
 class RecordAdapter implements Adapter {
   readonly #model: string;
   readonly #runtime: AdapterRuntime;
+  readonly #nextOf: (token: string) => string;
 
   constructor(model: string, runtime: AdapterRuntime) {
     this.#model = model;
     this.#runtime = runtime;
+    this.#nextOf = nextRefreshTokens(runtime.appSecret);
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresIn?: number): Promise<void> {
@@ -72,6 +81,7 @@ class RecordAdapter implements Adapter {
     const payload: AdapterPayload = { ...found.payload };
     if (this.#model !== 'Client') payload.jti = id;
     if (found.consumedAt === null || this.#isWithinGrace(found.consumedAt, now)) return payload;
+    if (await this.#isJustReplaced(id, found.consumedAt, now)) return undefined;
     return { ...payload, consumed: Math.floor(found.consumedAt.epochMilliseconds / 1000) };
   }
 
@@ -96,6 +106,13 @@ class RecordAdapter implements Adapter {
   #isWithinGrace(consumedAt: Temporal.Instant, now: Temporal.Instant): boolean {
     const hasGrace = this.#model === 'RefreshToken' || this.#model === 'AuthorizationCode';
     return hasGrace && now.epochMilliseconds - consumedAt.epochMilliseconds <= GRACE_MS;
+  }
+
+  async #isJustReplaced(token: string, consumedAt: Temporal.Instant, now: Temporal.Instant): Promise<boolean> {
+    const isRecent = now.epochMilliseconds - consumedAt.epochMilliseconds <= REPLACED_MS;
+    if (this.#model !== 'RefreshToken' || !isRecent) return false;
+    const next = await answered(() => this.#records().find(this.#model, hashSecret(this.#nextOf(token)), now));
+    return next !== null && next.consumedAt === null;
   }
 
   #records(): OAuthRecordStore {

@@ -91,7 +91,12 @@ test('apps are asked to retry while the database is unavailable', async () => {
   const session = (): never => {
     throw away;
   };
-  const adapter = recordAdapterOf({ ...s.context, db: { ...s.context.db, session }, resources: [] })('RefreshToken');
+  const adapter = recordAdapterOf({
+    ...s.context,
+    appSecret: s.context.config.appSecret,
+    db: { ...s.context.db, session },
+    resources: [],
+  })('RefreshToken');
   const told = { error: 'temporarily_unavailable', statusCode: 503, cause: away };
   await expect(adapter.find('a token')).rejects.toMatchObject(told);
   await expect(adapter.consume('a token')).rejects.toMatchObject(told);

@@ -5,6 +5,7 @@ import { getAction } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/call_budget.ts';
 import { adviseOn, adviseOnUnknown, type Suggestion } from '#entry/http/mcp/advice/advise.ts';
+import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { nextStepAfter } from '#entry/http/mcp/next_step.ts';
 import { type ToolAnswer, toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
@@ -20,7 +21,8 @@ export async function callTool(exchange: Exchange, name: string, input: unknown)
  * Runs the action of a tool through the same pipeline as REST. Whatever is refused or fails is a result that an agent can
  * read and act on.
  */
-export async function runTool(exchange: Exchange, action: AnyAction, input: unknown): Promise<ToolAnswer> {
+export async function runTool(exchange: Exchange, action: AnyAction, sent: unknown): Promise<ToolAnswer> {
+  const input = readAgentInput(action.input, sent);
   try {
     const { runtime, budget, caller, origin } = exchange;
     const result = await budget.run(senderIdOf(caller), () => runAction(runtime, action, caller, input, origin));

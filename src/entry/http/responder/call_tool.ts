@@ -7,6 +7,7 @@ import { proposeAction } from '#actions/responder/propose_action.ts';
 import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
 import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/call_budget.ts';
+import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { type ApprovalLink, approvalLinkOf } from '#entry/http/responder/approval_link.ts';
@@ -25,13 +26,14 @@ interface Called {
 }
 
 /** Runs a tool of responders through the pipeline of every action. What is refused is a result that an agent can read. */
-export async function callResponderTool(exchange: Exchange, name: string, input: unknown): Promise<Called> {
+export async function callResponderTool(exchange: Exchange, name: string, sent: unknown): Promise<Called> {
   const tool = TOOLS.get(name);
   if (tool === undefined) {
     const known = [...TOOLS.keys()].join(', ');
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 100)}; there are ${known}`);
   }
   const { runtime, budget, caller, origin, log } = exchange;
+  const input = readAgentInput(tool.input, sent);
   try {
     const run = () => runAction(runtime, tool, caller, input, origin);
     const result = await budget.run(senderIdOf(caller), run);

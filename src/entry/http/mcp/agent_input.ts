@@ -1,0 +1,92 @@
+/** The part of JSON Schema that says of which kind a value is. */
+interface Schema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
+  readonly items?: Schema;
+}
+
+/**
+ * Reads what a model filled into the form of a tool: null for an optional field counts as absent, unless null means something
+ * there; `"60"`, `"true"` and JSON in text are what they spell where the schema takes no text. Everything else stays as it
+ * was sent, and is checked like a request over REST. Returns the same object if nothing is changed.
+ */
+export function readAgentInput(schema: object, input: unknown): unknown {
+  return read(schema, input);
+}
+
+function read(schema: Schema, sent: unknown): unknown {
+  const value = typeof sent === 'string' && !takes(schema, 'string') ? spelt(schema, sent) : sent;
+  if (Array.isArray(value)) {
+    const { items } = schemaFor(schema, 'array');
+    return items === undefined ? value : ifChanged(value, (entries) => entries.map((entry) => read(items, entry)));
+  }
+  return isRecord(value) ? readObject(schemaFor(schema, 'object'), value) : value;
+}
+
+function readObject(
+  { properties = {}, required = [], additionalProperties }: Schema,
+  object: Readonly<Record<string, unknown>>,
+): unknown {
+  let isChanged = false;
+  const entries = Object.entries(object).flatMap(([name, sent]): [string, unknown][] => {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    const schema = known ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+    if (schema === undefined) return [[name, sent]];
+    const value = read(schema, sent);
+    const isAbsent = value === null && known !== undefined && !required.includes(name) && !takes(schema, 'null');
+    isChanged ||= isAbsent || value !== sent;
+    return isAbsent ? [] : [[name, value]];
+  });
+  return isChanged ? Object.fromEntries(entries) : object;
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
+const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** What a text spells that stands where none may; the text if that is not what the schema takes. */
+function spelt(schema: Schema, text: string): unknown {
+  const plain = text.trim();
+  const word = WORDS.get(plain.toLowerCase());
+  if (word === null || (word !== undefined && takes(schema, 'boolean'))) return word;
+  if (NUMBER.test(plain) && (takes(schema, 'number') || takes(schema, 'integer'))) return Number(plain);
+  const kind = plain.startsWith('[') ? 'array' : plain.startsWith('{') ? 'object' : null;
+  if (kind === null || !takes(schema, kind)) return text;
+  try {
+    return JSON.parse(plain) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+/** Whether a value of this kind may stand there. A schema that says nothing takes everything. */
+function takes(schema: Schema, kind: string): boolean {
+  if (schema.enum !== undefined) return schema.enum.some((value) => kindOf(value) === kind);
+  if (schema.anyOf !== undefined) return schema.anyOf.some((alternative) => takes(alternative, kind));
+  return schema.type === undefined || schema.type === kind;
+}
+
+/** The alternative that describes values of this kind. */
+function schemaFor(schema: Schema, kind: string): Schema {
+  return schema.anyOf?.find((alternative) => takes(alternative, kind)) ?? schema;
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}
+
+function ifChanged(entries: readonly unknown[], read: (entries: readonly unknown[]) => unknown[]): unknown {
+  const changed = read(entries);
+  return changed.some((entry, index) => entry !== entries[index]) ? changed : entries;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

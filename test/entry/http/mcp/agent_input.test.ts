@@ -1,0 +1,71 @@
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+
+import { ACTIONS } from '#actions/registry.ts';
+import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
+
+const schema = Type.Object(
+  {
+    serviceId: Type.String(),
+    minutes: Type.Optional(Type.Integer()),
+    ratio: Type.Optional(Type.Number()),
+    isOn: Type.Optional(Type.Boolean()),
+    environment: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    days: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+    users: Type.Optional(Type.Array(Type.String())),
+    steps: Type.Optional(Type.Array(Type.Object({ after: Type.Integer(), note: Type.Optional(Type.String()) }))),
+    level: Type.Optional(Type.Enum(['low', 'high'])),
+  },
+  { additionalProperties: false },
+);
+
+test.each([
+  [{ minutes: null, level: null, users: null, isOn: null }, {}],
+  [
+    { environment: null, days: null },
+    { environment: null, days: null },
+  ],
+  [{ serviceId: null }, { serviceId: null }],
+  [
+    { minutes: '60', ratio: '-0.5' },
+    { minutes: 60, ratio: -0.5 },
+  ],
+  [
+    { minutes: ' 60 ', days: '7' },
+    { minutes: 60, days: 7 },
+  ],
+  [{ isOn: 'true' }, { isOn: true }],
+  [{ isOn: 'False' }, { isOn: false }],
+  [{ minutes: 'null', days: 'null' }, { days: null }],
+  [{ users: '["a","b"]' }, { users: ['a', 'b'] }],
+  [{ steps: '[{"after":"5","note":null}]' }, { steps: [{ after: 5 }] }],
+  [{ steps: ['{"after":5}'] }, { steps: [{ after: 5 }] }],
+])('%j is read as %j', (sent, meant) => {
+  expect(readAgentInput(schema, sent)).toEqual(meant);
+});
+
+test.each([
+  { serviceId: '60', environment: 'true', level: 'null' },
+  { serviceId: '["a"]', users: ['1', 'null'] },
+  { minutes: 'an hour', ratio: '', isOn: 'yes', users: '[1', days: '0x10' },
+  { unknown: null, other: '60' },
+  { minutes: true, users: { 0: 'a' } },
+  null,
+  7,
+  'text',
+])('%j stays as it was sent, for the check of every request', (sent) => {
+  expect(readAgentInput(schema, sent)).toBe(sent);
+});
+
+test('a name that JavaScript has a meaning for stays a name', () => {
+  const sent = JSON.parse('{"minutes":"5","__proto__":{"isOn":true}}') as unknown;
+  expect(JSON.stringify(readAgentInput(schema, sent))).toBe('{"minutes":5,"__proto__":{"isOn":true}}');
+});
+
+test('arguments that are JSON in text are read', () => {
+  expect(readAgentInput(schema, '{"minutes":"5"}')).toEqual({ minutes: 5 });
+});
+
+test('what is right already reaches every action as it was sent', () => {
+  for (const { input, example } of ACTIONS) expect(readAgentInput(input, example)).toBe(example);
+});
