@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { slugOf } from '#core/releases/slug.ts';
-import { projectAnswer } from '#entry/http/sentry_api/answers.ts';
+import { organizationAnswer, projectAnswer } from '#entry/http/sentry_api/answers.ts';
 import { beginRefusal, toProblem } from '#entry/http/problem.ts';
 import { parseBodies } from '#entry/http/sentry_api/bodies.ts';
 import { mountReleases } from '#entry/http/sentry_api/releases.ts';
@@ -44,8 +43,7 @@ export async function mountSentryApi(app: FastifyInstance, api: SentryApi): Prom
       handle: async ({ stores, requester: { orgId } }) => {
         const organization = await stores.people.findOrganization(orgId);
         if (organization === null) return [];
-        const { id, name, createdAt } = organization;
-        return [{ id, slug: slugOf(name) || id, name, dateCreated: createdAt.toString(), status: { id: 'active' } }];
+        return [organizationAnswer(organization)];
       },
     });
     add({

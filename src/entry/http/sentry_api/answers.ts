@@ -1,11 +1,31 @@
 import { slugOf } from '#core/releases/slug.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { DeployRow, ReleaseRow } from '#storage/postgres/release_store.ts';
 
 interface NamedService {
   readonly id: string;
   readonly name: string;
   readonly projectId: number;
+}
+
+interface NamedOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Temporal.Instant;
+  readonly secondFactorRequired: boolean;
+}
+
+/** An organization as clients of the protocol know it: `sentry-cli` reads none without every one of these fields. */
+export function organizationAnswer({ id, name, createdAt, secondFactorRequired }: NamedOrganization): object {
+  return {
+    id,
+    slug: slugOf(name) || id,
+    name,
+    dateCreated: toTimestamp(createdAt),
+    status: { id: 'active' },
+    isEarlyAdopter: false,
+    require2FA: secondFactorRequired,
+  };
 }
 
 /** A service as clients of the protocol know projects. */
