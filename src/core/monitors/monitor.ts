@@ -87,7 +87,8 @@ export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: 
   if (isBegun && known.status !== 'in_progress' && known.status !== 'timeout') {
     return { monitor, run: null, change: 'none' };
   }
-  const startedAt = known?.startedAt ?? startOf(at, durationMs);
+  // What the client measured is not delayed on the way, as its check-ins may be.
+  const startedAt = durationMs === null && known !== null ? known.startedAt : startOf(at, durationMs);
   const run: Run = { status, startedAt, endedAt: at, timeoutAt: null };
   // One that was given up has counted as gone wrong already.
   if (status === 'error' && known?.status === 'timeout') return { monitor, run, change: 'none' };

@@ -190,14 +190,14 @@ export class MonitorStore {
   }
 
   async saveRun(run: MonitorRun): Promise<void> {
-    const { status, endedAt, timeoutAt } = run;
+    const { status, startedAt, endedAt, timeoutAt } = run;
     await this.#session.db
       .insertInto('monitor_runs')
       .values(toColumns(MonitorRunEntity, run))
       .onConflict((conflict) =>
         conflict
           .columns(['monitor_id', 'run_id'])
-          .doUpdateSet(toColumns(MonitorRunEntity, { status, endedAt, timeoutAt })),
+          .doUpdateSet(toColumns(MonitorRunEntity, { status, startedAt, endedAt, timeoutAt })),
       )
       .execute();
   }

@@ -67,6 +67,20 @@ test('a run that does not begin within the margin is missed once, and a good one
   expect(monitor.look(124)).toMatchObject({ missedAt: null });
 });
 
+test('a run took as long as the client that ends it says', () => {
+  const inProgress = decideCheckIn(NEW_MONITOR, null, {
+    status: 'in_progress',
+    durationMs: null,
+    at: at(0),
+    config: null,
+  });
+  const ended = { status: 'ok', durationMs: 90_000, at: at(5), config: null } as const;
+  const { run } = decideCheckIn(inProgress.monitor, inProgress.run, ended);
+  expect(run).toMatchObject({ status: 'ok', startedAt: at(3.5), endedAt: at(5) });
+  const unmeasured = decideCheckIn(inProgress.monitor, inProgress.run, { ...ended, durationMs: null });
+  expect(unmeasured.run).toMatchObject({ startedAt: at(0), endedAt: at(5) });
+});
+
 test('a run that takes too long fails, and recovers when it ends well after all', () => {
   const monitor = new Watched();
   monitor.say('a', 'in_progress', 0, HOURLY);
