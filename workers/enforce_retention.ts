@@ -28,6 +28,8 @@ const KEEP_REFUSALS_HOURS = 48;
 /** Senders say the type of a metric again with each request, or every few minutes. */
 const KEEP_TYPES_HOURS = 24 * 90;
 const KEEP_SESSIONS_DAYS = 90;
+/** Sessions end within a day, and clients that were offline tell of them late. */
+const KEEP_OUTCOMES_HOURS = 48;
 /** Uploads that are broken off may go on for so long. */
 const KEEP_CHUNKS_HOURS = 24;
 
@@ -40,7 +42,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
   const now = runtime.clock.now();
   const session = runtime.db.session();
   const { services, incidents, exceptionGroups, exceptionCounts, artifacts, sourceMaps } = storesOf(session);
-  const { ingestRefusals, metricTypes, sentItems, eventExtras } = storesOf(session);
+  const { ingestRefusals, metricTypes, sentItems, sessionOutcomes, eventExtras } = storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
@@ -57,6 +59,7 @@ export async function enforceRetention(runtime: RetentionRuntime): Promise<void>
           now.subtract({ hours: KEEP_REFUSALS_HOURS }),
           now.subtract({ hours: 24 * KEEP_SESSIONS_DAYS }),
         ),
+      () => sessionOutcomes.removeBefore(now.subtract({ hours: KEEP_OUTCOMES_HOURS })),
       () => inBatches((limit) => eventExtras.removeOutdated(now, limit)),
       () => inBatches((limit) => artifacts.removeChunksBefore(now.subtract({ hours: KEEP_CHUNKS_HOURS }), limit)),
       async () => {

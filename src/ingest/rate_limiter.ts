@@ -51,8 +51,13 @@ export class RateLimiter {
     try {
       await work();
     } catch (error) {
-      this.#limit?.spend(serviceId, -amount);
+      this.giveBack(serviceId, amount);
       throw error;
     }
+  }
+
+  /** Gives back what was spent on data that could not be taken, because then the sender retries. */
+  giveBack(serviceId: Id<'service'>, amount: number): void {
+    this.#limit?.spend(serviceId, -amount);
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
-import type { SessionCounts } from '#core/exceptions/sessions.ts';
+import { type SessionCounts, worseOutcome } from '#core/exceptions/sessions.ts';
 import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
 import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -12,6 +12,7 @@ import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import type { ReleaseSessions, SentItems } from '#storage/postgres/sent_item_store.ts';
+import type { SessionOutcomeRow } from '#storage/postgres/session_outcome_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 interface SideRecorderOptions {
@@ -38,6 +39,7 @@ export class SideRecorder {
   readonly #writes: PeriodicWrite;
   #items = new Map<string, SentItems>();
   #sessions = new Map<string, ReleaseSessions>();
+  #outcomes = new Map<string, SessionOutcomeRow>();
   #hour: Temporal.Instant | null = null;
 
   constructor(options: SideRecorderOptions) {
@@ -46,19 +48,23 @@ export class SideRecorder {
   }
 
   /** Returns once files and feedback are stored. */
-  async accept(serviceId: Id<'service'>, { besides, dropped, eventId }: SentryDelivery): Promise<void> {
-    for (const { type, reason } of dropped) {
-      if (type !== 'event') this.count(serviceId, kindOf(type), reason === 'not_an_exception' ? 'not_kept' : reason);
+  async accept(serviceId: Id<'service'>, delivery: SentryDelivery): Promise<void> {
+    const { besides, dropped } = delivery;
+    for (const { type, reason, count } of dropped) {
+      if (type === 'event') continue;
+      this.count(serviceId, kindOf(type), reason === 'not_an_exception' ? 'not_kept' : reason, count);
     }
     for (const { kind, reason, count } of besides.discarded) this.count(serviceId, kind, reason, count);
     for (const { release, environment, ...counts } of besides.sessions) {
       this.#countSessions(serviceId, { release, environment }, counts);
     }
+    for (const outcome of besides.outcomes) this.#rememberOutcome({ serviceId, ...outcome, hour: this.#hourNow() });
     const createdAt = this.#options.clock.now();
+    const owner = ownerOfFiles(delivery);
     for (const { name, contentType, content } of besides.attachments) {
       await this.#store(serviceId, 'attachment', async () => {
         const sealed = this.#options.cipher.seal(content);
-        const file = { id: randomUUID(), serviceId, eventId, name, contentType, bytes: content.length };
+        const file = { id: randomUUID(), serviceId, eventId: owner, name, contentType, bytes: content.length };
         const isStored = await this.#options.db.transaction((session) =>
           storesOf(session).eventExtras.addAttachment({ ...file, content: sealed, createdAt }, ATTACHMENT_BYTES_MAX),
         );
@@ -68,7 +74,8 @@ export class SideRecorder {
     for (const feedback of besides.feedback) {
       await this.#store(serviceId, 'feedback', async () => {
         const { eventExtras } = storesOf(this.#options.db.session());
-        await eventExtras.addFeedback({ id: randomUUID(), serviceId, createdAt, ...feedback });
+        const isStored = await eventExtras.addFeedback({ id: randomUUID(), serviceId, createdAt, ...feedback });
+        if (!isStored) this.count(serviceId, 'feedback', 'over_quota');
       });
     }
   }
@@ -97,7 +104,7 @@ export class SideRecorder {
     { release, environment }: { readonly release: string; readonly environment: string },
     counts: SessionCounts,
   ): void {
-    const hour = this.#hourOf(this.#options.clock.now());
+    const hour = this.#hourNow();
     const key = JSON.stringify([serviceId, release, environment, hour.epochMilliseconds]);
     const known = this.#sessions.get(key);
     if (known === undefined && this.#sessions.size >= ROWS_MAX) return this.count(serviceId, 'session', 'too_many');
@@ -111,6 +118,20 @@ export class SideRecorder {
       crashed: (known?.crashed ?? 0) + counts.crashed,
       abnormal: (known?.abnormal ?? 0) + counts.abnormal,
     });
+  }
+
+  /** The worst of what is told of a session counts. */
+  #rememberOutcome(row: SessionOutcomeRow): void {
+    const key = `${row.serviceId} ${row.sessionId}`;
+    const before = this.#outcomes.get(key);
+    if (before === undefined && this.#outcomes.size >= ROWS_MAX) {
+      return this.count(row.serviceId, 'session', 'too_many');
+    }
+    this.#outcomes.set(key, { ...(before ?? row), outcome: worseOutcome(before?.outcome ?? null, row.outcome) });
+  }
+
+  #hourNow(): Temporal.Instant {
+    return this.#hourOf(this.#options.clock.now());
   }
 
   /**
@@ -135,22 +156,51 @@ export class SideRecorder {
 
   /** What cannot be written now waits. */
   async #write(): Promise<void> {
-    const [items, sessions] = [this.#items, this.#sessions];
-    if (items.size + sessions.size === 0) return;
+    const [items, sessions, outcomes] = [this.#items, this.#sessions, this.#outcomes];
+    if (items.size + sessions.size + outcomes.size === 0) return;
     this.#items = new Map();
     this.#sessions = new Map();
+    this.#outcomes = new Map();
     try {
-      await this.#options.db.transaction(async (session) => {
-        const { sentItems } = storesOf(session);
+      const left = await this.#options.db.transaction(async (session) => {
+        const { sentItems, sessionOutcomes } = storesOf(session);
+        const recorded = await sessionOutcomes.record([...outcomes.values()]);
         await sentItems.add([...items.values()]);
-        await sentItems.addSessions([...sessions.values()]);
+        await sentItems.addSessions(totalsOf([...sessions.values(), ...recorded.changes]));
+        return recorded.left;
       });
+      for (const serviceId of left) this.count(serviceId, 'session', 'too_many');
     } catch (error) {
       this.#options.log.warn({ err: messageOf(error) }, 'failed to store counts of what clients sent; trying again');
       for (const row of items.values()) this.count(row.serviceId, row.kind, row.reason, row.count);
       for (const { serviceId, release, environment, hour: _, ...counts } of sessions.values()) {
         this.#countSessions(serviceId, { release, environment }, counts);
       }
+      for (const row of outcomes.values()) this.#rememberOutcome(row);
     }
   }
+}
+
+/** The id under which files are kept: of the event; without one, of what the feedback is about, or of the feedback itself. */
+function ownerOfFiles({ events, besides: { feedback }, eventId }: SentryDelivery): string {
+  const [first] = feedback;
+  return events.length > 0 || first === undefined ? eventId : (first.eventId ?? first.feedbackId ?? eventId);
+}
+
+/** One row for each release and hour, as the store takes them. */
+function totalsOf(rows: readonly ReleaseSessions[]): ReleaseSessions[] {
+  const totals = new Map<string, ReleaseSessions>();
+  for (const row of rows) {
+    const key = JSON.stringify([row.serviceId, row.release, row.environment, row.hour.epochMilliseconds]);
+    const sum = totals.get(key);
+    const { sessions, errored, crashed, abnormal } = sum ?? { sessions: 0, errored: 0, crashed: 0, abnormal: 0 };
+    totals.set(key, {
+      ...row,
+      sessions: sessions + row.sessions,
+      errored: errored + row.errored,
+      crashed: crashed + row.crashed,
+      abnormal: abnormal + row.abnormal,
+    });
+  }
+  return [...totals.values()];
 }

@@ -138,11 +138,45 @@ describe('a service beyond its limit', () => {
       statusCode: 429,
       headers: {
         'retry-after': '1',
-        'x-sentry-rate-limits': '1:error;default:key',
+        'x-sentry-rate-limits': '1:error;security:key',
         'access-control-allow-origin': '*',
       },
     });
     w.clock.advance({ seconds: 1 });
     expect(await send()).toMatchObject({ statusCode: 200 });
+  });
+
+  test('still has what is not an exception taken, which clients do not send again', async () => {
+    const own = await w.given.service();
+    const { username, pathname } = new URL(own.dsn);
+    const send = async (...items: readonly object[]) => {
+      const payload = [{}, ...items].map((line) => JSON.stringify(line)).join('\n');
+      return await w.app.inject({ method: 'POST', url: `/api${pathname}/envelope/?sentry_key=${username}`, payload });
+    };
+    const event = [{ type: 'event' }, { message: 'out of beans' }];
+    const checkIn = [{ type: 'check_in' }, { check_in_id: 'a'.repeat(32), monitor_slug: 'nightly', status: 'ok' }];
+    const others = [
+      checkIn,
+      [{ type: 'session' }, { sid: 'b'.repeat(32), init: true, status: 'ok', attrs: { release: 'a@1' } }],
+      [{ type: 'client_report' }, { discarded_events: [] }],
+      [{ type: 'feedback' }, { contexts: { feedback: { message: 'it broke' } } }],
+    ];
+    for (let events = 0; events < 10; events += 1) await send(...event);
+    for (const items of others) {
+      const answer = await send(...items);
+      expect(answer.statusCode, JSON.stringify(items)).toBe(200);
+      expect(answer.headers).not.toHaveProperty('x-sentry-rate-limits');
+    }
+    const mixed = await send(...event, ...checkIn);
+    expect(mixed).toMatchObject({ statusCode: 429, headers: { 'x-sentry-rate-limits': '1:error;security:key' } });
+    const [{ taken }] = (await w.context.db.sql.rows<{ taken: number }>(
+      'select count(*)::int as taken from check_ins where service_id = $1',
+      [own.serviceId],
+    )) as [{ taken: number }];
+    expect(taken).toBe(2);
+
+    for (let sent = 0; sent < 8; sent += 1) await send(...checkIn);
+    const refused = await send(...checkIn);
+    expect(refused).toMatchObject({ statusCode: 429, headers: { 'x-sentry-rate-limits': '1:monitor:key' } });
   });
 });

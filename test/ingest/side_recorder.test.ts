@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
+import { listFeedback } from '#actions/exceptions/list_feedback.ts';
 import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
@@ -23,12 +24,18 @@ afterAll(() => w.close());
 const ID = '9f3329ff52304ef080395b9b8bf31b50';
 
 /** Sends these items to a process that ends right behind, so that what it counts is written. */
-async function send(dsn: string, ...items: readonly object[]): Promise<void> {
+async function send(dsn: string, ...items: readonly (object | number)[]): Promise<void> {
   const app = await buildApp(w.context);
   const payload = [{ event_id: ID, dsn }, ...items].map((line) => JSON.stringify(line)).join('\n');
   const answer = await app.inject({ method: 'POST', url: '/api/ingest/envelope', payload });
   expect(answer.statusCode).toBe(200);
   await app.close();
+}
+
+interface Listed {
+  readonly eventId: string | null;
+  readonly comments: string;
+  readonly attachments: readonly { readonly attachmentId: string }[];
 }
 
 const viewer = () => memberCaller(w.orgId, w.owner.userId, 'viewer');
@@ -56,6 +63,24 @@ test('what is not kept is counted under its name, and sessions by their release'
     releases: [{ release: 'shop@1.2.0', sessions: 100, errored: 0, crashed: 1, abnormal: 0, crashFreePercent: 99 }],
     total: 1,
   });
+});
+
+test('a session that went wrong counts once, however often and by however many processes its client says so', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const attrs = { release: 'web@1' };
+  const told = (sid: string, ...updates: readonly object[]) =>
+    updates.flatMap((update) => [{ type: 'session' }, { sid: sid.repeat(32), attrs, ...update }]);
+  await send(dsn, ...told('a', { init: true, status: 'ok', errors: 1 }, { status: 'unhandled', errors: 1 }));
+  await send(
+    dsn,
+    ...told('a', { status: 'unhandled', errors: 1 }),
+    ...told('b', { init: true, status: 'ok', errors: 1 }),
+  );
+  await send(dsn, ...told('b', { status: 'crashed', errors: 2 }), ...told('c', { init: true, status: 'exited' }));
+  await send(dsn, ...told('b', { status: 'crashed', errors: 2 }));
+
+  const { releases } = await runOperation(w, listReleaseHealth, viewer(), { serviceId });
+  expect(releases).toMatchObject([{ release: 'web@1', sessions: 3, errored: 1, crashed: 1, abnormal: 0 }]);
 });
 
 test('each is counted in its own hour, also when the clock is set back', async () => {
@@ -105,6 +130,45 @@ test('files and feedback are shown with their event, encrypted until then, and t
   await expect(runOperation(w, listEventExtras, theirs, { groupId, eventId: ID })).rejects.toMatchObject({
     code: 'not_found',
   });
+});
+
+test('feedback about no event, or about one that never came, is listed with its files', async () => {
+  const { serviceId, dsn } = await w.given.service();
+  const told = (event_id: string, message: string, about: object = {}) => ({
+    event_id,
+    type: 'feedback',
+    contexts: { feedback: { message, contact_email: 'kim@x.test', url: 'https://shop.test/pay', ...about } },
+  });
+  const file = { type: 'attachment', filename: 'screenshot.png', length: 4 };
+  await send(dsn, { type: 'feedback' }, told('a'.repeat(32), 'cannot pay'), file, 1234);
+  await send(dsn, { type: 'user_report' }, { event_id: 'c'.repeat(32), comments: 'it broke' });
+  w.clock.advance({ seconds: 1 });
+  const about = { associated_event_id: ID };
+  await send(dsn, { type: 'feedback' }, told('b'.repeat(32), 'about an event', about), file, 1234);
+
+  const listed = await runOperation(w, listFeedback, viewer(), { serviceId });
+  const { total } = listed;
+  const feedback: readonly Listed[] = listed.feedback;
+  expect(total).toBe(3);
+  expect(feedback[0]).toMatchObject({
+    eventId: ID,
+    comments: 'about an event',
+    email: 'kim@x.test',
+    url: 'https://shop.test/pay',
+    attachments: [{ name: 'screenshot.png' }],
+  });
+  expect(new Map(feedback.map(({ comments, eventId }) => [comments, eventId]))).toEqual(
+    new Map([
+      ['about an event', ID],
+      ['cannot pay', null],
+      ['it broke', 'c'.repeat(32)],
+    ]),
+  );
+  const alone = feedback.find(({ comments }) => comments === 'cannot pay')!;
+  const { attachmentId } = alone.attachments[0]!;
+  const read = await runOperation(w, readEventAttachment, viewer(), { serviceId, attachmentId });
+  expect(Buffer.from(read.content, 'base64').toString()).toBe('1234');
+  expect((await runOperation(w, getIngestStatus, viewer(), { serviceId })).feedback).toMatchObject({ count: 3 });
 });
 
 test('files beyond the quota of a service, or too many of an event, are not stored', async () => {

@@ -1,6 +1,7 @@
 import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
 import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
 import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
+import { listFeedback } from '#actions/exceptions/list_feedback.ts';
 import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
 import { listExceptionOrigins } from '#actions/exceptions/list_exception_origins.ts';
 import { mergeExceptionGroups } from '#actions/exceptions/merge_exception_groups.ts';
@@ -22,6 +23,7 @@ export const EXCEPTION_OPERATIONS = [
   getExceptionOverview,
   listExceptionEvents,
   listEventExtras,
+  listFeedback,
   readEventAttachment,
   listExceptionOrigins,
   listReleaseHealth,

@@ -9,15 +9,29 @@ import { notFound } from '#kernel/errors.ts';
 export const readEventAttachment = defineAction({
   name: 'read_event_attachment',
   consoleOnly: true,
-  summary: 'Return a file that came with an event of an exception group.',
+  summary: 'Return a file that came with an event of an exception group, or with feedback to a service.',
   permission: 'exceptions:view',
   effect: 'read',
-  input: Type.Object({ groupId: IdText, attachmentId: Type.String({ maxLength: 36 }) }, CLOSED),
+  input: Type.Object(
+    {
+      groupId: Type.Optional(IdText),
+      serviceId: Type.Optional(IdText),
+      attachmentId: Type.String({ maxLength: 36 }),
+    },
+    CLOSED,
+  ),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
+  meaning: ({ groupId, serviceId }) =>
+    (groupId === undefined) === (serviceId === undefined)
+      ? [{ path: 'groupId', message: 'is required, or serviceId; not both' }]
+      : [],
   example: { groupId: EXAMPLE_IDS.groupId, attachmentId: 'b7f4c1de-4f0a-4c43-9c5e-0d0f8b6f2a11' },
-  async handle({ groupId, attachmentId }, { caller, stores, installation, now }) {
-    const { serviceId } = await stores.exceptionGroups.get(caller.orgId, groupId, now);
-    const found = await stores.eventExtras.findAttachment(serviceId, attachmentId);
+  async handle({ groupId, serviceId = '', attachmentId }, { caller, stores, installation, now }) {
+    const owner =
+      groupId === undefined
+        ? (await stores.services.get(caller.orgId, serviceId)).id
+        : (await stores.exceptionGroups.get(caller.orgId, groupId, now)).serviceId;
+    const found = await stores.eventExtras.findAttachment(owner, attachmentId);
     if (found === null) throw notFound('attachmentId', 'attachment');
     return { name: found.name, content: installation.ciphers.eventAttachments.open(found.content).toString('base64') };
   },

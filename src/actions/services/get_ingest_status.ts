@@ -83,6 +83,10 @@ const IngestStatusView = Type.Object({
     }),
     { description: `what came besides exceptions and is not kept, in the last ${SHOW_REFUSALS_HOURS} hours` },
   ),
+  feedback: Type.Object(
+    { count: COUNT, lastAt: nullable(Timestamp) },
+    { description: 'what users wrote, as far as it is kept: list_feedback lists it' },
+  ),
   setAside: Type.Object(
     { events: COUNT, since: nullable(Timestamp), nextTryAt: nullable(Timestamp) },
     { description: 'events that took too long to read: they wait where they hold up nothing, and are tried again' },
@@ -110,6 +114,7 @@ export const getIngestStatus = defineAction({
     const noted = await stores.ingestRefusals.listSince(service.id, shownSince);
     const { changed, total } = await stores.metricTypes.listChanged(service.id, shownSince, TYPE_CHANGES_MAX);
     const notKept = await stores.sentItems.listSince(service.id, shownSince);
+    const { feedback, total: feedbackCount } = await stores.eventExtras.listFeedbackOfService(service.id, 1);
     const setAside = await stores.setAside.summary(service.id);
     const setAsideJobs = await stores.setAsideJobs.summary(service.id);
     const points = await metrics.recentActivity(service.id, since);
@@ -146,6 +151,7 @@ export const getIngestStatus = defineAction({
         rules: withoutQuantiles.slice(0, WITHOUT_QUANTILES_MAX),
       },
       notKept: notKept.map(({ lastAt, ...counted }) => ({ ...counted, lastAt: toTimestamp(lastAt) })),
+      feedback: { count: feedbackCount, lastAt: toTimestampOrNull(feedback[0]?.createdAt ?? null) },
       setAside: {
         events: setAside.events,
         since: toTimestampOrNull(setAside.since),

@@ -75,6 +75,10 @@ export const serviceActivityQuery = (orgId: string, serviceId: string) =>
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });
 
+/** What users of its application wrote. */
+export const feedbackQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'list_feedback', { serviceId });
+
 /** Its jobs that run by the clock. */
 export const monitorsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_monitors', { serviceId });

@@ -19,6 +19,7 @@ export const serviceReads = (serviceId: string) =>
     { action: 'get_ingest_status', input: { serviceId } },
     { action: 'list_monitors', input: { serviceId } },
     { action: 'list_release_health', input: { serviceId } },
+    { action: 'list_feedback', input: { serviceId } },
     { action: 'get_exception_settings', input: { serviceId } },
     { action: 'list_releases', input: { serviceId, search: '', offset: 0, limit: RELEASES_PAGE } },
   ] as const;

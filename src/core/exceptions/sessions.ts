@@ -13,3 +13,12 @@ export function crashFreePercent({ sessions, crashed }: Pick<SessionCounts, 'ses
   // Rounded down: 100 % means that none crashed.
   return Math.floor(share * 10_000) / 100;
 }
+
+/** How a session went that did not go well; the worst last. */
+const SESSION_OUTCOMES = ['errored', 'abnormal', 'crashed'] as const;
+export type SessionOutcome = (typeof SESSION_OUTCOMES)[number];
+
+/** The worse of two outcomes of one session, which counts once; null for none yet. */
+export function worseOutcome(known: SessionOutcome | null, told: SessionOutcome): SessionOutcome {
+  return known !== null && SESSION_OUTCOMES.indexOf(known) >= SESSION_OUTCOMES.indexOf(told) ? known : told;
+}

@@ -17,8 +17,10 @@ import { parseRawBodies } from '#entry/http/raw_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { DiskSpace } from '#ingest/disk_space.ts';
 import { CheckInIntake } from '#ingest/check_in_intake.ts';
+import { openItemLimiters } from '#ingest/item_limits.ts';
 import { openIntake } from '#ingest/intake.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
+import { SentryMetrics } from '#ingest/sentry_metrics.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
 import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
@@ -68,12 +70,11 @@ export async function mountIngest(
       limit: 'ingestPointsPerSecond',
       openLimit,
     }),
-    eventRates: new RateLimiter({
-      perSecond: config.ingestEventsPerSecond,
-      noun: 'exceptions',
-      limit: 'ingestEventsPerSecond',
-      openLimit,
-    }),
+    itemLimits: openItemLimiters(
+      (noun) =>
+        new RateLimiter({ perSecond: config.ingestEventsPerSecond, noun, limit: 'ingestEventsPerSecond', openLimit }),
+    ),
+    sentryMetrics: new SentryMetrics(),
     starts: new ServiceStarts(),
     types: new ServiceTypes({ db, clock, log }),
     series: new SeriesQuota({ perDayMax: config.ingestSeriesPerDay, processes: limits.processes, db, clock, log }),

@@ -1,11 +1,13 @@
 import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Intake } from '#ingest/intake.ts';
+import type { ItemLimiters } from '#ingest/item_limits.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
 import type { CheckInIntake } from '#ingest/check_in_intake.ts';
+import type { SentryMetrics } from '#ingest/sentry_metrics.ts';
 import type { SideRecorder } from '#ingest/side_recorder.ts';
 import type { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -22,8 +24,10 @@ export interface IngestContext {
   /** Limits how many bodies are unpacked at once: a small one may need all the memory that its protocol allows. */
   readonly unpacking: KeyedLimit;
   readonly pointRates: RateLimiter;
-  readonly eventRates: RateLimiter;
+  /** For each kind of what Sentry's clients send. */
+  readonly itemLimits: ItemLimiters;
   readonly series: SeriesQuota;
+  readonly sentryMetrics: SentryMetrics;
   /** What senders said of when their counters began. */
   readonly starts: ServiceStarts;
   /** What they said of the types of their metrics. */

@@ -7,6 +7,7 @@ import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { setSender } from '#entry/http/sender.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
+import { findReachedLimit, limitsHeader } from '#ingest/item_limits.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
 import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
@@ -28,11 +29,12 @@ const NO_CHECK_IN =
 /** Mounts the addresses at which scheduled jobs check in that have no SDK: with `curl`, or with a GET. */
 export function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  const limited = new WeakMap<FastifyRequest, string>();
   scope.addHook('onRequest', async (_request, reply) => {
     void reply.headers(INGEST_CORS);
   });
   scope.setErrorHandler((error, request, reply) => {
-    void reply.headers(headersOf(toAppError(error), targets.has(request)));
+    void reply.headers(headersOf(toAppError(error), limited.get(request) ?? null));
     return sendProblem(error, request, reply, context.log);
   });
   const path = INGEST_PATHS.sentry_cron.replace(':projectId', `:projectId(${SENTRY_PROJECT_PATTERN})`);
@@ -54,6 +56,11 @@ export function mountCronIngest(scope: FastifyInstance, context: IngestContext):
         if (target === undefined) throw new Error('the request was not authenticated');
         const checkIn = readCheckInRequest(request.params.slug, request.query, rawBodyOf(request));
         if (checkIn === null) throw new AppError('invalid_input', NO_CHECK_IN);
+        const reached = await findReachedLimit(context.itemLimits, 'checkIns', target.serviceId, 1);
+        if (reached !== null) {
+          limited.set(request, limitsHeader([reached]));
+          throw reached.error;
+        }
         const { taken, faults } = await context.checkIns.accept(target, [checkIn]);
         if (taken === 0) throw checkInRefused(faults);
         if (faults.length > 0) void reply.header('x-sentry-error', asHeader(faults.join('; ')));

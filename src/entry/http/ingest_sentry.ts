@@ -5,7 +5,9 @@ import { sendProblem, toAppError } from '#entry/http/problem.ts';
 import { rawBodyOf } from '#entry/http/raw_body.ts';
 import { answerPreflight, INGEST_CORS } from '#entry/http/ingest_cors.ts';
 import { setSender } from '#entry/http/sender.ts';
+import { takePoints } from '#entry/http/take_points.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
+import { admitItems, findReachedLimit, limitsHeader, quietHeader } from '#ingest/item_limits.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
@@ -17,8 +19,12 @@ import {
   type SentryDelivery,
   type SentryRequest,
 } from '#ingest/protocols/sentry.ts';
+import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+
+/** Of a service that is over the limit of its events, a body of this size is not read: only events and files are so large. */
+const LARGE_BODY_BYTES = 1024 * 1024;
 
 interface SentryRoute {
   /** No project in the address of a tunnel. */
@@ -29,11 +35,18 @@ interface SentryRoute {
 /** Mounts the routes that Sentry's clients derive from a DSN. Browsers may read every answer, including errors. */
 export function mountSentryIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
+  /** What requests are told of the limits that they have reached. */
+  const limited = new WeakMap<FastifyRequest, string>();
   const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
     const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(key, projectId));
     targets.set(request, target);
     setSender(request, target.serviceId);
-    await context.eventRates.check(target.serviceId);
+    if (Number(request.headers['content-length'] ?? 0) > LARGE_BODY_BYTES) {
+      const reached = await findReachedLimit(context.itemLimits, 'events', target.serviceId);
+      if (reached === null) return target;
+      limited.set(request, limitsHeader([reached]));
+      throw reached.error;
+    }
     return target;
   };
 
@@ -46,7 +59,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
     context.counters.refusedRequests.add({ kind: 'events', code: toAppError(error).code, serviceId });
   });
   scope.setErrorHandler((error, request, reply) => {
-    void reply.headers(headersOf(toAppError(error), targets.has(request)));
+    void reply.headers(headersOf(toAppError(error), limited.get(request) ?? null));
     return sendProblem(error, request, reply, context.log);
   });
 
@@ -73,24 +86,24 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
         async handler(request, reply) {
           const target = targets.get(request);
           if (target === undefined) throw new Error('the request was not authenticated');
-          const delivery = await context.unpacking.run(target.serviceId, () =>
+          const sent = await context.unpacking.run(target.serviceId, () =>
             decodeSentryRequest(toSentryRequest(kind, request, context), inflateSentry),
           );
-          const { eventId, events, dropped } = delivery;
-          await context.beside.accept(target.serviceId, delivery);
-          const tooLarge = dropped.filter(({ type, reason }) => type === 'event' && reason === 'too_large').length;
-          if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
-          if (events.length > 0) {
-            const taking = () => context.intake.acceptEvents(target, events);
-            await context.eventRates.spend(target.serviceId, events.length, taking);
-          }
-          const faulty = dropped.filter(
-            ({ type, reason }) => type === 'event' && (reason === 'malformed' || reason === 'too_many'),
-          ).length;
-          context.counters.countEvents(target.serviceId, events.length, { faulty, tooLarge });
-          const refused = await takeCheckIns(context, target, delivery);
-          if (refused !== null) void reply.header('x-sentry-error', asHeader(refused));
-          return { id: eventId };
+          const { delivery, reached } = await admitItems(context.itemLimits, target.serviceId, sent);
+          const checkIns = await context.checkIns.accept(target, delivery.besides.checkIns);
+          const failure = await takeMetrics(context, target, delivery.besides.metrics);
+          if (failure?.code === 'rate_limited') reached.push({ kind: 'metrics', error: failure });
+          await takeEvents(context, target, delivery);
+          if (reached.length > 0) limited.set(request, limitsHeader(reached));
+          const [first] = reached;
+          if (first !== undefined && (first.kind === 'events' || isEmpty(delivery))) throw first.error;
+          requireTaken(checkIns, delivery);
+          // Beside events it is only counted: the client would send the events again.
+          if (failure !== null && delivery.events.length === 0) throw failure;
+          if (checkIns.faults.length > 0) void reply.header('x-sentry-error', asHeader(checkIns.faults.join('; ')));
+          const limits = limited.get(request);
+          if (limits !== undefined) void reply.header('x-sentry-rate-limits', limits);
+          return { id: sent.eventId };
         },
       });
       scope.options(url, answerPreflight);
@@ -99,16 +112,64 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
   }
 }
 
-/** What is wrong with the check-ins of the request, if anything. Throws when nothing of the request is taken because of it. */
-async function takeCheckIns(
+/** Takes the events and everything but check-ins. Throws for events that are too large, and none beside them. */
+async function takeEvents(context: IngestContext, target: IngestTarget, delivery: SentryDelivery): Promise<void> {
+  const { serviceId } = target;
+  const { events, dropped } = delivery;
+  await context.beside.accept(serviceId, delivery);
+  const tooLarge = dropped.filter(({ type, reason }) => type === 'event' && reason === 'too_large').length;
+  if (events.length === 0 && tooLarge > 0) throw new AppError('payload_too_large', TOO_LARGE);
+  try {
+    if (events.length > 0) await context.intake.acceptEvents(target, events);
+  } catch (error) {
+    context.itemLimits.events.giveBack(serviceId, events.length);
+    throw error;
+  }
+  const faulty = dropped.filter(
+    ({ type, reason }) => type === 'event' && (reason === 'malformed' || reason === 'too_many'),
+  ).length;
+  context.counters.countEvents(serviceId, events.length, { faulty, tooLarge });
+}
+
+/** Takes metrics as points of the service, if it has that capability. Returns why they could not be taken, null otherwise. */
+async function takeMetrics(
   context: IngestContext,
   target: IngestTarget,
-  { besides: { checkIns }, events }: SentryDelivery,
-): Promise<string | null> {
-  if (checkIns.length === 0) return null;
-  const { taken, faults } = await context.checkIns.accept(target, checkIns);
-  if (taken === 0 && events.length === 0 && faults.length > 0) throw checkInRefused(faults);
-  return faults.length === 0 ? null : faults.join('; ');
+  metrics: readonly SentMetric[],
+): Promise<AppError | null> {
+  if (metrics.length === 0) return null;
+  const { serviceId } = target;
+  const notKept = (reason: string): void => context.beside.count(serviceId, 'metric', reason, metrics.length);
+  if (!target.capabilities.includes('metrics')) {
+    notKept('not_enabled');
+    return null;
+  }
+  const prepared = context.sentryMetrics.prepare(serviceId, metrics);
+  if (prepared === null) return null;
+  try {
+    await takePoints(context, target, async () => prepared.decode);
+    prepared.remember();
+    return null;
+  } catch (error) {
+    const known = toAppError(error);
+    if (known.code === 'internal') throw error;
+    notKept(known.code);
+    return known;
+  }
+}
+
+/** Throws when nothing of the request was taken because of its check-ins. */
+function requireTaken(
+  { taken, faults }: { readonly taken: number; readonly faults: readonly string[] },
+  { events, besides }: SentryDelivery,
+): void {
+  const isRefused = besides.checkIns.length > 0 && taken === 0 && events.length === 0 && faults.length > 0;
+  if (isRefused) throw checkInRefused(faults);
+}
+
+/** Whether nothing of the request was taken, because everything was over its limit. */
+function isEmpty({ events, besides }: SentryDelivery): boolean {
+  return events.length === 0 && Object.values(besides).every((items) => items.length === 0);
 }
 
 /** A header holds no other characters. */
@@ -119,22 +180,21 @@ export function asHeader(text: string): string {
 const TOO_LARGE =
   'the event is larger than 1 MiB, even without its variables, context lines and breadcrumbs; send less with it';
 
-/** Quiets a client whose data is not wanted: it sends nothing for an hour. */
-const QUIET = '3600::organization:disabled';
+/** A client whose data is not wanted sends nothing for an hour. */
+const QUIET_SECONDS = 3_600;
 
-/** What a client may still send, besides exceptions, is its own business. */
-const EXCEPTIONS_OF_KEY = 'error;default:key';
-const EVERYTHING = ':organization';
-
+/** What clients are told about an error; a limit holds for everything that they send unless its categories are named. */
 export function headersOf(
   { code, message, retryAfterSeconds = 60 }: AppError,
-  isKeyGood: boolean,
+  limits: string | null,
 ): Record<string, string> {
   const error = { 'x-sentry-error': asHeader(message) };
-  if (code === 'unauthenticated' || code === 'forbidden') return { ...error, 'x-sentry-rate-limits': QUIET };
-  if (code !== 'rate_limited') return error;
-  const scope = isKeyGood ? EXCEPTIONS_OF_KEY : EVERYTHING;
-  return { ...error, 'x-sentry-rate-limits': `${retryAfterSeconds}:${scope}` };
+  if (code === 'unauthenticated' || code === 'forbidden') {
+    return { ...error, 'x-sentry-rate-limits': quietHeader(QUIET_SECONDS, 'disabled') };
+  }
+  return code === 'rate_limited'
+    ? { ...error, 'x-sentry-rate-limits': limits ?? quietHeader(retryAfterSeconds) }
+    : error;
 }
 
 function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {

@@ -122,6 +122,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   sign_in_brakes: 'of the installation',
   calendar_feeds: 'a secret: create new addresses',
   own_calendars: 'a secret: create new addresses',
+  session_outcomes: 'of the last days',
   group_decisions: 'kept to undo a decision soon after it',
   push_subscriptions: 'of the installation: browsers subscribe again',
   confirmed_numbers: 'of the installation: people confirm their numbers again',

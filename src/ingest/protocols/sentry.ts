@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-import { parseDsn, sentryClientOf, sentryKeyOf, type Headers, type Query } from '#ingest/protocols/sentry/auth.ts';
+import {
+  parseDsn,
+  sentryClientOf,
+  sentryKeyOf,
+  sentryTimeOf,
+  type Headers,
+  type Query,
+} from '#ingest/protocols/sentry/auth.ts';
 import { notSentry, plainBody, type Inflate } from '#ingest/protocols/sentry/body.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import type { Steps } from '#kernel/steps.ts';
@@ -13,20 +20,25 @@ import { readEnvelope, type EnvelopeItem } from '#ingest/protocols/sentry/envelo
 import { type NoEvent, seemsObject, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import {
+  readSession,
+  readSessionAggregates,
+  type SentOutcome,
+  type SentSessions,
+} from '#ingest/protocols/sentry/sessions.ts';
+import {
   ATTACHMENT_BYTES_MAX,
+  itemCountOf,
   type NotKept,
   readAttachment,
   readClientReport,
   readFeedback,
-  readSession,
-  readSessionAggregates,
   type SentAttachment,
   type SentFeedback,
-  type SentSessions,
 } from '#ingest/protocols/sentry/side_items.ts';
+import { METRICS_BYTES_MAX, readTraceMetrics, type SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
 import { securityEvents } from '#ingest/protocols/sentry/security_reports.ts';
-import { asEventId } from '#ingest/protocols/sentry/values.ts';
+import { asEventId, clockOffsetMs } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
   /** By the last segment of the path. */
@@ -95,7 +107,7 @@ const BESIDE_TYPES: ReadonlySet<string> = new Set([
 /** Real envelopes hold one event; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
-type DropReason = NoEvent | 'too_large' | 'too_many';
+type DropReason = NoEvent | 'too_large' | 'too_many' | 'rate_limited';
 
 /** A user's words, files and check-ins of one request. */
 const EXTRAS_MAX = 20;
@@ -104,16 +116,20 @@ interface DroppedItem {
   /** The item's type as its client calls it. */
   readonly type: string;
   readonly reason: DropReason;
+  /** Of the things that the item holds. */
+  readonly count: number;
 }
 
 /** What came with events, or without any. */
 export interface BesidesEvents {
   readonly sessions: readonly SentSessions[];
+  readonly outcomes: readonly SentOutcome[];
   /** What the client says that it has not sent. */
   readonly discarded: readonly NotKept[];
   readonly feedback: readonly SentFeedback[];
   readonly checkIns: readonly SentCheckIn[];
-  /** Of the event that is answered. */
+  readonly metrics: readonly SentMetric[];
+  /** Of the event that is answered, or of the feedback where no event came with it. */
   readonly attachments: readonly SentAttachment[];
 }
 
@@ -147,7 +163,7 @@ export async function decodeSentryRequest(
   const isEnvelope = request.kind === 'envelope';
   const { header, items, isCut } = isEnvelope
     ? readEnvelope(body)
-    : { header: {}, items: itemsOf(request, body), isCut: false };
+    : { header: {}, ...itemsOf(request, body), isCut: false };
   const dsn = parseDsn(header['dsn']);
   const reader = new EventReader(request, limits, asEventId(header['event_id']), header);
   for (const item of items) await reader.read(item);
@@ -163,12 +179,13 @@ export async function decodeSentryRequest(
   };
 }
 
-function itemsOf({ kind, query }: SentryRequest, body: Buffer): EnvelopeItem[] {
-  const payloads =
-    kind === 'security'
-      ? securityEvents(body, asText(query['sentry_release'], 200), asText(query['sentry_environment'], 200))
-      : [body];
-  return payloads.map((payload) => ({ type: 'event', header: {}, payload }));
+function itemsOf({ kind, query }: SentryRequest, body: Buffer): { items: EnvelopeItem[] } {
+  const toItem = (payload: Buffer): EnvelopeItem => ({ type: 'event', header: {}, payload });
+  if (kind !== 'security') return { items: [toItem(body)] };
+  const [release, environment] = [asText(query['sentry_release'], 200), asText(query['sentry_environment'], 200)];
+  const { events, others } = securityEvents(body, release, environment);
+  const left = { type: 'browser_report', header: { item_count: others }, payload: body };
+  return { items: [...events.map(toItem), ...(others > 0 ? [left] : [])] };
 }
 
 /** Items become events one by one; the envelope's id belongs to the first of them. */
@@ -177,20 +194,25 @@ class EventReader {
   readonly dropped: DroppedItem[] = [];
   readonly besides = {
     sessions: [] as SentSessions[],
+    outcomes: [] as SentOutcome[],
     discarded: [] as NotKept[],
     feedback: [] as SentFeedback[],
     checkIns: [] as SentCheckIn[],
+    metrics: [] as SentMetric[],
     attachments: [] as SentAttachment[],
   };
   readonly #request: SentryRequest;
   readonly #limits: SentryLimits;
   readonly #envelopeId: string | null;
   readonly #client: string | null;
+  readonly #clockOffsetMs: number;
 
   constructor(request: SentryRequest, limits: SentryLimits, envelopeId: string | null, header: JsonObject) {
     this.#request = request;
     this.#limits = limits;
     this.#envelopeId = envelopeId;
+    const sentAt = header['sent_at'] ?? sentryTimeOf(request.headers, request.query);
+    this.#clockOffsetMs = clockOffsetMs(sentAt, request.receivedAt);
     const sdk = asObject(header['sdk']);
     const name = asText(sdk?.['name'], 100);
     const named = name === null ? null : `${name}/${asText(sdk?.['version'], 50) ?? ''}`;
@@ -209,7 +231,8 @@ class EventReader {
     if (fitting === null) return this.drop(item.type, 'too_large');
     const { receivedAt, clientIp } = this.#request;
     const eventId = givenId ?? asEventId(head['event_id']) ?? newEventId();
-    const context = { eventId, receivedAt, clientIp, client: this.#client };
+    const clock = this.#clockOffsetMs === 0 ? {} : { clockOffsetMs: this.#clockOffsetMs };
+    const context = { eventId, receivedAt, clientIp, client: this.#client, ...clock };
     const { payload, trimmed } = fitting;
     this.events.push({
       context: trimmed === null ? context : { ...context, trimmed },
@@ -218,18 +241,21 @@ class EventReader {
   }
 
   #readBeside({ type, header, payload }: EnvelopeItem): void {
-    const { sessions, discarded, feedback, checkIns, attachments } = this.besides;
+    const { sessions, outcomes, discarded, feedback, checkIns, attachments } = this.besides;
     if (payload.length > BESIDE_BYTES_MAX && BESIDE_TYPES.has(type)) return this.drop(type, 'too_large');
     switch (type) {
-      case 'session':
-        return void sessions.push(...readSession(payload));
+      case 'session': {
+        const update = readSession(payload);
+        sessions.push(...update.counts);
+        return void outcomes.push(...update.outcomes);
+      }
       case 'sessions':
         return void sessions.push(...readSessionAggregates(payload));
       case 'client_report':
         return void discarded.push(...readClientReport(payload));
       case 'user_report':
       case 'feedback': {
-        const read = readFeedback(payload);
+        const read = readFeedback(type, payload);
         if (read === null || feedback.length >= EXTRAS_MAX) return this.drop(type, 'malformed');
         return void feedback.push(read);
       }
@@ -239,17 +265,23 @@ class EventReader {
         if (checkIns.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
         return void checkIns.push(read);
       }
+      case 'trace_metric': {
+        if (payload.length > METRICS_BYTES_MAX) return this.drop(type, 'too_large', itemCountOf(header, payload));
+        const read = readTraceMetrics(payload, this.#clockOffsetMs, this.#request.receivedAt.epochMilliseconds);
+        if (read.faulty > 0) this.drop(type, 'malformed', read.faulty);
+        return void this.besides.metrics.push(...read.metrics);
+      }
       case 'attachment':
         if (attachments.length >= EXTRAS_MAX) return this.drop(type, 'too_many');
         if (payload.length > ATTACHMENT_BYTES_MAX) return this.drop(type, 'too_large');
         return void attachments.push(readAttachment(header, payload));
       default:
-        return this.drop(type, 'not_an_exception');
+        return this.drop(type, 'not_an_exception', itemCountOf(header, payload));
     }
   }
 
-  drop(type: string, reason: DropReason): void {
-    this.dropped.push({ type, reason });
+  drop(type: string, reason: DropReason, count = 1): void {
+    this.dropped.push({ type, reason, count });
   }
 
   answeredId(): string {

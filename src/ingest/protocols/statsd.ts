@@ -40,7 +40,8 @@ const BATCH_POINTS_MAX = 50_000;
  */
 export const STATSD: PortProtocol = { name: 'statsd', portOf: ({ statsdPort }) => statsdPort, listen };
 
-function* decodePoints(
+/** Admits points that were gathered before. */
+export function* decodePoints(
   points: readonly ReadyPoint[],
   now: Temporal.Instant,
   limits: PointLimits,

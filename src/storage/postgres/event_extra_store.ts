@@ -13,6 +13,8 @@ export type EventFeedback = Row<typeof EventFeedbackEntity>;
 /** What an event may have; more is not of use to anybody. */
 const ATTACHMENTS_MAX = 20;
 const FEEDBACK_MAX = 50;
+/** Of a service, until the oldest is no longer kept. */
+const FEEDBACK_OF_SERVICE_MAX = 10_000;
 
 /** Files that came with events, and what users wrote about them. */
 export class EventExtraStore {
@@ -42,12 +44,57 @@ export class EventExtraStore {
     return true;
   }
 
-  async addFeedback(feedback: EventFeedback): Promise<void> {
+  /** False when the service has enough of it. */
+  async addFeedback(feedback: EventFeedback): Promise<boolean> {
+    if ((await this.#countFeedback(feedback.serviceId)) >= FEEDBACK_OF_SERVICE_MAX) return false;
     await this.#session.db
       .insertInto('event_feedback')
       .values(toColumns(EventFeedbackEntity, feedback))
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute();
+    return true;
+  }
+
+  /** The newest of a service, and how much there is. */
+  async listFeedbackOfService(
+    serviceId: Id<'service'>,
+    limit: number,
+  ): Promise<{ readonly feedback: readonly EventFeedback[]; readonly total: number }> {
+    const feedback = await this.#session.db
+      .selectFrom('event_feedback as f')
+      .select(columns(EventFeedbackEntity, 'f'))
+      .where('f.service_id', '=', serviceId)
+      .orderBy('f.created_at', 'desc')
+      .orderBy('f.id')
+      .limit(limit)
+      .execute();
+    return { feedback, total: await this.#countFeedback(serviceId) };
+  }
+
+  /** Files of these events, or of feedback about none, without their content. */
+  async listAttachmentsOf(
+    serviceId: Id<'service'>,
+    eventIds: readonly string[],
+  ): Promise<Pick<EventAttachment, 'id' | 'eventId' | 'name'>[]> {
+    if (eventIds.length === 0) return [];
+    return await this.#session.db
+      .selectFrom('event_attachments as a')
+      .select(columns(EventAttachmentEntity, 'a', ['id', 'eventId', 'name']))
+      .where('a.service_id', '=', serviceId)
+      .where('a.event_id', 'in', eventIds)
+      .orderBy('a.name')
+      .orderBy('a.id')
+      .limit(eventIds.length * ATTACHMENTS_MAX)
+      .execute();
+  }
+
+  async #countFeedback(serviceId: Id<'service'>): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('event_feedback')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('service_id', '=', serviceId)
+      .executeTakeFirstOrThrow();
+    return Number(count);
   }
 
   /** Without their content. */

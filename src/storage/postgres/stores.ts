@@ -63,6 +63,7 @@ import { RuleSearch } from '#storage/postgres/rule_search.ts';
 import { ScheduleStore } from '#storage/postgres/schedule_store.ts';
 import { SecondFactorStore } from '#storage/postgres/second_factor_store.ts';
 import { SentItemStore } from '#storage/postgres/sent_item_store.ts';
+import { SessionOutcomeStore } from '#storage/postgres/session_outcome_store.ts';
 import { ServiceStore } from '#storage/postgres/service_store.ts';
 import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
 import { SetAsideStore } from '#storage/postgres/set_aside_store.ts';
@@ -94,6 +95,7 @@ export interface Stores {
   readonly metricTypes: MetricTypeStore;
   readonly latePoints: LatePointsStore;
   readonly sentItems: SentItemStore;
+  readonly sessionOutcomes: SessionOutcomeStore;
   readonly eventExtras: EventExtraStore;
   readonly exceptionSettings: ExceptionSettingsStore;
   readonly monitors: MonitorStore;
@@ -176,6 +178,7 @@ export function storesOf(session: Session): Stores {
     metricTypes: new MetricTypeStore(session),
     latePoints: new LatePointsStore(session),
     sentItems: new SentItemStore(session),
+    sessionOutcomes: new SessionOutcomeStore(session),
     eventExtras: new EventExtraStore(session),
     exceptionSettings: new ExceptionSettingsStore(session),
     monitors: new MonitorStore(session),

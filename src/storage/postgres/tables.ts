@@ -86,6 +86,7 @@ import {
   EventFeedbackEntity,
   ReleaseSessionsEntity,
   SentItemEntity,
+  SessionOutcomeEntity,
 } from '#storage/postgres/entities/sent.ts';
 import {
   AuthenticatorAppEntity,
@@ -146,6 +147,7 @@ export const ENTITIES = [
   SetAsideEventsEntity,
   SentItemEntity,
   ReleaseSessionsEntity,
+  SessionOutcomeEntity,
   EventAttachmentEntity,
   EventFeedbackEntity,
   ReleaseEntity,

@@ -233,7 +233,7 @@ describe('an envelope', () => {
   test('is not read to the end when it holds more than real ones do', async () => {
     const many = await read(`{}\n${`{"type":"event"}\n{"message":"a"}\n`.repeat(600)}`);
     expect(many.events).toHaveLength(10);
-    expect(many.dropped.at(-1)).toEqual({ type: 'unknown', reason: 'too_many' });
+    expect(many.dropped.at(-1)).toEqual({ type: 'unknown', reason: 'too_many', count: 1 });
     const blank = await read(`{}\n${'\n'.repeat(2_000_000)}`);
     expect(blank).toMatchObject({ events: [], dropped: [{ reason: 'too_many' }] });
   });

@@ -9,6 +9,7 @@ import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
+import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import classes from '#console/pages/exceptions/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -24,7 +25,7 @@ export function EventExtras({ groupId, eventId }: EventExtrasProps) {
   const download = useMutation({
     mutationFn: async (attachmentId: string) => {
       const { name, content } = await invoke(orgId, 'read_event_attachment', { groupId, attachmentId });
-      save(name, content);
+      saveFile(name, content);
     },
   });
   if (data === undefined) return null;
@@ -89,15 +90,4 @@ function sizeText(bytes: number): string {
     : bytes < 1_048_576
       ? `${Math.ceil(bytes / 1_024)} kB`
       : `${(bytes / 1_048_576).toFixed(1)} MB`;
-}
-
-/** As a file of no type, so that no browser opens what a stranger sent. */
-function save(name: string, base64: string): void {
-  const bytes = Uint8Array.from(atob(base64), (char) => char.codePointAt(0) ?? 0);
-  const url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

@@ -70,7 +70,10 @@ type NotKept = Pick<IngestStatus['notKept'][number], 'kind' | 'reason' | 'count'
 /** Why something that came besides exceptions is not there, or why an exception was left out on purpose. */
 const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
   not_kept: 'not kept: only exceptions are',
-  over_quota: 'not kept: the files of this service take 256 MB already, or the event has 20',
+  over_quota:
+    'not kept: the service has as much as it may have, 256 MB of files or 10,000 feedbacks, or the event has 20 files',
+  rate_limited: 'refused: more a second than the service may send',
+  not_enabled: 'not kept: the service does not have the capability metrics',
   too_large: 'not kept: larger than 2 MiB',
   too_many: 'not kept: too many at once',
   malformed: 'not kept: it cannot be read, or names nothing',

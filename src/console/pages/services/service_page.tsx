@@ -32,6 +32,7 @@ import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
 import { RulesCard } from '#console/pages/services/rules_card.tsx';
+import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
@@ -113,6 +114,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <HealthCard service={service} />
       <IngestCard service={service} />
       <SessionsCard serviceId={service.serviceId} />
+      <FeedbackCard serviceId={service.serviceId} />
       <MonitorsCard service={service} />
       <RulesCard service={service} />
       <ExceptionSettingsCard service={service} />

@@ -29,6 +29,12 @@ export function sentryClientOf(headers: Headers, query: Query): string | null {
   return typeof client === 'string' && client !== '' ? client : null;
 }
 
+/** When an older client says that it sent the request, in seconds since 1970; undefined if it does not say. */
+export function sentryTimeOf(headers: Headers, query: Query): unknown {
+  const inHeader = authParameters(single(headers['x-sentry-auth'])).get('sentry_timestamp');
+  return inHeader ?? sentryAuthorization(headers).get('sentry_timestamp') ?? query['sentry_timestamp'];
+}
+
 /** The `dsn` of an envelope's header. Null for what is no DSN. */
 export function parseDsn(dsn: unknown): Dsn | null {
   if (typeof dsn !== 'string' || dsn.length > 1_000 || !URL.canParse(dsn)) return null;

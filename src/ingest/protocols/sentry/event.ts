@@ -35,6 +35,8 @@ export interface EventContext {
   readonly client: string | null;
   /** The span of the request; absent when nothing is traced. Workers of a release that does not know it ignore it. */
   readonly traceparent?: string;
+  /** By how much the clock of the sender is ahead, in milliseconds; absent where it is right. */
+  readonly clockOffsetMs?: number;
   /** What was left out of the payload, because the event was too large. */
   readonly trimmed?: readonly TrimmedPart[];
 }
@@ -89,7 +91,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   const infersIp = asObject(sdk?.['settings'])?.['infer_ip'] === 'auto';
   return {
     eventId: context.eventId,
-    at: eventTime(payload['timestamp'], context.receivedAt),
+    at: eventTime(payload['timestamp'], context.receivedAt, context.clockOffsetMs),
     receivedAt: context.receivedAt,
     level: asLevel(payload['level']) ?? 'error',
     platform: asText(payload['platform'], 64)?.trim().toLowerCase() ?? 'other',
@@ -107,7 +109,7 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
     stacktrace: asFrames(payload['stacktrace'] ?? payload['sentry.interfaces.Stacktrace'], variables, images),
     breadcrumbs: asList(payload['breadcrumbs'])
       .slice(-BREADCRUMBS_MAX)
-      .map(asBreadcrumb)
+      .map((crumb) => asBreadcrumb(crumb, context.clockOffsetMs))
       .filter((crumb) => crumb !== null),
     contexts: boundedJson(payload['contexts']),
     extra: boundedJson(payload['extra']),
@@ -121,11 +123,11 @@ function toExceptionEvent(payload: JsonObject, context: EventContext): Exception
   };
 }
 
-function asBreadcrumb(value: unknown): Breadcrumb | null {
+function asBreadcrumb(value: unknown, offsetMs: number | undefined): Breadcrumb | null {
   const crumb = asObject(value);
   if (crumb === null) return null;
   return {
-    timestamp: asTimestamp(crumb['timestamp']),
+    timestamp: asTimestamp(crumb['timestamp'], offsetMs),
     type: asText(crumb['type'], 50),
     category: asText(crumb['category'], NAME_LENGTH_MAX),
     level: asLevel(crumb['level']),

@@ -72,6 +72,13 @@ function notNumberAt(bytes: Buffer, at: number): number {
   return 0;
 }
 
+const COUNT_MAX = 1_000_000;
+
+/** A whole number above zero, of at most a million; zero for everything else. */
+export function asCount(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, COUNT_MAX) : 0;
+}
+
 /** Null for everything else, arrays too. */
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;

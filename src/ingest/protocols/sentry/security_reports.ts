@@ -15,21 +15,28 @@ interface Violation {
   readonly data: JsonObject;
 }
 
+/** What a browser reports. */
+interface SecurityReports {
+  /** Violations of a content security policy, as events. */
+  readonly events: readonly Buffer[];
+  /** How many reports are of another kind, such as deprecations and crashes, or beyond the first ten. */
+  readonly others: number;
+}
+
 /**
- * The events that a browser's reports stand for: of a content security policy, as `report-uri` and as the Reporting API
- * send them. One directive that blocks one host is one group.
+ * Reads a browser's reports. Violations of a content security policy become events, with or without the wrapper
+ * `csp-report`, and as the Reporting API sends them: one directive that blocks one host is one group. Throws for what is no
+ * JSON object and no list; a browser can do nothing about a report of another kind, so that is only counted.
  */
-export function securityEvents(body: Buffer, release: string | null, environment: string | null): Buffer[] {
+export function securityEvents(body: Buffer, release: string | null, environment: string | null): SecurityReports {
   if (body.length > REPORTS_BYTES_MAX) {
     throw new AppError('payload_too_large', `reports of a browser have at most ${REPORTS_BYTES_MAX} bytes a request`);
   }
   const sent = parseJson(body);
   if (sent === undefined || sent === null || typeof sent !== 'object') throw notSentry('report of a browser');
-  const violations = asList(sent)
-    .slice(0, REPORTS_MAX)
-    .flatMap((entry) => readViolation(asObject(entry)));
-  if (violations.length === 0) throw notSentry('report of a content security policy');
-  return violations.map(({ directive, blocked, page, data }) => {
+  const reports = asList(sent).map(asObject);
+  const violations = reports.slice(0, REPORTS_MAX).flatMap((report) => readViolation(report));
+  const events = violations.map(({ directive, blocked, page, data }) => {
     const host = hostOf(blocked);
     return Buffer.from(
       JSON.stringify({
@@ -47,11 +54,12 @@ export function securityEvents(body: Buffer, release: string | null, environment
       }),
     );
   });
+  return { events, others: reports.length - events.length };
 }
 
 function readViolation(report: JsonObject | null): Violation[] {
   if (report === null) return [];
-  const data = asObject(report['csp-report']) ?? (report['type'] === 'csp-violation' ? asObject(report['body']) : null);
+  const data = violationOf(report);
   if (data === null) return [];
   const text = (...names: readonly string[]): string =>
     names.map((name) => asText(data[name], TEXT_LENGTH_MAX)).find((found) => found !== null) ?? '';
@@ -64,6 +72,16 @@ function readViolation(report: JsonObject | null): Violation[] {
       data,
     },
   ];
+}
+
+/** Null for a report of another kind. */
+function violationOf(report: JsonObject): JsonObject | null {
+  const wrapped = asObject(report['csp-report']);
+  if (wrapped !== null) return wrapped;
+  const type = report['type'];
+  if (type !== undefined) return type === 'csp-violation' ? asObject(report['body']) : null;
+  const names = ['effective-directive', 'effectiveDirective', 'violated-directive', 'violatedDirective'];
+  return names.some((name) => typeof report[name] === 'string') ? report : null;
 }
 
 /** `inline`, `eval` and `data` stand for themselves. */

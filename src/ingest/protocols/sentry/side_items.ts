@@ -1,13 +1,13 @@
-import type { SessionCounts } from '#core/exceptions/sessions.ts';
-import { asList, asObject, asPlainText, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
+import {
+  asCount,
+  asList,
+  asObject,
+  asPlainText,
+  asText,
+  type JsonObject,
+  parseJson,
+} from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
-
-/** Sessions of one release that a request tells of. */
-export interface SentSessions extends SessionCounts {
-  readonly release: string;
-  /** Empty when the client named none. */
-  readonly environment: string;
-}
 
 /** So many things of a kind were not kept by us, or not sent by the client. */
 export interface NotKept {
@@ -17,10 +17,15 @@ export interface NotKept {
 }
 
 export interface SentFeedback {
-  readonly eventId: string;
+  /** The event that it is about; null when it is about none. */
+  readonly eventId: string | null;
+  /** Its own id, by which files that are sent with it are found; null for the older form, which has none. */
+  readonly feedbackId: string | null;
   readonly name: string | null;
   readonly email: string | null;
   readonly comments: string;
+  /** The page on which it was written. */
+  readonly url: string | null;
 }
 
 export interface SentAttachment {
@@ -39,6 +44,7 @@ const KINDS: Readonly<Record<string, string>> = {
   replay: 'replay',
   profile: 'profile',
   profile_chunk: 'profile',
+  profile_chunk_ui: 'profile',
   log: 'log',
   log_item: 'log',
   otel_log: 'log',
@@ -46,6 +52,7 @@ const KINDS: Readonly<Record<string, string>> = {
   metric_buckets: 'metric',
   metric_meta: 'metric',
   metric_bucket: 'metric',
+  browser_report: 'browser report',
   trace_metric: 'metric',
   error: 'event',
   default: 'event',
@@ -53,8 +60,10 @@ const KINDS: Readonly<Record<string, string>> = {
   event: 'event',
   session: 'session',
   attachment: 'attachment',
+  attachment_item: 'attachment',
   feedback: 'feedback',
   user_report: 'feedback',
+  user_report_v2: 'feedback',
   monitor: 'check-in',
   check_in: 'check-in',
 };
@@ -80,81 +89,61 @@ const CLIENT_REASONS: ReadonlySet<string> = new Set([
   'ignored',
 ]);
 const ENTRIES_MAX = 100;
-const COUNT_MAX = 1_000_000;
 
-/** What a client says that it did not send. */
+/** Categories whose quantity is bytes or a time, and the category that counts the same things as items. */
+const MEASURES: Readonly<Record<string, string>> = {
+  attachment: 'attachment_item',
+  log_byte: 'log_item',
+  trace_metric_byte: 'trace_metric',
+  profile_duration: 'profile_chunk',
+  profile_duration_ui: 'profile_chunk_ui',
+};
+
+/**
+ * What a client says that it did not send. How many files are `attachment: 5000` bytes is unknown: at least one, unless the
+ * report counts them as well.
+ */
 export function readClientReport(payload: Buffer): NotKept[] {
   const report = asObject(parseJson(payload));
-  return asList(report?.['discarded_events'] ?? [])
+  const entries = asList(report?.['discarded_events'] ?? [])
     .slice(0, ENTRIES_MAX)
-    .flatMap((entry): NotKept[] => {
+    .flatMap((entry) => {
       const { category, reason, quantity } = asObject(entry) ?? {};
       const count = asCount(quantity);
       if (count === 0 || typeof category !== 'string' || typeof reason !== 'string') return [];
-      const named = CLIENT_REASONS.has(reason) ? reason : 'other';
-      return [{ kind: kindOf(category), reason: `client:${named}`, count }];
+      return [{ category, reason: `client:${CLIENT_REASONS.has(reason) ? reason : 'other'}`, count }];
     });
+  const counted = new Set(entries.map(({ category, reason }) => `${category} ${reason}`));
+  return entries.flatMap(({ category, reason, count }): NotKept[] => {
+    const items = Object.hasOwn(MEASURES, category) ? MEASURES[category] : undefined;
+    if (items === undefined) return [{ kind: kindOf(category), reason, count }];
+    return counted.has(`${items} ${reason}`) ? [] : [{ kind: kindOf(items), reason, count: 1 }];
+  });
 }
 
-/** One update of a session: its beginning counts it, its end says how it went. */
-export function readSession(payload: Buffer): SentSessions[] {
-  const session = asObject(parseJson(payload));
-  const origin = originOf(session);
-  if (session === null || origin === null) return [];
-  const status = session['status'];
-  const isOver = status === 'exited' || status === 'crashed' || status === 'abnormal' || status === 'errored';
-  const hasErrors = asCount(session['errors']) > 0 || status === 'errored';
-  return [
-    {
-      ...origin,
-      sessions: session['init'] === true ? 1 : 0,
-      errored: isOver && hasErrors && status !== 'crashed' ? 1 : 0,
-      crashed: status === 'crashed' ? 1 : 0,
-      abnormal: status === 'abnormal' ? 1 : 0,
-    },
-  ];
-}
-
-/** Sessions that a server has counted itself. */
-export function readSessionAggregates(payload: Buffer): SentSessions[] {
-  const sent = asObject(parseJson(payload));
-  const origin = originOf(sent);
-  if (sent === null || origin === null) return [];
-  const totals = { sessions: 0, errored: 0, crashed: 0, abnormal: 0 };
-  for (const entry of asList(sent['aggregates'] ?? []).slice(0, ENTRIES_MAX)) {
-    const { exited, errored, crashed, abnormal } = asObject(entry) ?? {};
-    totals.sessions += asCount(exited) + asCount(errored) + asCount(crashed) + asCount(abnormal);
-    totals.errored += asCount(errored);
-    totals.crashed += asCount(crashed);
-    totals.abnormal += asCount(abnormal);
-  }
-  return [{ ...origin, ...totals }];
-}
-
-function originOf(session: JsonObject | null): Pick<SentSessions, 'release' | 'environment'> | null {
-  const attributes = asObject(session?.['attrs'] ?? session?.['attributes']);
-  const release = asText(attributes?.['release'], 200)?.trim() ?? '';
-  return release === '' ? null : { release, environment: asText(attributes?.['environment'], 200) ?? '' };
-}
-
-function asCount(value: unknown): number {
-  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, COUNT_MAX) : 0;
+/** How many things an item holds, such as the lines of a log: as its header says, of what fits in its bytes. */
+export function itemCountOf(header: JsonObject, payload: Buffer): number {
+  return Math.max(1, Math.min(asCount(header['item_count']), payload.length));
 }
 
 const COMMENTS_LENGTH_MAX = 4_096;
 
-/** What a user wrote about an event; null when it names no event, or says nothing. */
-export function readFeedback(payload: Buffer): SentFeedback | null {
+/** What a user wrote; null when that is nothing, or when a report of the older form names no event. */
+export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer): SentFeedback | null {
   const report = asObject(parseJson(payload));
   const feedback = asObject(asObject(report?.['contexts'])?.['feedback']) ?? report;
-  const eventId = asEventId(feedback?.['associated_event_id'] ?? report?.['event_id']);
+  const own = asEventId(report?.['event_id']);
+  const about = asEventId(feedback?.['associated_event_id']);
+  const eventId = type === 'user_report' ? (about ?? own) : about;
   const comments = asPlainText(feedback?.['message'] ?? feedback?.['comments'], COMMENTS_LENGTH_MAX);
-  if (eventId === null || comments === null) return null;
+  if (comments === null || (type === 'user_report' && eventId === null)) return null;
   return {
     eventId,
+    feedbackId: type === 'feedback' ? own : null,
     comments,
     name: asText(feedback?.['name'], 200),
     email: asText(feedback?.['contact_email'] ?? feedback?.['email'], 200),
+    url: asText(feedback?.['url'] ?? asObject(report?.['request'])?.['url'], 500),
   };
 }
 

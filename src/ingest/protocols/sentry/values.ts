@@ -2,6 +2,7 @@ import type { EventUser } from '#core/exceptions/event.ts';
 import type { Level } from '#core/exceptions/level.ts';
 import { isSecretName } from '#core/exceptions/secret_names.ts';
 import { FILTERED } from '#core/exceptions/secrets.ts';
+import { parseIpAddress } from '#kernel/ip_address.ts';
 import { Temporal } from '#kernel/time.ts';
 
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
@@ -51,31 +52,46 @@ export function asLevel(value: unknown): Level | null {
 const AHEAD_MINUTES_MAX = 10;
 const AGE_HOURS_MAX = 30 * 24;
 
+/** Sentry's own servers correct from here on: a request may wait, and a clock may be a little off. */
+const CLOCK_OFFSET_MS_MIN = 55 * 60_000;
+
+/**
+ * Returns by how much the clock of a device is ahead, negative if it is behind: the difference between when it says that it
+ * sent a request and when that arrived. Zero if the difference is small, or the device does not say.
+ */
+export function clockOffsetMs(sentAt: unknown, receivedAt: Temporal.Instant): number {
+  const milliseconds = asEpochMilliseconds(sentAt);
+  const offset = milliseconds === null ? 0 : milliseconds - receivedAt.epochMilliseconds;
+  return Math.abs(offset) < CLOCK_OFFSET_MS_MIN ? 0 : offset;
+}
+
 /**
  * When the client says it happened: seconds or milliseconds since 1970, or ISO 8601 with any number of digits, in UTC
- * unless it says otherwise. What is missing, unreadable or far off is `receivedAt`. To the millisecond.
+ * unless it says otherwise, by a clock that is `offsetMs` ahead. What is missing, unreadable or far off is `receivedAt`. To
+ * the millisecond.
  */
-export function eventTime(value: unknown, receivedAt: Temporal.Instant): Temporal.Instant {
-  const milliseconds = asEpochMilliseconds(value);
-  if (milliseconds === null) return receivedAt;
+export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs = 0): Temporal.Instant {
+  const told = asEpochMilliseconds(value);
+  if (told === null) return receivedAt;
+  const milliseconds = told - offsetMs;
   const age = receivedAt.epochMilliseconds - milliseconds;
   const isFarOff = age < -AHEAD_MINUTES_MAX * 60_000 || age > AGE_HOURS_MAX * 3_600_000;
   return isFarOff ? receivedAt : Temporal.Instant.fromEpochMilliseconds(milliseconds);
 }
 
-/** RFC 3339 with milliseconds, or null. */
-export function asTimestamp(value: unknown): string | null {
+/** RFC 3339 with milliseconds, by a clock that is `offsetMs` ahead; or null. */
+export function asTimestamp(value: unknown, offsetMs = 0): string | null {
   const milliseconds = asEpochMilliseconds(value);
-  if (milliseconds === null) return null;
+  if (milliseconds === null || Math.abs(milliseconds - offsetMs) > MILLISECONDS_MAX) return null;
   // For every breadcrumb of every event: the Temporal polyfill takes five times as long.
-  return new Date(milliseconds).toISOString();
+  return new Date(milliseconds - offsetMs).toISOString();
 }
 
 /** No time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March 1973). */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 8.64e15;
 
-function asEpochMilliseconds(value: unknown): number | null {
+export function asEpochMilliseconds(value: unknown): number | null {
   const number = typeof value === 'string' && /^\d{9,16}(?:\.\d{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof number === 'number') {
     const milliseconds = Math.round(Math.abs(number) < SECONDS_MAX ? number * 1_000 : number);
@@ -141,7 +157,7 @@ export function asUser(value: unknown, clientIp: string | null, infersIp: boolea
     id: asText(object['id'], USER_LENGTH_MAX),
     email: asText(object['email'], USER_LENGTH_MAX),
     username: asText(object['username'] ?? object['name'], USER_LENGTH_MAX),
-    ip: sent === '{{auto}}' || (sent === null && infersIp) ? clientIp : sent,
+    ip: sent === '{{auto}}' || (sent === null && infersIp) ? clientIp : sent && (parseIpAddress(sent) ?? sent),
   };
   const data = withoutKnown(object, object['username'] == null ? USER_NAMES_AND_NAME : USER_NAMES);
   return data === undefined && Object.values(user).every((field) => field === null) ? null : { ...user, data };

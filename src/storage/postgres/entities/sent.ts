@@ -1,5 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
+import type { SessionOutcome } from '#core/exceptions/sessions.ts';
 import { bigint, bytes, id, instant } from '#storage/postgres/entities/column_types.ts';
 
 /** What came besides events and was not kept, or was not sent by its client: how much of it within an hour. */
@@ -35,6 +36,20 @@ export const ReleaseSessionsEntity = defineEntity({
   },
 });
 
+/** A session that did not go well, counted in the row of its release and hour. */
+export const SessionOutcomeEntity = defineEntity({
+  name: 'SessionOutcome',
+  tableName: 'session_outcomes',
+  properties: {
+    serviceId: id<'service'>().primary(),
+    sessionId: p.text().primary(),
+    outcome: p.text().$type<SessionOutcome>(),
+    release: p.text(),
+    environment: p.text(),
+    hour: instant(),
+  },
+});
+
 /** A file that came with an event, encrypted. */
 export const EventAttachmentEntity = defineEntity({
   name: 'EventAttachment',
@@ -52,17 +67,20 @@ export const EventAttachmentEntity = defineEntity({
   },
 });
 
-/** What a user of the application wrote about an event. */
+/** What a user of the application wrote, about an event or about none. */
 export const EventFeedbackEntity = defineEntity({
   name: 'EventFeedback',
   tableName: 'event_feedback',
   properties: {
     id: p.text().primary(),
     serviceId: id<'service'>(),
-    eventId: p.text(),
+    eventId: p.text().strictNullable(),
     name: p.text().strictNullable(),
     email: p.text().strictNullable(),
     comments: p.text(),
+    /** Its own id, which files that were sent with feedback about no event bear as the id of their event. */
+    feedbackId: p.text().strictNullable(),
+    url: p.text().strictNullable(),
     createdAt: instant(),
   },
 });

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+
+import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
+import { asEpochMilliseconds } from '#ingest/protocols/sentry/values.ts';
+
+/** One value of a metric, as an application counted or measured it. */
+export interface SentMetric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'distribution';
+  readonly value: number;
+  /** As its client calls it, such as `millisecond`; empty for none. */
+  readonly unit: string;
+  /** By the clock of this server, in epoch milliseconds. */
+  readonly at: number;
+  readonly labels: readonly (readonly [name: string, value: string])[];
+  /** The same for the same value that is sent again. */
+  readonly sign: string;
+}
+
+/** The values of a container, and how many could not be read. */
+interface ReadMetrics {
+  readonly metrics: readonly SentMetric[];
+  readonly faulty: number;
+}
+
+/** Clients send at most 1,000 at once. */
+const ITEMS_MAX = 1_000;
+export const METRICS_BYTES_MAX = 1024 * 1024;
+const LABELS_MAX = 40;
+const TYPES: ReadonlySet<unknown> = new Set(['counter', 'gauge', 'distribution']);
+
+/** Reads a container of metrics, whose sender's clock is `offsetMs` ahead. */
+export function readTraceMetrics(payload: Buffer, offsetMs: number, receivedAt: number): ReadMetrics {
+  const items = asList(asObject(parseJson(payload))?.['items'] ?? []);
+  const metrics = items.slice(0, ITEMS_MAX).flatMap((item) => readMetric(asObject(item), offsetMs, receivedAt) ?? []);
+  return { metrics, faulty: items.length - metrics.length };
+}
+
+function readMetric(item: JsonObject | null, offsetMs: number, receivedAt: number): SentMetric | null {
+  const name = asText(item?.['name'], 500)?.trim() ?? '';
+  const [type, value] = [item?.['type'], item?.['value']];
+  if (item === null || name === '' || !TYPES.has(type)) return null;
+  if (typeof value !== 'number' || !Number.isFinite(value)) return null;
+  const at = asEpochMilliseconds(item['timestamp']);
+  return {
+    name,
+    type: type as SentMetric['type'],
+    value,
+    unit: unitOf(item['unit']),
+    at: at === null ? receivedAt : at - offsetMs,
+    labels: labelsOf(asObject(item['attributes']) ?? {}),
+    sign: createHash('sha256').update(JSON.stringify(item)).digest('base64url').slice(0, 16),
+  };
+}
+
+function unitOf(unit: unknown): string {
+  const text = asText(unit, 63)?.trim() ?? '';
+  return text === 'none' ? '' : (UNITS.get(text) ?? text);
+}
+
+/** As other senders write them. */
+const UNITS: ReadonlyMap<string, string> = new Map([
+  ['nanosecond', 'ns'],
+  ['microsecond', 'us'],
+  ['millisecond', 'ms'],
+  ['second', 's'],
+  ['byte', 'By'],
+  ['kilobyte', 'kBy'],
+  ['megabyte', 'MBy'],
+  ['percent', '%'],
+]);
+
+/** Kept of what clients add by themselves; all else of theirs tells one value from another, not one stream. */
+const OF_CLIENT: ReadonlyMap<string, string> = new Map([
+  ['sentry.release', 'release'],
+  ['sentry.environment', 'environment'],
+]);
+/** A person, a span and a replay are not what streams are told apart by. */
+const OF_ONE_VALUE = /^(?:sentry\.|user\.|trace[._]|span[._])/;
+
+/** Attributes as labels: of each `{ value, type }`, or the value itself. */
+function labelsOf(attributes: JsonObject): [string, string][] {
+  const labels = new Map<string, string>();
+  for (const [sent, attribute] of Object.entries(attributes)) {
+    if (labels.size >= LABELS_MAX) break;
+    const name = OF_CLIENT.get(sent) ?? (OF_ONE_VALUE.test(sent) ? null : sent);
+    const value = asObject(attribute)?.['value'] ?? attribute;
+    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    if (name !== null && name !== '' && text !== '' && text !== 'null') labels.set(name, text);
+  }
+  return [...labels].sort(([one], [other]) => (one < other ? -1 : 1));
+}

@@ -1,0 +1,85 @@
+import type { DecodedPoints, PointLimits } from '#ingest/admission/point_admission.ts';
+import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
+import { decodePoints } from '#ingest/protocols/statsd.ts';
+import { AggregationBudget, LineAggregator, type ReadyPoint } from '#ingest/protocols/statsd/line_aggregator.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Steps } from '#kernel/steps.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** Values and times of all services that are remembered, to know what comes again; the oldest are forgotten first. */
+const REMEMBERED_MAX = 200_000;
+const REQUEST_MAX = { seriesMax: 5_000, bytesMax: 8 * 1024 * 1024 };
+
+const TYPES = { counter: 'c', gauge: 'g', distribution: 't' } as const;
+
+/** What is to be stored of a request's metrics. */
+interface MetricsToStore {
+  readonly decode: (now: Temporal.Instant, limits: PointLimits) => Steps<DecodedPoints>;
+  /** To be called once they are stored. */
+  readonly remember: () => void;
+}
+
+/**
+ * Makes points of the metrics that Sentry's clients send: of the values of one request, counters are added up, the last of a
+ * gauge counts, and distributions become histograms. A value that comes again is left out. Two requests of one millisecond
+ * get different times, since a series has one point at a time.
+ */
+export class SentryMetrics {
+  readonly #seen = new Set<string>();
+  readonly #times = new Set<string>();
+
+  /** Null if all of it was stored before. */
+  prepare(serviceId: Id<'service'>, sent: readonly SentMetric[]): MetricsToStore | null {
+    const bySign = new Map(sent.map((metric) => [`${serviceId} ${metric.sign}`, metric]));
+    const fresh = [...bySign].filter(([sign]) => !this.#seen.has(sign));
+    const metrics = fresh.map(([, metric]) => metric).sort((one, other) => one.at - other.at);
+    if (metrics.length === 0) return null;
+    const at = this.#freeTime(serviceId, metrics.at(-1)?.at ?? 0);
+    return {
+      decode: (now, limits) => decode(metrics, at, now, limits),
+      remember: () => {
+        for (const [sign] of fresh) add(this.#seen, sign);
+        add(this.#times, `${serviceId} ${at}`);
+      },
+    };
+  }
+
+  #freeTime(serviceId: Id<'service'>, wanted: number): number {
+    let at = wanted;
+    while (this.#times.has(`${serviceId} ${at}`)) at += 1;
+    return at;
+  }
+}
+
+function add(set: Set<string>, entry: string): void {
+  set.add(entry);
+  if (set.size <= REMEMBERED_MAX) return;
+  const [oldest] = set;
+  if (oldest !== undefined) set.delete(oldest);
+}
+
+function* decode(
+  metrics: readonly SentMetric[],
+  at: number,
+  now: Temporal.Instant,
+  limits: PointLimits,
+): Steps<DecodedPoints> {
+  const lines = new LineAggregator(new AggregationBudget(REQUEST_MAX));
+  const units = new Map(metrics.map(({ name, unit }) => [name, unit]));
+  for (const { name, type, value, labels } of lastOfGauges(metrics)) {
+    const line = { name, type: TYPES[type], tags: labels, values: [String(value)], isMilliseconds: false, rate: 1 };
+    lines.add({ ...line, length: name.length });
+  }
+  const points: ReadyPoint[] = (yield* lines.flush(at)).map((point) => ({
+    ...point,
+    told: { ...point.told, unit: units.get(point.told.family) ?? '' },
+  }));
+  return yield* decodePoints(points, now, limits);
+}
+
+/** The newest value of each gauge, and every value of all else. */
+function lastOfGauges(metrics: readonly SentMetric[]): SentMetric[] {
+  const keyOf = ({ name, labels }: SentMetric): string => JSON.stringify([name, labels]);
+  const last = new Map(metrics.filter(({ type }) => type === 'gauge').map((metric) => [keyOf(metric), metric]));
+  return [...metrics.filter(({ type }) => type !== 'gauge'), ...last.values()];
+}
