@@ -33,13 +33,17 @@ export class IngestCounters {
   /** Metrics that a sender said another type of than before. */
   readonly typeChanges = new LabeledCounts<{ readonly serviceId: Id<'service'> }>();
 
-  countPoints(serviceId: Id<'service'>, { points, rejected, beyondSeries, typeChanges, shared }: DecodedPoints): void {
+  countPoints(
+    serviceId: Id<'service'>,
+    { points, rejected, beyondSeries, typeChanges, shared, overlapping }: DecodedPoints,
+  ): void {
     this.accepted.points += points.length;
     this.typeChanges.add({ serviceId }, typeChanges.count);
     this.refusedItems.add({ kind: 'points', reason: 'too_many_series', serviceId }, beyondSeries);
     for (const [reason, count] of countByReason(rejected)) {
       this.refusedItems.add({ kind: 'points', reason, serviceId }, count);
     }
+    this.notices.add({ kind: 'points', reason: 'overlapping_writers', serviceId }, overlapping.count);
     if (shared !== undefined) {
       this.notices.add({ kind: 'points', reason: 'shared_series', serviceId }, shared.count);
     }

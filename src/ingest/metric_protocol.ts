@@ -44,8 +44,12 @@ export interface MetricProtocol {
   readonly path: string;
   /** Of a body, as it arrives and once it is inflated. */
   readonly bodyBytesMax: number;
-  /** False where Content-Encoding belongs to the protocol and the decoder undoes it. */
-  readonly isInflated: boolean;
+  /** Content encodings that belong to the protocol, which `decode` undoes; of a request that names none, too. */
+  readonly ownEncoding?: string;
+  /** `decode` for bodies in other encodings, once these are undone. */
+  readonly decodeInflated?: MetricProtocol['decode'];
+  /** The longest wait that senders are asked for, as some give up at once when it is longer than their deadline. */
+  readonly retrySecondsMax?: number;
   /** Throws an AppError for a body that cannot be read at all; a point that cannot be taken is only counted. */
   readonly decode: (
     body: Buffer,

@@ -13,8 +13,8 @@ export interface PortSender {
   readonly serviceId: string;
   /** Takes points as over HTTP, within the same limits; resolves once they are stored durably. Throws an AppError. */
   take(decode: DecodePoints): Promise<DecodedPoints>;
-  /** Counts points that cannot even be read, for the page of the service. */
-  refuse(points: number): void;
+  /** Counts points that cannot even be read, or are of no use, for the page of the service. */
+  refuse(points: number, reason?: 'faulty' | 'no_metric'): void;
 }
 
 /** The connections of the port. Those without a valid key are few and short. */

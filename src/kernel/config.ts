@@ -180,6 +180,14 @@ export const CORE_SETTINGS = {
     'ingestion key of the service that lines without the tag `ingestion_key` belong to',
     { unset: 'such lines are dropped', isSecret: true },
   ),
+  statsdSignedGauges: setting({
+    variable: 'STATSD_SIGNED_GAUGES',
+    purpose:
+      "what `x:+2|g` and `x:-5|g` mean: `change` changes the gauge, as etsy's StatsD does; `set` sets it to +2 or -5, as DogStatsD does",
+    allowed: 'change or set',
+    schema: Type.Enum(['change', 'set']),
+    fallback: 'change',
+  }),
   sourceMapDays: amount(
     'SOURCE_MAP_DAYS',
     '90',

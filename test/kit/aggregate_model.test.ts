@@ -111,7 +111,7 @@ function slowly(series: readonly (readonly Sample[])[], aggregation: Aggregation
         if (isInside) values.push(found.value);
         if (isInside && found.kind !== 'counter') sum += found.value;
         if (isInside && found.kind === 'counter' && counted !== null)
-          sum += found.value >= counted ? found.value - counted : found.value;
+          sum += counted > found.value && 8 * (counted - found.value) >= counted ? found.value : found.value - counted;
         if (found.kind === 'counter') counted = found.value;
       }
       if (last !== null) lasts.push(last);

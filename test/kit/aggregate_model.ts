@@ -1,5 +1,6 @@
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { type BucketValue, bucketStart, type Buckets } from '#core/metrics/buckets.ts';
+import { growthBetween } from '#core/metrics/counter_growth.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 
 /** One point of one series. `at` is in epoch milliseconds. */
@@ -26,24 +27,24 @@ export function inOrder(samples: readonly Sample[]): readonly Sample[] {
 }
 
 /**
- * How a counter grew from sample to sample; `ordered` is what `inOrder` gave. A value below the one before it is a
- * reset: the counter began again at 0 and grew to what it is. The first sample is where counting begins and grows by
+ * How a counter grew from sample to sample; `ordered` is what `inOrder` gave. A value far below the one
+ * before it is a reset: the counter began again at 0 and grew to what it is (`counter_growth.ts`). The first sample is where counting begins and grows by
  * nothing, since what a process counted before it was first seen is not growth of now; Prometheus's `increase` says
  * the same. Unlike it, nothing is extrapolated to the window's edges: the increase of a counter of requests is a
  * whole number, and the increases of adjoining buckets add up to that of both. Stale markers are passed over. Where the
- * sender said when the counter began at 0, the first sample after it grows by what it is.
+ * sender said when the counter began at 0, or what the same process had counted before, the next sample grows by the difference.
  */
 export function growthOf(ordered: readonly Sample[]): readonly Growth[] {
   const growth: Growth[] = [];
   let previous: number | null = null;
   for (const { at, value, kind } of ordered) {
     if (kind === 'start') {
-      previous = 0;
+      previous = value;
       continue;
     }
     if (kind !== 'counter') continue;
     if (previous === null) growth.push({ at, by: 0 });
-    else growth.push({ at, by: value < previous ? value : value - previous });
+    else growth.push({ at, by: growthBetween(previous, value) });
     previous = value;
   }
   return growth;

@@ -51,8 +51,22 @@ interface ExponentialHistogram {
   readonly negative: BucketSide;
 }
 
-/** The buckets of the grid that hold anything, lowest first; null for a histogram that nobody sends. */
-export function toRanges(histogram: ExponentialHistogram): RangeCount[] | null {
+/** A bucket of the grid on one side of zero, or the zero bucket (side 0, index 0). */
+export interface GridBucket extends RangeCount {
+  readonly side: -1 | 0 | 1;
+  readonly index: number;
+}
+
+/** A histogram in buckets of the grid, or of a coarser one of `scale`. */
+export interface GridHistogram {
+  readonly scale: number;
+  readonly zeroThreshold: number;
+  /** Those that hold anything, lowest first. */
+  readonly buckets: readonly GridBucket[];
+}
+
+/** Returns the buckets of the grid; null for a histogram that nobody sends. */
+export function toGrid(histogram: ExponentialHistogram): GridHistogram | null {
   const { scale, zeroCount, zeroThreshold, positive, negative } = histogram;
   const isSound = Number.isInteger(scale) && scale >= SCALE_MIN && scale <= SCALE_MAX;
   if (!isSound || !(zeroThreshold >= 0) || !isSoundSide(positive) || !isSoundSide(negative)) return null;
@@ -63,15 +77,20 @@ export function toRanges(histogram: ExponentialHistogram): RangeCount[] | null {
     sides = [merge(negative, scale - grid), merge(positive, scale - grid)];
   }
   const [below, above] = sides;
-  const ranges: RangeCount[] = [];
+  const buckets: GridBucket[] = [];
   for (const [index, count] of [...below].sort(([a], [b]) => b - a)) {
-    ranges.push({ range: rangeOf(-boundOf(index + 1, grid), -boundOf(index, grid)), count });
+    buckets.push({ range: rangeOf(-boundOf(index + 1, grid), -boundOf(index, grid)), count, side: -1, index });
   }
-  if (zeroCount > 0) ranges.push({ range: rangeOf(0, zeroThreshold), count: zeroCount });
+  if (zeroCount > 0) buckets.push({ range: rangeOf(0, zeroThreshold), count: zeroCount, side: 0, index: 0 });
   for (const [index, count] of [...above].sort(([a], [b]) => a - b)) {
-    ranges.push({ range: rangeOf(boundOf(index, grid), boundOf(index + 1, grid)), count });
+    buckets.push({ range: rangeOf(boundOf(index, grid), boundOf(index + 1, grid)), count, side: 1, index });
   }
-  return ranges;
+  return { scale: grid, zeroThreshold, buckets };
+}
+
+/** The same as ranges and counts alone. */
+export function toRanges(histogram: ExponentialHistogram): readonly RangeCount[] | null {
+  return toGrid(histogram)?.buckets ?? null;
 }
 
 /** The label that bears the range of a bucket which does not contain those below it, unlike one with `le`. */

@@ -1,4 +1,5 @@
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { growthBetween } from '#core/metrics/counter_growth.ts';
 import { POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
 
 const codeOf = (kind: PointKind): number => POINT_KINDS.indexOf(kind);
@@ -92,7 +93,7 @@ export class SeriesPoints {
         window.counterAtMs = Math.max(window.counterAtMs, at);
         // A sample grew by nothing in windows whose lookback does not reach the one before it.
         const isCounted = Math.min(at, previousAt + COUNTER_LOOKBACK_MS) >= fromMs;
-        if (isCounted) window.grown += value < previous ? value : value - previous;
+        if (isCounted) window.grown += growthBetween(previous, value);
       }
       previousAt = at;
       previous = value;

@@ -15,7 +15,10 @@ import { AppError } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
-/** Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. */
+/**
+ * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says
+ * whether the key is good, as some senders ask before they start.
+ */
 export function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const memory = new SeriesMemory();
@@ -47,7 +50,16 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
         errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
       });
       scope.options(url, answerPreflight);
-      scope.route({ method: ['GET', 'PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
+      scope.route({
+        method: 'GET',
+        url,
+        async onRequest(request) {
+          await context.badKeys.guard(request.ip, () => context.access.openMetrics(request.headers));
+        },
+        handler: async (_request, reply) => reply.type('text/plain; charset=utf-8').send('Send data here with POST.\n'),
+        errorHandler: (error, request, reply) => void refuse(protocol, error, request, reply),
+      });
+      scope.route({ method: ['PUT', 'PATCH', 'DELETE'], url, onRequest: refuseMethod, handler: () => {} });
     }
   }
 
@@ -59,7 +71,10 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
   ): FastifyReply => {
     const answer = protocol.refusal?.(toAppError(error), contentTypeOf(request)) ?? null;
     if (answer === null) return sendProblem(error, request, reply, context.log);
-    beginRefusal(error, request, reply, context.log);
+    const { retryAfterSeconds } = beginRefusal(error, request, reply, context.log);
+    if (retryAfterSeconds !== undefined && protocol.retrySecondsMax !== undefined) {
+      void reply.header('retry-after', String(Math.min(retryAfterSeconds, protocol.retrySecondsMax)));
+    }
     return reply.type(answer.contentType).send(answer.body);
   };
 
@@ -71,14 +86,17 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
   ): Promise<FastifyReply> => {
     const decoded = await takePoints(context, target, async () => {
       const sent = rawBodyOf(request);
-      const body = protocol.isInflated
-        ? await inflate(sent, request.headers['content-encoding'], {
+      const encoding = request.headers['content-encoding']?.trim().toLowerCase();
+      const isOwn = protocol.ownEncoding !== undefined && (!encoding || encoding === protocol.ownEncoding);
+      const body = isOwn
+        ? sent
+        : await inflate(sent, encoding, {
             compressedBytesMax: protocol.bodyBytesMax,
             inflatedBytesMax: protocol.bodyBytesMax,
-          })
-        : sent;
+          });
       if (body !== sent) freeBytes(sent);
-      return (now, limits) => freeing(body, protocol.decode(body, contentTypeOf(request), now, limits, memory));
+      const decode = isOwn ? protocol.decode : (protocol.decodeInflated ?? protocol.decode);
+      return (now, limits) => freeing(body, decode(body, contentTypeOf(request), now, limits, memory));
     });
     const answer = protocol.answer(decoded, contentTypeOf(request));
     if (answer.contentType !== null) void reply.type(answer.contentType);
@@ -97,6 +115,6 @@ function* freeing<Result>(body: Buffer, steps: Steps<Result>): Steps<Result> {
 }
 
 async function refuseMethod(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  void reply.header('allow', 'POST, OPTIONS');
+  void reply.header('allow', 'GET, POST, OPTIONS');
   throw new AppError('method_not_allowed', 'data is sent with POST');
 }

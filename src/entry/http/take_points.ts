@@ -66,7 +66,8 @@ export function portSenders(context: IngestContext): (key: string, address: stri
           throw error;
         }
       },
-      refuse: (points) => context.counters.refusedItems.add({ kind: 'points', reason: 'faulty', serviceId }, points),
+      refuse: (points, reason = 'faulty') =>
+        context.counters.refusedItems.add({ kind: 'points', reason, serviceId }, points),
     };
   };
 }

@@ -2,6 +2,9 @@ import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
 import type { Exemplar } from '#core/metrics/exemplar.ts';
 import type { PointKind, Series } from '#core/metrics/point.ts';
 import { SeriesHasher } from '#core/metrics/series_key.ts';
+import type { CounterWriter } from '#core/metrics/counter_writers.ts';
+import type { GridHistogram } from '#core/metrics/exponential_buckets.ts';
+import { type BucketBases, CounterStarts } from '#ingest/admission/counter_starts.ts';
 import { Exemplars } from '#ingest/admission/exemplars.ts';
 import { canonicalLabels, emptyLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
@@ -90,6 +93,8 @@ export interface DecodedPoints {
   readonly typeChanges: Pick<TypeChanges, 'count' | 'named'>;
   /** Metrics whose series several streams of the request share; left out by protocols that have no streams. */
   readonly shared?: SharedSeries;
+  /** Counters in which two processes count at the same time, as their start times prove. */
+  readonly overlapping: SharedSeries;
   /** To be called once the points are stored: what this request said need not be stored again with the next one. */
   readonly remember: () => void;
   /** Single observations that name their trace; the others are left out. */
@@ -108,6 +113,10 @@ interface AdmissionOptions {
   readonly typeChanges?: TypeChanges;
 }
 
+/** Of one request: counters that are told to be written by two processes, and those that are named. */
+const OVERLAPPING_MAX = 1_000;
+const OVERLAPPING_NAMED_MAX = 5;
+
 /** What small bodies may have beyond their size: 2,000 labels. */
 const READING_BYTES_FREE = 120_000;
 
@@ -125,8 +134,9 @@ export class PointAdmission {
   #last = -1;
   #lastName: Label | null = null;
   readonly #lastLabels: Label[] = [];
-  /** What this request says that is not known yet. */
-  readonly #starts = new SeriesStarts();
+  readonly #starts: CounterStarts;
+  #overlaps = 0;
+  readonly #overlapping = new Set<string>();
   #seen = 0;
   readonly #typeChanges: TypeChanges;
   /** What may still be spent on labels. */
@@ -153,6 +163,7 @@ export class PointAdmission {
     limits.series.pay(bodyBytes);
     this.#oldest = now.epochMilliseconds - limits.ageMsMax;
     this.#newest = now.epochMilliseconds + limits.aheadMsMax;
+    this.#starts = new CounterStarts(this.batch, limits.starts, this.#oldest);
     this.exemplars = new Exemplars(this.#oldest, this.#newest);
   }
 
@@ -273,58 +284,26 @@ export class PointAdmission {
     const before = this.batch.length;
     this.add(seriesIndex, at, value, kind, place);
     if (kind !== 'counter' || Number.isNaN(startAt) || this.batch.length === before) return;
-    this.#addStart(seriesIndex, startAt, startAt, at);
+    this.#starts.note(seriesIndex, { startAt, at, value });
+    if (this.#starts.overlaps > this.#overlaps) this.#noteOverlap(seriesIndex);
   }
 
-  /**
-   * Notes that the histogram whose count is this series was sent, and returns when it was the time before; NaN if that is
-   * unknown. To be called once a request for each of its points.
-   */
-  noteHistogram(countIndex: number, at: number): number {
-    const key = this.batch.series[countIndex]?.key ?? 0n;
-    const before = this.#lastAt(key);
-    this.#starts.setLast(key, at);
-    return before;
+  /** See `CounterStarts.noteHistogram`. */
+  noteHistogram(countIndex: number, startAt: number, at: number, grid: GridHistogram | null): BucketBases {
+    return this.#starts.noteHistogram(countIndex, startAt, at, grid);
   }
 
-  /**
-   * As `addSince`, for a bucket of a histogram that sends only the buckets that hold anything: one that was not there
-   * the time before, at `lastAt`, held nothing then.
-   */
-  addBucket(
-    seriesIndex: number,
-    startAt: number,
-    lastAt: number,
-    at: number,
-    value: number,
-    place: () => string,
-  ): void {
+  /** As `addSince`, for the bucket at this place of a histogram that sends only the buckets that hold anything. */
+  addBucket(seriesIndex: number, sample: CounterWriter, bases: BucketBases, bucket: number, place: () => string): void {
     const before = this.batch.length;
-    this.add(seriesIndex, at, value, 'counter', place);
-    if (this.batch.length === before) return;
-    const key = this.batch.series[seriesIndex]?.key ?? 0n;
-    if (!Number.isNaN(startAt)) this.#addStart(seriesIndex, startAt, lastAt > startAt ? lastAt : startAt, at);
-    else if (!Number.isNaN(this.#startOf(key))) return;
-    else if (Number.isNaN(lastAt)) this.#starts.set(key, at);
-    else this.#addStart(seriesIndex, lastAt, lastAt, at);
+    this.add(seriesIndex, sample.at, sample.value, 'counter', place);
+    if (this.batch.length > before) this.#starts.noteBucket(seriesIndex, sample, bases, bucket);
   }
 
-  #addStart(seriesIndex: number, startAt: number, beginsAt: number, at: number): void {
-    const key = this.batch.series[seriesIndex]?.key ?? 0n;
-    if (this.#startOf(key) >= startAt) return;
-    this.#starts.set(key, startAt);
-    // A start at the time of the sample itself stands for an unknown one.
-    if (beginsAt < at && beginsAt >= this.#oldest) this.batch.add(seriesIndex, beginsAt, 0, 'start');
-  }
-
-  #startOf(key: bigint): number {
-    const own = this.#starts.get(key);
-    return Number.isNaN(own) ? this.limits.starts.get(key) : own;
-  }
-
-  #lastAt(key: bigint): number {
-    const own = this.#starts.lastAt(key);
-    return Number.isNaN(own) ? this.limits.starts.lastAt(key) : own;
+  #noteOverlap(seriesIndex: number): void {
+    this.#overlaps = this.#starts.overlaps;
+    const name = this.batch.series[seriesIndex]?.name;
+    if (name !== undefined && this.#overlapping.size < OVERLAPPING_MAX) this.#overlapping.add(name);
   }
 
   refuse(message: string, place: () => string, points = 1): void {
@@ -345,7 +324,8 @@ export class PointAdmission {
       beyondSeries: this.#beyondSeries,
       deferred: this.#deferred,
       typeChanges: this.#typeChanges,
-      remember: () => this.limits.starts.addAll(this.#starts),
+      remember: () => this.#starts.remember(),
+      overlapping: { count: this.#overlapping.size, named: [...this.#overlapping].slice(0, OVERLAPPING_NAMED_MAX) },
       dropped: this.#dropped,
       exemplars: this.exemplars.kept,
     };

@@ -22,7 +22,6 @@ export const METRICS_JSON: MetricProtocol = {
   name: 'metrics_json',
   path: INGEST_PATHS.metrics_json,
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
-  isInflated: true,
   decode: decodeMetricsJson,
   answer: ({ points, rejected: { count, reasons } }) => {
     if (points.length === 0 && count > 0) throw invalidInput(toFaults(reasons));

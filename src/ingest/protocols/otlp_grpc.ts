@@ -7,7 +7,12 @@ import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@g
 import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
 import { FramePacer } from '#ingest/protocols/http2/frame_pacer.ts';
-import { decodeOtlpMetrics, encodeOtlpAnswer, STATUS_CODES } from '#ingest/protocols/otlp_metrics.ts';
+import {
+  decodeOtlpMetrics,
+  encodeOtlpAnswer,
+  OTLP_RETRY_SECONDS_MAX,
+  STATUS_CODES,
+} from '#ingest/protocols/otlp_metrics.ts';
 import { encodeBytes, encodeVarint } from '#ingest/protocols/protobuf/wire_writer.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
@@ -186,7 +191,7 @@ function tooSlow(): AppError {
 
 /** A google.rpc.Status with a RetryInfo: without it exporters take RESOURCE_EXHAUSTED for final. */
 function retryDetails(code: number, message: string, seconds: number): Buffer {
-  const retryInfo = encodeBytes(1, encodeVarint(1, Math.ceil(seconds)));
+  const retryInfo = encodeBytes(1, encodeVarint(1, Math.min(OTLP_RETRY_SECONDS_MAX, Math.ceil(seconds))));
   const detail = Buffer.concat([encodeBytes(1, 'type.googleapis.com/google.rpc.RetryInfo'), encodeBytes(2, retryInfo)]);
   return Buffer.concat([encodeVarint(1, code), encodeBytes(2, message), encodeBytes(3, detail)]);
 }

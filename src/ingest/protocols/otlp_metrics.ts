@@ -20,12 +20,15 @@ const PROTOBUF_TYPE = 'application/x-protobuf';
 const BINARY = { type: 'string', contentMediaType: 'application/octet-stream' };
 const EITHER = { [PROTOBUF_TYPE]: { schema: BINARY }, [JSON_TYPE]: { schema: { type: 'object' } } };
 
+/** Exporters give up at once when they are asked to wait for longer than their time limit, which is 10 s. */
+export const OTLP_RETRY_SECONDS_MAX = 5;
+
 /** OTLP over HTTP. */
 export const OTLP_METRICS: MetricProtocol = {
   name: 'otlp_metrics',
   path: INGEST_PATHS.otlp_metrics,
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
-  isInflated: true,
+  retrySecondsMax: OTLP_RETRY_SECONDS_MAX,
   decode: decodeOtlpMetrics,
   answer: (decoded, contentType) => ({ status: 200, ...encodeOtlpAnswer(decoded, contentType) }),
   refusal: encodeOtlpRefusal,

@@ -16,6 +16,7 @@ import { SampleReader } from '#ingest/protocols/prometheus/sample_reader.ts';
 import { NO_NAME, SeriesLabels } from '#ingest/protocols/prometheus/series_labels.ts';
 import { type RememberedSeries, SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts';
 import { inflateSnappyBlock } from '#ingest/protocols/prometheus/snappy_block.ts';
+import { hasLabel, textOf } from '#ingest/protocols/prometheus/series_text.ts';
 import { scanRequest, SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
 import { describeTypeChanges, TypeChanges } from '#ingest/series/metric_types.ts';
 import { WriteV2Decoder, type Written } from '#ingest/protocols/prometheus/write_v2.ts';
@@ -31,8 +32,9 @@ export const PROMETHEUS_WRITE: MetricProtocol = {
   name: 'prometheus_write',
   path: INGEST_PATHS.prometheus_write,
   bodyBytesMax: POINTS_BODY_BYTES_MAX,
-  isInflated: false,
+  ownEncoding: 'snappy',
   decode: decodePrometheusWrite,
+  decodeInflated: decodeInflatedWrite,
   answer: ({ points, rejected, written, typeChanges }) => {
     if (written !== undefined) return answerV2(rejected, written, typeChanges);
     // Version 1.0 cannot refuse a part; Prometheus logs the text of a 400 and gives the request up.
@@ -43,7 +45,7 @@ export const PROMETHEUS_WRITE: MetricProtocol = {
     operationId: 'ingest_prometheus_write',
     summary: 'Send metrics by Prometheus remote write 1.0 or 2.0',
     description:
-      'Snappy-compressed protobuf, of the version that the content type names; any other is answered 415, which says so. Native histograms are taken. Version 2.0 is told in headers what was written, and 400 if a part was refused. Prometheus comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
+      'Protobuf, compressed with snappy, or with zstd or gzip as Content-Encoding says, of the version that the content type names; any other is answered 415, which says so. Native histograms are taken. Version 2.0 is told in headers what was written, and 400 if a part was refused. Prometheus comes back after 429 only with `queue_config: { retry_on_http_429: true }`, and always after 503.',
     request: { [PROTOBUF_TYPE]: { schema: { type: 'string', contentMediaType: 'application/octet-stream' } } },
     accepted: { status: 204, description: 'Taken.' },
   },
@@ -90,6 +92,28 @@ export function* decodePrometheusWrite(
   limits: PointLimits,
   memory = new SeriesMemory(),
 ): Steps<DecodedPoints> {
+  const message = messageOf(contentType);
+  checkBodySize(body, limits.bodyBytesMax);
+  // A body that is read in steps must not lie in the shared buffer.
+  const buffer = message === V2 ? undefined : scratch;
+  const bytes = yield* inflateSnappyBlock(body, limits.bodyBytesMax, buffer);
+  return yield* decodeMessage(new WireReader(bytes, 'WriteRequest'), message, now, limits, memory);
+}
+
+/** The same of a body whose compression was undone already. */
+export function* decodeInflatedWrite(
+  body: Buffer,
+  contentType: string | undefined,
+  now: Temporal.Instant,
+  limits: PointLimits,
+  memory = new SeriesMemory(),
+): Steps<DecodedPoints> {
+  const message = messageOf(contentType);
+  checkBodySize(body, limits.bodyBytesMax);
+  return yield* decodeMessage(new WireReader(body, 'WriteRequest'), message, now, limits, memory);
+}
+
+function messageOf(contentType: string | undefined): typeof V1 | typeof V2 {
   const { type, parameters } = parseMediaType(contentType);
   const message = parameters.get('proto') ?? V1;
   if (type !== PROTOBUF_TYPE || (message !== V1 && message !== V2)) {
@@ -98,10 +122,16 @@ export function* decodePrometheusWrite(
       `send Prometheus remote write 1.0 or 2.0: ${PROTOBUF_TYPE} with the message ${V1} or ${V2}`,
     );
   }
-  checkBodySize(body, limits.bodyBytesMax);
-  // A body that is read in steps must not lie in the shared buffer.
-  const buffer = message === V2 ? undefined : scratch;
-  const reader = new WireReader(yield* inflateSnappyBlock(body, limits.bodyBytesMax, buffer), 'WriteRequest');
+  return message;
+}
+
+function* decodeMessage(
+  reader: WireReader,
+  message: typeof V1 | typeof V2,
+  now: Temporal.Instant,
+  limits: PointLimits,
+  memory: SeriesMemory,
+): Steps<DecodedPoints> {
   if (message === V2) return yield* new WriteV2Decoder(reader, now, limits).decode();
   const mayPause = reader.bytes.length > SCRATCH_BYTES_MAX;
   const typeChanges = new TypeChanges();
@@ -362,17 +392,4 @@ class WriteRequestDecoder {
     const { at, value, isStale } = this.#sample;
     this.#admission.add(series, at, value, isStale ? 'stale' : kind, place);
   }
-}
-
-function hasLabel(labels: readonly string[], label: string): boolean {
-  for (let i = 0; i < labels.length; i += 2) if (labels[i] === label) return true;
-  return false;
-}
-
-function textOf({ name, labels }: Series): string {
-  const named = Array.from({ length: labels.length / 2 }, (_, i) => ({
-    name: labels[i * 2] ?? '',
-    value: labels[i * 2 + 1] ?? '',
-  }));
-  return toSeriesText(name, named);
 }

@@ -75,6 +75,8 @@ interface Sending {
   /** Flushed, and not stored yet. */
   readonly waiting: ReadyPoint[][];
   refused: number;
+  /** Events and checks. */
+  noMetrics: number;
   idle: number;
   storing: Promise<void> | null;
 }
@@ -110,8 +112,8 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   };
 
   /** Drops what came with a key that is not good. */
-  const drop = (key: string, { lines, refused }: Sending): void => {
-    lost += lines.size + refused;
+  const drop = (key: string, { lines, refused, noMetrics }: Sending): void => {
+    lost += lines.size + refused + noMetrics;
     lines.release();
     sendings.delete(key);
     if (badKeys.size < BAD_KEYS_MAX) badKeys.add(key);
@@ -125,11 +127,12 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     if (key !== own && (unauthenticatedKeys >= UNAUTHENTICATED_KEYS_MAX || sendings.size >= KEYS_MAX)) return null;
     const sending: Sending = {
       address,
-      lines: new LineAggregator(new AggregationBudget(UNAUTHENTICATED_AGGREGATE_MAX)),
+      lines: new LineAggregator(new AggregationBudget(UNAUTHENTICATED_AGGREGATE_MAX), settings.statsdSignedGauges),
       isGood: null,
       looking: null,
       waiting: [],
       refused: 0,
+      noMetrics: 0,
       idle: 0,
       storing: null,
     };
@@ -140,12 +143,17 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   };
 
   const take = (text: string, address: string): void => {
-    // Events and checks of DogStatsD are no metrics.
-    if (text === '' || text.startsWith('_e{') || text.startsWith('_sc|')) return;
+    if (text === '') return;
     const key = keyOf(text) ?? own;
     const sending = key === null || valuesLeft <= 0 ? null : sendingOf(key, address);
     if (sending === null) {
       lost += 1;
+      return;
+    }
+    // Events and checks of DogStatsD are no metrics: they are counted and not kept.
+    if (text.startsWith('_e{') || text.startsWith('_sc|')) {
+      valuesLeft -= 1;
+      sending.noMetrics += 1;
       return;
     }
     const line = readLine(text);
@@ -161,12 +169,18 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   /** The same points at the same times, until they are stored: what was stored already is replaced by itself. */
   const store = async (key: string, sending: Sending): Promise<void> => {
     const { address, waiting } = sending;
-    for (let points = waiting[0]; points !== undefined || sending.refused > 0; points = waiting[0]) {
+    for (
+      let points = waiting[0];
+      points !== undefined || sending.refused > 0 || sending.noMetrics > 0;
+      points = waiting[0]
+    ) {
       const batch = points ?? [];
       try {
         const sender = await open(key, address);
         if (sending.refused > 0) sender.refuse(sending.refused);
+        if (sending.noMetrics > 0) sender.refuse(sending.noMetrics, 'no_metric');
         sending.refused = 0;
+        sending.noMetrics = 0;
         if (batch.length > 0) await sender.take((at, limits) => decodePoints(batch, at, limits));
       } catch (error) {
         if (!(error instanceof AppError) || MAY_PASS.has(error.code)) return;
@@ -177,6 +191,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
           return;
         }
         sending.refused = 0;
+        sending.noMetrics = 0;
       }
       // A newer batch may have taken its place.
       if (points !== undefined && waiting[0] === points) waiting.shift();

@@ -1,43 +1,95 @@
-import { SeriesTimes } from '#ingest/series/series_times.ts';
+import { type CounterWriter, isSameStart } from '#core/metrics/counter_writers.ts';
+import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
+import { SeriesIndex } from '#ingest/series/series_index.ts';
+import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /** About 50 MB, over all services of a process. */
 const SERIES_MAX = 1_000_000;
 const LOOK_AFTER_REQUESTS = 256;
+/** Of one series, besides the one that wrote last. */
+const OTHER_WRITERS_MAX = 4;
+const CAPACITY_FIRST = 32;
+const COLUMNS = 3;
 
 /**
- * Since when the counters of a service count, and when its histograms were last sent, by the keys of their series, in
- * epoch milliseconds. A start is stored when it is first heard of; storing it again changes nothing, so it may be forgotten.
+ * Since when the counters of a service count, and what each process that writes them counted last, by the keys of their
+ * series. A start is stored when it is first heard of; storing it again changes nothing, so it may be forgotten.
  */
 export class SeriesStarts {
-  readonly #starts = new KeyedTimes();
-  readonly #lasts = new KeyedTimes();
+  readonly #index = new SeriesIndex();
+  readonly #key = new BigUint64Array(1);
+  /** The low half first, as on every processor that Node runs on. */
+  readonly #halves = new Int32Array(this.#key.buffer);
+  /** Start, time and value in turn. */
+  #columns = new Float64Array(CAPACITY_FIRST * COLUMNS);
+  /** Of series that several processes have written. */
+  readonly #others = new Map<bigint, readonly CounterWriter[]>();
+  readonly histograms = new HistogramMemory();
 
   get size(): number {
-    return this.#starts.size + this.#lasts.size;
+    return this.#index.size + this.#others.size + this.histograms.size;
   }
 
-  /** NaN for a series of which nothing is known, as with the next. */
-  get(key: bigint): number {
-    return this.#starts.get(key);
+  /** The process that wrote the newest sample; null for a series of which nothing is known. */
+  current(key: bigint): CounterWriter | null {
+    const number = this.#find(key);
+    if (number === -1) return null;
+    const place = number * COLUMNS;
+    const columns = this.#columns;
+    return { startAt: columns[place] ?? 0, at: columns[place + 1] ?? 0, value: columns[place + 2] ?? 0 };
   }
 
-  lastAt(key: bigint): number {
-    return this.#lasts.get(key);
+  others(key: bigint): readonly CounterWriter[] | undefined {
+    return this.#others.get(key);
   }
 
-  set(key: bigint, startAt: number): void {
-    this.#starts.set(key, startAt);
+  set(key: bigint, { startAt, at, value }: CounterWriter): void {
+    const known = this.#find(key);
+    const place = (known === -1 ? this.#add() : known) * COLUMNS;
+    this.#columns[place] = startAt;
+    this.#columns[place + 1] = at;
+    this.#columns[place + 2] = value;
   }
 
-  setLast(key: bigint, at: number): void {
-    this.#lasts.set(key, at);
+  setOthers(key: bigint, others: readonly CounterWriter[]): void {
+    this.#others.set(key, others.slice(-OTHER_WRITERS_MAX));
   }
 
-  addAll(others: SeriesStarts): void {
-    this.#starts.addAll(others.#starts);
-    this.#lasts.addAll(others.#lasts);
+  addAll(newer: SeriesStarts): void {
+    for (let number = 0; number < newer.#index.size; number += 1) {
+      const key = joined(newer.#index.highOf(number), newer.#index.lowOf(number));
+      const writer = newer.current(key);
+      if (writer !== null) this.set(key, writer);
+    }
+    for (const [key, others] of newer.#others) this.#others.set(key, others);
+    this.histograms.addAll(newer.histograms);
   }
+
+  #find(key: bigint): number {
+    this.#key[0] = key;
+    return this.#index.find(this.#halves[1] ?? 0, this.#halves[0] ?? 0);
+  }
+
+  #add(): number {
+    const number = this.#index.addSought();
+    if ((number + 1) * COLUMNS > this.#columns.length) {
+      const columns = new Float64Array(this.#columns.length * 2);
+      columns.set(this.#columns);
+      freeBytes(this.#columns);
+      this.#columns = columns;
+    }
+    return number;
+  }
+}
+
+/** What the process with this start wrote last, if another one has written since. */
+export function earlierOf(others: readonly CounterWriter[], startAt: number): CounterWriter | null {
+  return others.find((writer) => isSameStart(writer.startAt, startAt)) ?? null;
+}
+
+function joined(high: number, low: number): bigint {
+  return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 }
 
 /** The same for all services of a process. */
@@ -57,28 +109,5 @@ export class ServiceStarts {
     let size = 0;
     for (const starts of this.#services.values()) size += starts.size;
     if (size > SERIES_MAX) this.#services.clear();
-  }
-}
-
-class KeyedTimes {
-  readonly #keys: bigint[] = [];
-  #times: SeriesTimes | null = null;
-
-  get size(): number {
-    return this.#keys.length;
-  }
-
-  get(key: bigint): number {
-    return this.#times?.get(key) ?? Number.NaN;
-  }
-
-  set(key: bigint, at: number): void {
-    this.#times ??= new SeriesTimes();
-    if (Number.isNaN(this.#times.get(key))) this.#keys.push(key);
-    this.#times.set(key, at);
-  }
-
-  addAll(others: KeyedTimes): void {
-    for (const key of others.#keys) this.set(key, others.get(key));
   }
 }

@@ -7,6 +7,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
+import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { planParameters, rolledUpValues } from '#storage/clickhouse/rollup_query.ts';
 
 /** What is aggregated. */
@@ -156,8 +157,8 @@ export function selectorParameters(serviceId: Id<'service'>, selector: MetricSel
 
 const BUCKET = 'intDiv(toUnixTimestamp64Milli(ts), {step:Int64}) * {step:Int64} AS bucket';
 
-/** A counter's first sample in reach grows by nothing, unless it is known when it began at zero; a value below the one before it is a reset to zero. */
-const GROWTH = 'multiIf(previous IS NULL, 0, value < previous, value, value - previous)';
+/** A counter's first sample in reach grows by nothing, unless it is known when it began at zero. */
+const GROWTH = `if(previous IS NULL, 0, ${growthOver('value', 'assumeNotNull(previous)')})`;
 
 /** Where samples come from, and the columns that are kept apart: none, or the part that each series belongs to. */
 interface Source {

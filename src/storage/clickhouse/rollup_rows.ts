@@ -1,3 +1,4 @@
+import { SMALL_FALL_PARTS } from '#core/metrics/counter_growth.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
@@ -11,9 +12,10 @@ export const MARK = '2';
 const COUNTING = `arraySort(groupArrayIf((ts, value, kind), ${IS_COUNTING}))`;
 const NEWEST = `kind != ${START}`;
 
-/** What a later value of a counter grew by over an earlier one: below it, the counter began again at 0. */
+/** What a later value of a counter grew by over an earlier one, as `growthBetween` says it. */
 export function growthOver(later: string, earlier: string): string {
-  return `if(${later} < ${earlier}, ${later}, ${later} - ${earlier})`;
+  const isReset = `${later} < ${earlier} AND (${earlier} - ${later}) * ${SMALL_FALL_PARTS} >= ${earlier}`;
+  return `if(${isReset}, ${later}, ${later} - ${earlier})`;
 }
 
 /**
@@ -34,7 +36,7 @@ export const OF_POINTS = {
   opening: `(${COUNTING}[1]).2`,
   opening_is: `multiIf(countIf(${IS_COUNTING}) = 0, ${NONE}, (${COUNTING}[1]).3 = ${COUNTER}, ${SAMPLE}, ${MARK})`,
   closing: `(${COUNTING}[-1]).2`,
-  grown: `arraySum((rise, total, what) -> if(what = ${COUNTER}, if(rise < 0, total, rise), 0),
+  grown: `arraySum((rise, total, what) -> if(what = ${COUNTER}, if(rise < 0 AND -rise * ${SMALL_FALL_PARTS} >= total - rise, total, rise), 0),
       arrayDifference(${COUNTING}.2), ${COUNTING}.2, ${COUNTING}.3)`,
 } as const;
 

@@ -5,6 +5,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
+import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 
 /** The windows of a rule that end at each full minute from `firstMs` to `lastMs`. */
@@ -103,7 +104,8 @@ function growthOf(samples: string, apart: '' | 'bucket, '): string {
       SELECT ${apart}${SLOT}, kind, value, toUnixTimestamp64Milli(ts) AS at,
         lagInFrame(toNullable(value)) OVER before_it AS previous,
         lagInFrame(toNullable(toUnixTimestamp64Milli(ts))) OVER before_it AS previous_at,
-        multiIf(kind != ${COUNTER}, value, previous IS NULL, 0, value < previous, value, value - previous) AS added,
+        multiIf(kind != ${COUNTER}, value, previous IS NULL, 0,
+          ${growthOver('value', 'assumeNotNull(previous)')}) AS added,
         if(kind = ${COUNTER} AND previous IS NOT NULL,
           least(at, assumeNotNull(previous_at) + ${COUNTER_LOOKBACK_MS}), at) AS counts_until
       FROM ${samples}

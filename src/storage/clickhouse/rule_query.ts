@@ -3,6 +3,7 @@ import { anchoredPattern } from '#core/metrics/selector.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';
+import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { COUNTER, IS_COUNTING, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
 interface BoundQuery {
@@ -127,7 +128,7 @@ const PASSES: Readonly<Record<Shape, string>> = {
       SELECT service_id, metric, series, ${COUNTED_APART},
         arraySort(groupArray((toUnixTimestamp64Milli(ts), value, kind))) AS samples, samples.1 AS ats,
         samples.2 AS totals, samples.3 AS kinds,
-        arrayMap((now, before) -> if(now < before, now, now - before), totals, ${before('totals')}) AS growths,
+        arrayMap((now, before) -> ${growthOver('now', 'before')}, totals, ${before('totals')}) AS growths,
         arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
       FROM ${samplesSince(OLDEST)} WHERE ${IS_COUNTING} GROUP BY service_id, metric, series)
     ARRAY JOIN ats AS at, growths AS grown, untils AS until, kinds AS one_kind

@@ -219,7 +219,17 @@ describe('an address', () => {
   });
 
   test('answers other methods with 405 and the one that is meant', async () => {
-    const answer = await w.app.inject({ method: 'GET', url: METRICS });
-    expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'POST, OPTIONS' } });
+    const answer = await w.app.inject({ method: 'PUT', url: METRICS });
+    expect(answer).toMatchObject({ statusCode: 405, headers: { allow: 'GET, POST, OPTIONS' } });
   });
+
+  test.each(['metrics', 'otlp/v1/metrics', 'prometheus/write'])(
+    'says with GET whether a key is good: %s',
+    async (path) => {
+      const ask = (key: string) =>
+        w.app.inject({ method: 'GET', url: `/api/ingest/${path}`, headers: { authorization: `Bearer ${key}` } });
+      expect((await ask(service.ingestionKey)).statusCode).toBe(200);
+      expect((await ask('nope')).statusCode).toBe(401);
+    },
+  );
 });

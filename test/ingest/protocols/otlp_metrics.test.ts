@@ -160,7 +160,7 @@ describe('kinds', () => {
   test.each([
     ['counts and bounds that do not match', [1, 2], [1, 2]],
     ['bounds that do not rise', [1, 2, 3], [5, 5]],
-    ['bounds that are infinite', [1, 2], [Infinity]],
+    ['bounds of which one is infinite', [1, 2, 3], [-Infinity, 2]],
   ])('a histogram with %s is refused as a whole', (_, counts, bounds) => {
     const dataPoint = {
       timeUnixNano: String(TIME),
@@ -181,6 +181,20 @@ describe('kinds', () => {
     expect(decoded.points.length).toBe(0);
     expect(decoded.rejected.reasons).toEqual([
       { message: 'buckets that do not match their bounds', count: 1, places: ['h'] },
+    ]);
+  });
+
+  test.each([
+    ['with a bucket above it', [5, 2, 3, 0], ['5', '7', '10']],
+    ['without one', [5, 2, 3], ['5', '7', '10']],
+    ['with observations above it', [5, 2, 3, 4], ['5', '7', '14']],
+  ])('the bound +Inf of the last bucket may be sent, %s', (_, bucketCounts, expected) => {
+    const dataPoint = { timeUnixNano: String(TIME), count: 10, explicitBounds: [1, 2, 'Infinity'], bucketCounts };
+    const histogram = { aggregationTemporality: 2, dataPoints: [dataPoint] };
+    const decoded = decodeJson({ resourceMetrics: [{ scopeMetrics: [{ metrics: [{ name: 'h', histogram }] }] }] });
+    expect(shortOf(decoded)).toEqual([
+      ...['1', '2', '+Inf'].map((le, place) => `h_bucket{le=${le}} ${expected[place]} counter`),
+      'h_count 10 counter',
     ]);
   });
 

@@ -156,10 +156,50 @@ test('a gauge that nobody changes is remembered for a while, and not for ever', 
   const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }));
   expect(lines.add(readLine('g:5|g')!)).toBe(true);
   expect(finish(lines.flush(0))).toHaveLength(1);
-  for (let flushes = 1; flushes <= 59; flushes += 1) expect(finish(lines.flush(0))).toEqual([]);
+  for (let flushes = 1; flushes <= 8_639; flushes += 1) expect(finish(lines.flush(0))).toEqual([]);
   expect(lines.size).toBe(1);
   finish(lines.flush(0));
   expect(lines.size).toBe(0);
+});
+
+test('gauges that were idle for long make room for others', () => {
+  const lines = new LineAggregator(new AggregationBudget({ seriesMax: 1, bytesMax: 10_000 }));
+  expect(lines.add(readLine('old:5|g')!)).toBe(true);
+  for (let flushes = 0; flushes <= 60; flushes += 1) {
+    expect(lines.add(readLine('new:1|g')!)).toBe(false);
+    finish(lines.flush(0));
+  }
+  expect(lines.add(readLine('new:1|g')!)).toBe(true);
+});
+
+test('a gauge with a sign is changed, or set where DogStatsD is meant', () => {
+  const last = (signed: 'change' | 'set') => {
+    const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }), signed);
+    for (const text of ['x:-5|g', 'x:-5|g', 'x:-5|g']) lines.add(readLine(text)!);
+    return finish(lines.flush(0)).map(({ value }) => value);
+  };
+  expect(last('change')).toEqual([-15]);
+  expect(last('set')).toEqual([-5]);
+});
+
+test('a time that a line bears is the time of its value (DogStatsD protocol 1.3)', () => {
+  const lines = new LineAggregator(new AggregationBudget({ seriesMax: 9, bytesMax: 10_000 }));
+  const flushed = (...texts: string[]) => {
+    for (const text of texts) expect(lines.add(readLine(text)!)).toBe(true);
+    return finish(lines.flush(9_000_000));
+  };
+  const first = flushed('views:15|c|#a:b|T1000', 'views:2|c|#a:b|T1000', 'views:1|c', 'temp:21|g|T1000', 'wait:3|ms');
+  const second = flushed('views:3|c|#a:b|T1000');
+  const counts = [...first, ...second].filter(({ name, tags }) => name === 'views' && tags.length > 0);
+  expect(counts.map(({ value, at }) => [value, Math.floor(at / 1000)])).toEqual([
+    [17, 1000],
+    [3, 1000],
+  ]);
+  // Deltas of one time would replace each other.
+  expect(counts[0]?.at).not.toBe(counts[1]?.at);
+  expect(first.find(({ name }) => name === 'temp')).toMatchObject({ value: 21, at: 1_000_000 });
+  expect(first.find(({ name, tags }) => name === 'views' && tags.length === 0)?.at).toBe(9_000_000);
+  expect(readLine('views:1|c|Tsoon')).toBeNull();
 });
 
 test('a key that was good and is no more is dropped with what came by it', async () => {

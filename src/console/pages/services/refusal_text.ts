@@ -13,6 +13,7 @@ const ITEM_REASONS: Partial<Record<Refusal['reason'], string>> = {
   too_many_labels: 'more than 64 labels',
   bad_histogram: 'the histogram or summary cannot be read',
   too_many_points: 'more than 100,000 in one request',
+  no_metric: 'events and checks of DogStatsD are not kept',
   faulty: 'invalid (the sender got an error)',
   too_large: 'larger than 1 MiB',
 };

@@ -1,7 +1,7 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
 import { SharedSeriesFinder } from '#ingest/admission/shared_series.ts';
-import { RANGE_LABEL, type RangeCount, toRanges } from '#core/metrics/exponential_buckets.ts';
+import { type GridHistogram, RANGE_LABEL, toGrid } from '#core/metrics/exponential_buckets.ts';
 import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
@@ -91,6 +91,7 @@ export class MetricMapper {
       counts.length = 0;
       for (let i = 0; i <= bounds.length; i += 1) counts.push(0);
     }
+    dropInfiniteBound(bounds, counts);
     const points = counts.length + TOTALS;
     if (!isSound(bounds, counts)) this.#refuse('buckets that do not match their bounds', point);
     else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, point, points);
@@ -121,26 +122,26 @@ export class MetricMapper {
     const kind = this.#kindOf(point, temporality);
     if (kind === null) return;
     this.#tell(METRIC_TYPE.histogram);
-    const ranges = toRanges(point);
-    const points = (ranges?.length ?? 0) + TOTALS;
-    if (ranges === null) this.#refuse('an exponential histogram with a scale or buckets out of range', point);
+    const grid = toGrid(point);
+    const points = (grid?.buckets.length ?? 0) + TOTALS;
+    if (grid === null) this.#refuse('an exponential histogram with a scale or buckets out of range', point);
     else if (!this.#admission.hasCapacityFor(points)) this.#refuse(this.#admission.fullMessage, point, points);
     else {
       const counted = this.#totals(point, kind);
-      if (!point.hasNoValue && counted !== null) this.#ranges(point, ranges, counted, kind);
+      if (!point.hasNoValue && counted !== null) this.#ranges(point, grid, counted, kind);
       if (counted !== null) this.#exemplars(point);
     }
   }
 
-  #ranges(point: OtlpPoint, ranges: readonly RangeCount[], counted: number, kind: PointKind): void {
+  #ranges(point: OtlpPoint, grid: GridHistogram, counted: number, kind: PointKind): void {
     const at = this.#timeOf(point);
     const startAt = startOf(point);
-    const lastAt = kind === 'counter' ? this.#admission.noteHistogram(counted, at) : Number.NaN;
-    for (const { range, count } of ranges) {
+    const bases = kind === 'counter' ? this.#admission.noteHistogram(counted, startAt, at, grid) : null;
+    for (const [place, { range, count: value }] of grid.buckets.entries()) {
       const series = this.#seriesOf('_bucket', point, this.labels.of(RANGE_LABEL, range));
       if (series === null) continue;
-      if (kind === 'counter') this.#admission.addBucket(series, startAt, lastAt, at, count, this.#place);
-      else this.#admission.add(series, at, count, kind, this.#place);
+      if (bases === null) this.#admission.add(series, at, value, kind, this.#place);
+      else this.#admission.addBucket(series, { startAt, at, value }, bases, place, this.#place);
     }
   }
 
@@ -253,6 +254,14 @@ function startOf({ startTimeUnixNano }: OtlpPoint): number {
 
 function toMilliseconds(nanoseconds: number): number {
   return Math.round(nanoseconds / 1_000_000);
+}
+
+/** Some senders tell the bound +Inf of the last bucket, and some of these a further bucket above it. */
+function dropInfiniteBound(bounds: number[], counts: number[]): void {
+  if (bounds.at(-1) !== Infinity) return;
+  const above = counts.length > bounds.length ? (counts.pop() ?? 0) : 0;
+  bounds.pop();
+  if (counts.length > 0) counts.push((counts.pop() ?? 0) + above);
 }
 
 function isSound(bounds: readonly number[], counts: readonly number[]): boolean {

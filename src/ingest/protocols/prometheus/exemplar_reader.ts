@@ -3,9 +3,16 @@ import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** Names of labels that clients use. */
-export const isTraceLabel = (name: string | null | undefined): boolean => name === 'trace_id' || name === 'traceID';
-export const isSpanLabel = (name: string | null | undefined): boolean => name === 'span_id' || name === 'spanID';
+/** Names of labels that clients use: `trace_id`, `traceID`, `traceId` of prom-client, `trace.id`. */
+export const isTraceLabel = (name: string | null | undefined): boolean => isNamed(name, 'traceid');
+export const isSpanLabel = (name: string | null | undefined): boolean => isNamed(name, 'spanid');
+
+const NAME_LENGTH_MAX = 'trace_id'.length;
+
+function isNamed(name: string | null | undefined, meant: string): boolean {
+  if (name === null || name === undefined || name.length > NAME_LENGTH_MAX) return false;
+  return name.replace(/[._-]/, '').toLowerCase() === meant;
+}
 
 /** Longer ones are neither a trace's nor a span's. */
 const TEXT_BYTES_MAX = 64;

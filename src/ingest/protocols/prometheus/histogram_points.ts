@@ -1,4 +1,4 @@
-import { RANGE_LABEL, type RangeCount } from '#core/metrics/exponential_buckets.ts';
+import { type GridHistogram, RANGE_LABEL, type RangeCount } from '#core/metrics/exponential_buckets.ts';
 import { type Label, NAME_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
@@ -6,6 +6,12 @@ import type { NativeHistogramReader } from '#ingest/protocols/prometheus/native_
 
 /** Points of the count, the sum and each bucket. */
 const TOTALS = 2;
+
+interface Buckets {
+  readonly ranges: readonly RangeCount[];
+  readonly grid: GridHistogram | null;
+}
+const NO_BUCKETS: Buckets = { ranges: [], grid: null };
 
 /** Turns native histograms into the points of `_count`, `_sum` and `_bucket`, as those of OpenTelemetry are. */
 export class HistogramPoints {
@@ -32,11 +38,12 @@ export class HistogramPoints {
       admission.refuse(late, place);
       return false;
     }
-    const ranges = histogram.isStale ? [] : histogram.ranges();
-    if (ranges === null) {
+    const buckets = histogram.isStale ? NO_BUCKETS : histogram.ranges();
+    if (buckets === null) {
       admission.refuse('a native histogram with a schema, spans or buckets out of range', place);
       return false;
     }
+    const { ranges } = buckets;
     if (!admission.hasCapacityFor(ranges.length + TOTALS)) {
       admission.refuse(admission.fullMessage, place, ranges.length + TOTALS);
       return false;
@@ -56,24 +63,24 @@ export class HistogramPoints {
       else if (isStale) admission.add(series, at, 0, 'stale', place);
       else admission.addSince(series, startAt, at, value, isGauge ? 'gauge' : 'counter', place);
     }
-    this.#addRanges(name, labels, ranges, histogram, { counted, startAt, place });
+    this.#addRanges(name, labels, buckets, histogram, { counted, startAt, place });
     return true;
   }
 
   #addRanges(
     name: string,
     labels: readonly Label[],
-    ranges: readonly RangeCount[],
+    { ranges, grid }: Buckets,
     { at, isGauge }: NativeHistogramReader,
     { counted, startAt, place }: { readonly counted: number; readonly startAt: number; readonly place: () => string },
   ): void {
     const admission = this.#admission;
-    const lastAt = isGauge ? Number.NaN : admission.noteHistogram(counted, at);
-    for (const { range, count } of ranges) {
+    const bases = isGauge ? null : admission.noteHistogram(counted, startAt, at, grid);
+    for (const [bucket, { range, count: value }] of ranges.entries()) {
       const series = this.#series(`${name}_bucket`, labels, this.#cache.of(RANGE_LABEL, range));
       if (typeof series === 'string') admission.refuse(series, place);
-      else if (isGauge) admission.add(series, at, count, 'gauge', place);
-      else admission.addBucket(series, startAt, lastAt, at, count, place);
+      else if (bases === null) admission.add(series, at, value, 'gauge', place);
+      else admission.addBucket(series, { startAt, at, value }, bases, bucket, place);
     }
   }
 

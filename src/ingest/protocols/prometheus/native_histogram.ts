@@ -1,4 +1,10 @@
-import { type BucketSide, type RangeCount, rangeOf, toRanges } from '#core/metrics/exponential_buckets.ts';
+import {
+  type BucketSide,
+  type GridHistogram,
+  type RangeCount,
+  rangeOf,
+  toGrid,
+} from '#core/metrics/exponential_buckets.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 /** The bits of the NaN that Prometheus writes as the sum when a series has ended. */
@@ -43,6 +49,8 @@ export class NativeHistogramReader {
   count = 0;
   sum = 0;
   at = 0;
+  /** When it began to count; 0 if that was not sent. */
+  startAt = 0;
   isStale = false;
   isGauge = false;
   readonly #reader: WireReader;
@@ -68,24 +76,29 @@ export class NativeHistogramReader {
     }
   }
 
-  /** What its buckets hold; null if they are out of range. */
-  ranges(): RangeCount[] | null {
+  /** What its buckets hold, with the grid of exponential ones; null if they are out of range. */
+  ranges(): { readonly ranges: readonly RangeCount[]; readonly grid: GridHistogram | null } | null {
     const [positive, negative] = [this.#positive.read(), this.#negative.read()];
     if (positive === null || negative === null) return null;
-    if (this.#schema === CUSTOM_BOUNDS) return this.#customRanges(positive.counts, positive.indexes);
+    if (this.#schema === CUSTOM_BOUNDS) {
+      const ranges = this.#customRanges(positive.counts, positive.indexes);
+      return ranges === null ? null : { ranges, grid: null };
+    }
     // Prometheus numbers a bucket by its upper bound.
     const side = ({ counts, indexes }: NonNullable<typeof positive>): BucketSide => ({ offset: -1, counts, indexes });
-    return toRanges({
+    const grid = toGrid({
       scale: this.#schema,
       zeroCount: this.#zeroCount,
       zeroThreshold: this.#zeroThreshold,
       positive: side(positive),
       negative: side(negative),
     });
+    return grid === null ? null : { ranges: grid.buckets, grid };
   }
 
   #customRanges(counts: readonly number[], indexes: readonly number[]): RangeCount[] | null {
-    const bounds = this.#bounds;
+    // Some senders tell the bound of the last bucket, too.
+    const bounds = this.#bounds.at(-1) === Infinity ? this.#bounds.slice(0, -1) : this.#bounds;
     const isRising = bounds.every(
       (bound, i) => Number.isFinite(bound) && (i === 0 || bound > (bounds[i - 1] ?? bound)),
     );
@@ -102,6 +115,7 @@ export class NativeHistogramReader {
     this.count = 0;
     this.sum = 0;
     this.at = 0;
+    this.startAt = 0;
     this.isStale = false;
     this.isGauge = false;
     this.#positive.clear();
@@ -120,6 +134,7 @@ export class NativeHistogramReader {
     else if (field === 6) this.#zeroCount = reader.varint(end);
     else if (field === 14) this.isGauge = reader.varint(end) === GAUGE_HINT;
     else if (field === 15) this.at = reader.int64(end);
+    else if (field === 17) this.startAt = reader.int64(end);
     else reader.skip(end);
   }
 

@@ -270,7 +270,13 @@ export class WriteV2Decoder {
         continue;
       }
       this.#histogram.read(reader.message(end));
-      const isTaken = this.#histogramPoints.add(name, this.#labels, this.#histogram, createdAt, this.#place);
+      const isTaken = this.#histogramPoints.add(
+        name,
+        this.#labels,
+        this.#histogram,
+        this.#histogram.startAt || createdAt,
+        this.#place,
+      );
       if (isTaken) this.written.histograms += 1;
     }
   }
@@ -278,7 +284,12 @@ export class WriteV2Decoder {
   #readExemplars(end: number, name: string): void {
     const reader = this.#reader;
     while (reader.nextField(end)) {
-      if (!reader.is(4, WIRE.bytes) || !this.#admission.exemplars.mayRead()) {
+      if (!reader.is(4, WIRE.bytes)) {
+        reader.skip(end);
+        continue;
+      }
+      if (!this.#admission.exemplars.mayRead()) {
+        this.written.exemplars += 1;
         reader.skip(end);
         continue;
       }
@@ -286,7 +297,10 @@ export class WriteV2Decoder {
     }
   }
 
-  /** Whether it was one that is kept: what is none does no harm to the points beside it. */
+  /**
+   * Whether it is one, kept or left out on purpose: senders compare how many were written with what they sent. What is
+   * none does no harm to the points beside it.
+   */
   #readExemplar(end: number, name: string): boolean {
     const reader = this.#reader;
     const sent = { at: Number.NaN, value: 0, traceId: '', spanId: '' };
@@ -303,7 +317,8 @@ export class WriteV2Decoder {
     } finally {
       reader.pos = end;
     }
-    return this.#admission.exemplars.add(name, this.#labels, sent);
+    this.#admission.exemplars.add(name, this.#labels, sent);
+    return true;
   }
 
   #readExemplarLabels(end: number, into: { traceId: string; spanId: string }): void {

@@ -5,6 +5,8 @@ export interface Line {
   readonly type: 'c' | 'g' | 's' | 't';
   readonly isMilliseconds: boolean;
   readonly rate: number;
+  /** The time that a counter or gauge bears (DogStatsD protocol 1.3), in epoch milliseconds; null without one. */
+  readonly at: number | null;
   readonly tags: readonly (readonly [name: string, value: string])[];
   /** Of its text. */
   readonly length: number;
@@ -35,18 +37,25 @@ export function readLine(text: string): Line | null {
   const values = kind === 's' ? [head.slice(colon + 1)] : head.slice(colon + 1).split(':');
   if (values.some((value) => value === '' || (kind !== 's' && !Number.isFinite(Number(value))))) return null;
   let rate = 1;
+  let at: number | null = null;
   const tags: [string, string][] = [];
   for (const part of parts) {
     if (part.startsWith('@')) rate = Number(part.slice(1));
+    if (part.startsWith('T') && (kind === 'c' || kind === 'g')) at = readTime(part.slice(1));
     if (!part.startsWith('#')) continue;
     for (const tag of part.slice(1).split(',')) {
-      const at = tag.indexOf(':');
-      const [name, value] = at === -1 ? [tag, 'true'] : [tag.slice(0, at), tag.slice(at + 1)];
+      const colonAt = tag.indexOf(':');
+      const [name, value] = colonAt === -1 ? [tag, 'true'] : [tag.slice(0, colonAt), tag.slice(colonAt + 1)];
       if (name !== KEY_TAG && name !== '') tags.push([name, value]);
     }
   }
-  if (!(rate > 0 && rate <= 1)) return null;
+  if (!(rate > 0 && rate <= 1) || Number.isNaN(at)) return null;
   tags.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
   const name = head.slice(0, colon);
-  return { name, values, type: kind, isMilliseconds: type === 'ms', rate, tags, length: text.length };
+  return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags, length: text.length };
+}
+
+/** Whole seconds to milliseconds; NaN for what is no time. */
+function readTime(text: string): number {
+  return /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Number.NaN;
 }

@@ -4,8 +4,12 @@ import type { PointKind } from '#core/metrics/point.ts';
 import type { Steps } from '#kernel/steps.ts';
 import type { Line } from '#ingest/protocols/statsd/line.ts';
 
-/** A gauge that is changed by `+1` is remembered for so many flushes without one. */
-const GAUGE_FLUSHES_MAX = 60;
+/** A gauge that is changed by `+1` is remembered for so many flushes without one: a day. */
+const GAUGE_FLUSHES_MAX = 8_640;
+/** One that was idle for so many flushes makes room for others. */
+const GAUGE_FLUSHES_KEPT = 60;
+/** Counts of one past time come with many flushes; each has a millisecond of its own within the second. */
+const MS_OF_SECOND = 1_000;
 const STEPS_OF_GRID = 8;
 /** About what a series, a member of a set and a bucket of a timer take in memory, besides their text. */
 const SERIES_BYTES = 400;
@@ -44,7 +48,7 @@ interface Timer {
 }
 
 interface Gathered {
-  readonly line: Pick<Line, 'name' | 'type' | 'tags' | 'isMilliseconds'>;
+  readonly line: Pick<Line, 'name' | 'type' | 'tags' | 'isMilliseconds' | 'at'>;
   value: number;
   readonly members: Set<string>;
   readonly timer: Timer | null;
@@ -64,6 +68,9 @@ export interface ReadyPoint {
   readonly told: { readonly family: string; readonly type: number; readonly unit: string };
 }
 
+/** What `+2` and `-5` mean for a gauge: a change of it, as in etsy's StatsD, or its value, as in DogStatsD. */
+export type SignedGauges = 'change' | 'set';
+
 /** What came with one key since the last flush. */
 export class LineAggregator {
   readonly #gauges = new Map<string, Gathered>();
@@ -73,9 +80,12 @@ export class LineAggregator {
   /** About how much memory they take. */
   #gaugeBytes = 0;
   #otherBytes = 0;
+  #flushes = Math.floor(Math.random() * MS_OF_SECOND);
+  readonly #signedGauges: SignedGauges;
 
-  constructor(budget: AggregationBudget) {
+  constructor(budget: AggregationBudget, signedGauges: SignedGauges = 'change') {
     this.#budget = budget;
+    this.#signedGauges = signedGauges;
   }
 
   get size(): number {
@@ -97,19 +107,21 @@ export class LineAggregator {
 
   /** False where there is no room for its series, or for all that it says of it. */
   add(line: Line): boolean {
-    const { name, type, tags, isMilliseconds, values, rate, length } = line;
-    const key = `${type} ${name} ${JSON.stringify(tags)}`;
-    const series = type === 'g' ? this.#gauges : this.#others;
+    const { name, type, tags, isMilliseconds, values, rate, at, length } = line;
+    const key = `${type} ${at ?? ''} ${name} ${JSON.stringify(tags)}`;
+    const isRemembered = type === 'g' && at === null;
+    const series = isRemembered ? this.#gauges : this.#others;
     let found = series.get(key);
     if (found === undefined) {
       // Its text is held as the key and in parts.
       const bytes = SERIES_BYTES + 3 * length;
+      if (!this.#budget.hasRoomFor(1, bytes)) this.#forgetIdleGauges();
       if (!this.#budget.hasRoomFor(1, bytes)) return false;
       const timer = type === 't' ? newTimer() : null;
-      found = { line: { name, type, tags, isMilliseconds }, value: 0, members: new Set(), timer, bytes, idle: 0 };
+      found = { line: { name, type, tags, isMilliseconds, at }, value: 0, members: new Set(), timer, bytes, idle: 0 };
       series.set(key, found);
       this.#budget.take(1, bytes);
-      if (type === 'g') this.#gaugeBytes += bytes;
+      if (isRemembered) this.#gaugeBytes += bytes;
       else this.#otherBytes += bytes;
     }
     found.idle = 0;
@@ -119,7 +131,7 @@ export class LineAggregator {
         if (!this.#hold(MEMBER_BYTES + length)) return false;
         found.members.add(text);
       } else if (type === 'c') found.value += Number(text) / rate;
-      else if (type === 'g') found.value = /^[+-]/.test(text) ? found.value + Number(text) : Number(text);
+      else if (type === 'g') found.value = this.#isChange(line, text) ? found.value + Number(text) : Number(text);
       else if (found.timer !== null && !this.#addTo(found.timer, Number(text), 1 / rate)) return false;
     }
     return true;
@@ -133,8 +145,9 @@ export class LineAggregator {
     this.#otherBytes = 0;
     const points: ReadyPoint[] = [];
     let read = 0;
+    this.#flushes = (this.#flushes + 1) % MS_OF_SECOND;
     for (const found of others.values()) {
-      for (const point of pointsOf(found, at)) points.push(point);
+      for (const point of pointsOf(found, this.#timeOf(found, at))) points.push(point);
       if ((read += 1) % PAUSE_AFTER === 0) yield;
     }
     for (const [key, found] of this.#gauges) {
@@ -144,6 +157,20 @@ export class LineAggregator {
       if ((read += 1) % PAUSE_AFTER === 0) yield;
     }
     return points;
+  }
+
+  /** Deltas of one time would replace each other, so each flush has a millisecond of its own. */
+  #timeOf({ line: { type, at } }: Gathered, flushedAt: number): number {
+    if (at === null) return flushedAt;
+    return type === 'c' ? at + this.#flushes : at;
+  }
+
+  #isChange({ at }: Line, text: string): boolean {
+    return this.#signedGauges === 'change' && at === null && /^[+-]/.test(text);
+  }
+
+  #forgetIdleGauges(): void {
+    for (const [key, { idle, bytes }] of this.#gauges) if (idle > GAUGE_FLUSHES_KEPT) this.#removeGauge(key, bytes);
   }
 
   #removeGauge(key: string, bytes: number): void {

@@ -88,6 +88,7 @@ export const ITEM_REFUSALS = [
   'too_many_labels',
   'bad_histogram',
   'too_many_points',
+  'no_metric',
   'faulty',
   'too_large',
 ] as const;

@@ -1,0 +1,133 @@
+import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { baseOf, type CounterWriter } from '#core/metrics/counter_writers.ts';
+import type { GridHistogram } from '#core/metrics/exponential_buckets.ts';
+import { bucketsBefore } from '#core/metrics/histogram_layout.ts';
+import type { PointBatch } from '#ingest/admission/point_batch.ts';
+import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
+import { earlierOf, SeriesStarts } from '#ingest/series/series_starts.ts';
+
+/** What precedes the buckets of an export of a histogram. */
+export interface BucketBases {
+  /** When the same process sent the histogram before; NaN if that is unknown. */
+  readonly lastAt: number;
+  /** What each bucket held before; null where the samples before it say so, and `later` where all is as it is now. */
+  readonly counts: readonly number[] | null;
+}
+
+/**
+ * Adds the points of kind `start` to a request: since when its counters count, and what precedes samples of which the
+ * sample before is of another process or of another layout of buckets.
+ */
+export class CounterStarts {
+  /** Samples of series that two processes are known to write at the same time. */
+  overlaps = 0;
+  readonly #batch: PointBatch;
+  readonly #known: SeriesStarts;
+  readonly #oldest: number;
+  /** What this request says. */
+  readonly #own = new SeriesStarts();
+
+  constructor(batch: PointBatch, known: SeriesStarts, oldest: number) {
+    this.#batch = batch;
+    this.#known = known;
+    this.#oldest = oldest;
+  }
+
+  /** To be called once the request is stored. */
+  remember(): void {
+    this.#known.addAll(this.#own);
+  }
+
+  /** Notes a sample of a counter that was added, and adds what precedes it. */
+  note(seriesIndex: number, sample: CounterWriter): void {
+    const key = this.#keyOf(seriesIndex);
+    const current = this.#currentOf(key);
+    const others = this.#own.others(key) ?? this.#known.others(key) ?? [];
+    const earlier = others.length === 0 ? null : earlierOf(others, sample.startAt);
+    const base = baseOf(sample, current, earlier);
+    if (base.kind === 'start') this.#add(seriesIndex, sample.startAt, 0, sample.at);
+    else if (base.kind === 'value') {
+      this.#add(seriesIndex, sample.at - 1, base.value, sample.at);
+      if (base.isOverlap) this.overlaps += 1;
+    }
+    if (current !== null && sample.at <= current.at) return;
+    if (current !== null && (base.kind !== 'none' || earlier !== null)) {
+      this.#own.setOthers(key, [...others.filter((writer) => writer !== earlier), current]);
+    }
+    this.#own.set(key, sample);
+  }
+
+  /**
+   * Notes that a histogram was sent whose count is this series, and returns what precedes its buckets. `grid` is null
+   * where its buckets are of no grid. To be called once for each of its points.
+   */
+  noteHistogram(countIndex: number, startAt: number, at: number, grid: GridHistogram | null): BucketBases {
+    const key = this.#keyOf(countIndex);
+    const exports = this.#own.histograms.of(key) ?? this.#known.histograms.of(key) ?? [];
+    const sent: HistogramExport = { startAt, at, grid };
+    const newest = exports.at(-1);
+    const before = exports.find((known) => isSameWriter(known, sent));
+    const isNewer = newest === undefined || at > newest.at;
+    if (isNewer) this.#own.histograms.set(key, withExport(exports, sent));
+    const lastAt = before?.at ?? Number.NaN;
+    if (!isNewer || newest === undefined || grid === null) return { lastAt, counts: null };
+    if (before === undefined) return { lastAt, counts: countsOfNewWriter(sent, newest, grid) };
+    if (before.grid === null) return { lastAt, counts: null };
+    const merged = bucketsBefore(before.grid, grid);
+    if (before === newest) return { lastAt, counts: merged };
+    return { lastAt, counts: merged ?? sameLayoutCounts(before.grid, grid) };
+  }
+
+  /**
+   * Notes a bucket of a histogram that sends only the buckets that hold anything. One that was not there the time before
+   * held nothing then.
+   */
+  noteBucket(seriesIndex: number, sample: CounterWriter, { lastAt, counts }: BucketBases, place: number): void {
+    const key = this.#keyOf(seriesIndex);
+    const { startAt, at } = sample;
+    const base = counts?.[place];
+    if (base !== undefined) {
+      this.#add(seriesIndex, at - 1, base, at);
+      this.#own.set(key, { ...sample, startAt: Number.isNaN(startAt) ? at : startAt });
+      return;
+    }
+    const known = this.#currentOf(key)?.startAt ?? Number.NaN;
+    if (Number.isNaN(startAt)) {
+      if (!Number.isNaN(known)) return;
+      this.#own.set(key, { ...sample, startAt: Number.isNaN(lastAt) ? at : lastAt });
+      if (!Number.isNaN(lastAt)) this.#add(seriesIndex, lastAt, 0, at);
+      return;
+    }
+    if (known >= startAt) return;
+    this.#own.set(key, sample);
+    this.#add(seriesIndex, lastAt > startAt ? lastAt : startAt, 0, at);
+  }
+
+  /** A start at the time of the sample itself stands for an unknown one. */
+  #add(seriesIndex: number, startAt: number, value: number, at: number): void {
+    if (startAt < at && startAt >= this.#oldest) this.#batch.add(seriesIndex, startAt, value, 'start');
+  }
+
+  #keyOf(seriesIndex: number): bigint {
+    return this.#batch.series[seriesIndex]?.key ?? 0n;
+  }
+
+  #currentOf(key: bigint): CounterWriter | null {
+    return this.#own.current(key) ?? this.#known.current(key);
+  }
+}
+
+/** What the buckets held before the first export of a process beside another one, as `baseOf` has it for counters. */
+function countsOfNewWriter(
+  { startAt, at }: HistogramExport,
+  newest: HistogramExport,
+  { buckets }: GridHistogram,
+): readonly number[] | null {
+  if (!(startAt < newest.at)) return null;
+  return buckets.map(({ count }) => (startAt >= at - COUNTER_LOOKBACK_MS ? 0 : count));
+}
+
+function sameLayoutCounts(before: GridHistogram, now: GridHistogram): readonly number[] {
+  const counts = new Map(before.buckets.map(({ range, count }) => [range, count]));
+  return now.buckets.map(({ range }) => counts.get(range) ?? 0);
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'vitest';
+
+import { finish } from '#kernel/steps.ts';
+import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
+import { freshLimits, NOW, NOW_MS, pointsOf } from '#test/ingest/metric_bytes.ts';
+import { growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
+
+const SECOND = 1000;
+const ns = (ms: number) => `${ms}000000`;
+
+/** Sends exports one after the other, and returns what each series grew by. */
+function sender() {
+  const limits = freshLimits();
+  const series = new Map<string, Sample[]>();
+  let overlapping = 0;
+  const send = (metric: object, isSentAgain = false): void => {
+    const body = Buffer.from(JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics: [metric] }] }] }));
+    for (let times = isSentAgain ? 2 : 1; times > 0; times -= 1) {
+      const decoded = finish(decodeOtlpMetrics(body, 'application/json', NOW, limits));
+      overlapping += decoded.overlapping.count;
+      for (const { name, labels, at, value, kind } of pointsOf(decoded)) {
+        const key = `${name} ${JSON.stringify(labels)}`;
+        series.set(key, [...(series.get(key) ?? []), { at, value, kind }]);
+      }
+      decoded.remember();
+    }
+  };
+  return {
+    sum: (startAt: number, at: number, value: number, isSentAgain = false) => {
+      const point = { startTimeUnixNano: ns(startAt), timeUnixNano: ns(at), asInt: String(value) };
+      send({ name: 'jobs', sum: { aggregationTemporality: 2, isMonotonic: true, dataPoints: [point] } }, isSentAgain);
+    },
+    histogram: (startAt: number, at: number, rest: object) => {
+      const point = { startTimeUnixNano: ns(startAt), timeUnixNano: ns(at), zeroCount: '0', ...rest };
+      send({ name: 'pay', exponentialHistogram: { aggregationTemporality: 2, dataPoints: [point] } });
+    },
+    overlapping: () => overlapping,
+    grown: (name: string) =>
+      [...series]
+        .filter(([key]) => key.startsWith(`${name} `))
+        .flatMap(([, samples]) => growthOf(inOrder(samples).filter(({ at }) => at > NOW_MS - 450 * SECOND)))
+        .reduce((sum, { by }) => sum + by, 0),
+  };
+}
+
+test('two processes that export one counter in turn are counted by their own starts, and told', () => {
+  const { sum, grown, overlapping } = sender();
+  for (let i = 0; i < 12; i += 1) {
+    const at = NOW_MS - 120 * SECOND + i * 10 * SECOND;
+    if (i % 2 === 0) sum(NOW_MS - 3600 * SECOND, at, 1000 + i);
+    else sum(NOW_MS - 600 * SECOND, at, 50 + i);
+  }
+  expect(grown('jobs')).toBe(20);
+  expect(overlapping()).toBeGreaterThan(0);
+});
+
+test('a rolling deploy counts what both processes counted, also where exports are sent again', () => {
+  const { sum, grown } = sender();
+  sum(NOW_MS - 3600 * SECOND, NOW_MS - 100 * SECOND, 50_000_000, true);
+  sum(NOW_MS - 95 * SECOND, NOW_MS - 90 * SECOND, 5, true);
+  sum(NOW_MS - 3600 * SECOND, NOW_MS - 80 * SECOND, 50_000_010, true);
+  sum(NOW_MS - 95 * SECOND, NOW_MS - 70 * SECOND, 15, true);
+  sum(NOW_MS - 3600 * SECOND, NOW_MS - 60 * SECOND, 50_000_020, true);
+  expect(grown('jobs')).toBe(35);
+});
+
+test('a restart counts from 0, and nobody is told of it', () => {
+  const { sum, grown, overlapping } = sender();
+  sum(NOW_MS - 3600 * SECOND, NOW_MS - 100 * SECOND, 100);
+  sum(NOW_MS - 3600 * SECOND, NOW_MS - 90 * SECOND, 110);
+  sum(NOW_MS - 85 * SECOND, NOW_MS - 80 * SECOND, 105);
+  expect(grown('jobs')).toBe(115);
+  expect(overlapping()).toBe(0);
+});
+
+test('of a histogram that lowers its scale only what is new counts', () => {
+  const { histogram, grown } = sender();
+  const startAt = NOW_MS - 3600 * SECOND;
+  histogram(startAt, NOW_MS - 20 * SECOND, {
+    scale: 3,
+    count: '1000',
+    sum: 1450,
+    positive: { offset: 4, bucketCounts: ['1000'] },
+  });
+  const wide = Array.from({ length: 41 }, () => '0');
+  wide[2] = '1000';
+  wide[40] = '10';
+  histogram(startAt, NOW_MS, { scale: 2, count: '1010', sum: 12450, positive: { offset: 0, bucketCounts: wide } });
+  expect(grown('pay_bucket')).toBe(10);
+  expect(grown('pay_count')).toBe(10);
+});
+
+test('two processes that export one exponential histogram in turn are counted by their own starts', () => {
+  const { histogram, grown } = sender();
+  for (let i = 0; i < 8; i += 1) {
+    const at = NOW_MS - 100 * SECOND + i * 10 * SECOND;
+    const count = String(i % 2 === 0 ? 1000 + i : 50 + i);
+    const startAt = NOW_MS - (i % 2 === 0 ? 3600 : 600) * SECOND;
+    histogram(startAt, at, { scale: 3, count, sum: 1, positive: { offset: 4, bucketCounts: [count] } });
+  }
+  expect(grown('pay_count')).toBe(12);
+  expect(grown('pay_bucket')).toBe(12);
+});
