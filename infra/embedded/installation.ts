@@ -7,6 +7,7 @@ import { isMigrated, readSchemaFault } from '#entry/migrated_by.ts';
 import type { Config } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
 import { findFreePort } from './free_port.ts';
@@ -236,7 +237,7 @@ export class Installation {
 /** The account that the phone simulator and the product share; the same at every start. */
 function simulatedAccount(appSecret: string): Variables {
   return {
-    TWILIO_ACCOUNT_SID: `AC${deriveSecret(appSecret, 'simulated account').slice(0, 32)}`,
+    TWILIO_ACCOUNT_SID: simulatedAccountSid(appSecret),
     TWILIO_AUTH_TOKEN: deriveSecret(appSecret, 'token of the simulated account').slice(0, 32),
     TWILIO_FROM: PHONE_NUMBER,
   };

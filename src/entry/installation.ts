@@ -1,4 +1,6 @@
 import type { Installation } from '#actions/action_context.ts';
+import { CHANNELS, declarationOf } from '#core/oncall/channel.ts';
+import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { isInternalHostname } from '#auth/external_fetch.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
@@ -11,14 +13,18 @@ import { mailServerOf } from '#notify/mail/settings.ts';
 
 /** How this installation is set up, for the operations of the console. */
 export function installationOf(config: FoundationConfig): Installation {
-  const { appSecret, twilioApiBase, twilioFrom } = config;
+  const { appSecret, twilioAccountSid, twilioFrom } = config;
+  const isSimulated = twilioAccountSid === simulatedAccountSid(appSecret);
   const mail = mailServerOf(config);
   return {
     limits: config,
     hasMail: mail !== null,
     hasPushContact: pushContact(config.baseUrl, config.mailFrom ?? null).isGiven,
     findMailFault: rememberMailFault(mail),
-    phoneProvider: twilioApiBase !== undefined && isLoopback(twilioApiBase) ? 'simulator' : 'twilio',
+    phoneProvider: isSimulated ? 'simulator' : 'twilio',
+    simulatedChannels: new Set(
+      isSimulated ? CHANNELS.filter((channel) => declarationOf(channel).provider === 'twilio') : [],
+    ),
     senders: {
       phones: twilioFrom === undefined ? [] : [twilioFrom],
       emails: mail === null ? [] : [addressIn(mail.from)],
@@ -32,9 +38,4 @@ export function installationOf(config: FoundationConfig): Installation {
       eventAttachments: createCipher(appSecret, 'event-attachments'),
     },
   };
-}
-
-/** The phone simulator takes the place of Twilio on this machine. */
-function isLoopback(url: string): boolean {
-  return /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
 }

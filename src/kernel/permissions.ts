@@ -37,6 +37,11 @@ export const ROLE_PERMISSIONS: Record<Role, readonly Permission[]> = {
   viewer: VIEWS,
 };
 
+/** Whether somebody in this role may acknowledge and resolve, and so can be paged to any purpose. */
+export function mayAnswer(role: Role): boolean {
+  return ROLE_PERMISSIONS[role].includes('oncall:edit');
+}
+
 /** The permissions that each role has in the console beyond those of the contract. */
 export const ROLE_CONSOLE_PERMISSIONS: Record<Role, readonly ConsolePermission[]> = {
   owner: ['organization:view', 'organization:manage'],

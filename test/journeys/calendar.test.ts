@@ -93,8 +93,44 @@ describe('the calendar of a schedule', () => {
     expect(new Set(events.map(({ uid }) => uid)).size).toBe(events.length);
     expect(lines.filter((line) => line.startsWith('DTSTAMP:'))).toHaveLength(events.length);
     expect(lines.filter((line) => /^DT(START|END|STAMP):/.test(line) && !/:\d{8}T\d{6}Z$/.test(line))).toEqual([]);
-    const name = new ICAL.Component(ICAL.parse(body)).getFirstPropertyValue('x-wr-calname');
-    expect(name).toBe('On call: Primary; "nights", days');
+    const calendar = new ICAL.Component(ICAL.parse(body));
+    // Calendar programs read the first as text (RFC 7986, 5.1); the library takes no escapes out of the other.
+    expect(calendar.getFirstPropertyValue('name')).toBe('On call: Primary; "nights", days');
+    expect(calendar.getFirstPropertyValue('x-wr-calname')).toBe(String.raw`On call: Primary\; "nights"\, days`);
+    expect(body.indexOf('X-WR-TIMEZONE:Europe/Amsterdam')).toBeLessThan(body.indexOf('BEGIN:VEVENT'));
+  });
+
+  test('a line break in a name writes no event', async () => {
+    const { w, scheduleId } = await plannedWorld();
+    await w.context.db.sql.run('update schedules set name = $1 where id = $2', [
+      'Primary\nBEGIN:VEVENT\r\nSUMMARY:forged\u2028x',
+      scheduleId,
+    ]);
+    const { url } = await feedsOf(w).create(scheduleId);
+    const { body } = await read(w, url);
+    expect(body).not.toMatch(/^SUMMARY:forged/m);
+    expect(body).not.toContain('\u2028');
+    expect(new Set(eventsOf(body).map(({ summary }) => summary))).toEqual(
+      new Set(['Anna is on call', 'Bram is on call', 'Cleo is on call']),
+    );
+  });
+
+  test('of somebody who is alone is the same a second later, and has an event for each turn', async () => {
+    const { w, teamId } = await plannedWorld();
+    const dirk = await w.given.user({ name: 'Dirk' });
+    const { scheduleId } = await w.expectOk('create_schedule', {
+      teamId,
+      name: 'Alone',
+      timezone: 'Europe/Amsterdam',
+      rotationType: 'weekly',
+      rotationConfig: { userIds: [dirk.userId] },
+      startAt: '2024-01-01T09:00',
+    });
+    const { url } = await feedsOf(w).create(scheduleId);
+    const first = await read(w, url);
+    expect(eventsOf(first.body).length).toBeGreaterThan(13);
+    w.clock.advance({ seconds: 1 });
+    expect((await read(w, url, { 'if-none-match': String(first.headers['etag']) })).status).toBe(304);
   });
 
   test('does not change while the schedule stays the same', async () => {

@@ -60,7 +60,10 @@ export const getDeliveryHealth = defineAction({
         return {
           channel,
           configured,
-          state: channelStateOf(configured, found),
+          state: channelStateOf(
+            { isConfigured: configured, isSimulated: installation.simulatedChannels.has(channel) },
+            found,
+          ),
           via: configured ? providerOf(channel, installation.phoneProvider) : null,
           lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
           lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),

@@ -38,6 +38,9 @@ export const getPagingProblems = defineAction({
     missing: Type.Array(ChannelName, {
       description: 'channels that escalation policies use but that are not set up on this server',
     }),
+    simulated: Type.Array(ChannelName, {
+      description: 'channels whose messages go to the phone simulator, because no Twilio account is configured',
+    }),
     failing: Type.Array(
       Type.Object({
         channel: ChannelName,
@@ -51,7 +54,8 @@ export const getPagingProblems = defineAction({
   }),
   example: { withoutGaps: true },
   async handle({ withoutGaps = false }, context) {
-    const { caller, stores, now, configuredChannels } = context;
+    const { caller, stores, now, configuredChannels, installation } = context;
+    const { simulatedChannels } = installation;
     const used = new Set<Channel>();
     const warnings: Static<typeof TeamWarningView>[] = [];
     let warningCount = 0;
@@ -67,9 +71,14 @@ export const getPagingProblems = defineAction({
     }
     const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
     return {
+      simulated: CHANNELS.filter((channel) => simulatedChannels.has(channel)),
       missing: CHANNELS.filter((channel) => used.has(channel) && !configuredChannels.has(channel)),
       failing: health
-        .filter((entry) => channelStateOf(configuredChannels.has(entry.channel), entry) === 'failing')
+        .filter((entry) => {
+          const { channel } = entry;
+          const isConfigured = configuredChannels.has(channel);
+          return channelStateOf({ isConfigured, isSimulated: simulatedChannels.has(channel) }, entry) === 'failing';
+        })
         .map(({ channel, lastFailedAt, lastFailure }) => ({
           channel,
           lastFailedAt: toTimestampOrNull(lastFailedAt),

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { HomeReadinessView, readHomeReadiness } from '#actions/home/home_readiness.ts';
 import { readSetupProgress, SetupProgressView } from '#actions/home/setup_progress.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 import { OwnShiftView, readOwnShifts } from '#actions/me/own_shifts.ts';
@@ -50,6 +51,7 @@ export const getHome = defineAction({
     }),
     scheduleCount: Type.Integer({ minimum: 0, description: 'of the organization' }),
     ownShifts: Type.Array(OwnShiftView, { description: 'of the caller, the current ones first, then the next ones' }),
+    readiness: HomeReadinessView,
     setup: SetupProgressView,
   }),
   example: {},
@@ -65,12 +67,16 @@ export const getHome = defineAction({
       return ownTeams.has(schedule.teamId) ? 2 : 3;
     };
     const all = found.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
+    const onCallTeams = new Set<string>(
+      found.flatMap(({ onCall, schedule }) => (onCall.shift?.userId === userId ? schedule.teamId : [])),
+    );
     const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
     return {
       at: toTimestamp(now),
       schedules: shown.map((schedule) => toView(schedule, now)),
       scheduleCount: await stores.schedules.count(caller.orgId),
       ownShifts: readOwnShifts(all, userId, now, OWN_SHIFTS_MAX),
+      readiness: await readHomeReadiness(userId, onCallTeams, context),
       setup: await readSetupProgress(context),
     };
   },

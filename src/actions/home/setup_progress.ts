@@ -12,7 +12,9 @@ export const SetupProgressView = Type.Object({
   hasTeamWithPolicy: Type.Boolean({ description: 'there is a team with a member and an escalation policy' }),
   canBeReached: Type.Boolean({ description: 'the caller has a phone number or a subscribed browser' }),
   hasPagingRule: Type.Boolean({ description: 'there is an enabled alert rule with an escalation policy' }),
-  hasSentMessage: Type.Boolean({ description: 'a message was sent to somebody, a test included' }),
+  hasSentMessage: Type.Boolean({
+    description: 'a message was sent to somebody, a test included, and not to the phone simulator',
+  }),
   firstServiceId: nullable(IdText),
   paging: nullable(
     Type.Object({ serviceId: IdText, policyId: IdText }, { description: 'of a rule that pages somebody' }),
@@ -23,9 +25,10 @@ export async function readSetupProgress({
   caller,
   stores,
   metrics,
-}: Pick<ActionContext, 'caller' | 'stores' | 'metrics'>): Promise<Static<typeof SetupProgressView>> {
+  installation,
+}: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'installation'>): Promise<Static<typeof SetupProgressView>> {
   const userId = callerUser(caller);
-  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId);
+  const { hasExceptions, ...parts } = await stores.setup.find(caller.orgId, installation.simulatedChannels);
   const phones = await stores.teams.listPhonesOf(caller.orgId, userId);
   const serviceIds = await stores.services.listIds(caller.orgId, hasExceptions ? 1 : null);
   const browsers = phones.length > 0 ? [] : await stores.pushSubscriptions.listOf(userId);

@@ -3,14 +3,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 
 import { RoleName } from '#actions/account/view.ts';
-import { defineAction } from '#actions/action_context.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { forManagers, forOwners, lockRoles, managesOrganization, requireAnotherOwner } from '#actions/people/roles.ts';
+import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type Role, ROLES } from '#kernel/permissions.ts';
+import { mayAnswer, type Role, ROLES } from '#kernel/permissions.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
+
+const NAMED_MAX = 10;
 
 const RoleRead = Type.Enum([...ROLES], { description: 'the role that was read' });
 
@@ -23,12 +26,13 @@ export const changeRole = defineAction({
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object({ userId: IdText, role: RoleName, basedOn: Type.Optional(RoleRead) }, CLOSED),
-  result: Type.Object({ userId: IdText, role: RoleName }),
+  result: Type.Object({ userId: IdText, role: RoleName, warnings: DutyWarnings }),
   conflict: 'the last owner cannot be given another role, or somebody has changed the role since it was read',
   example: { userId: EXAMPLE_IDS.userId, role: 'viewer', basedOn: 'editor' },
-  async handle({ userId, role, basedOn }, { caller, stores, now, record }) {
+  async handle({ userId, role, basedOn }, context) {
+    const { caller, stores, now, record } = context;
     const { id, before } = await lockRoles(stores, caller, userId);
-    if (before.target === role) return { userId, role };
+    if (before.target === role) return { userId, role, warnings: [] };
     if (before.caller !== 'owner' && (role === 'owner' || before.target === 'owner')) throw forOwners();
     if (!managesOrganization(before.caller)) throw forManagers(before.caller);
     if (basedOn !== undefined && basedOn !== before.target) {
@@ -38,9 +42,23 @@ export const changeRole = defineAction({
     await requireAnotherOwner(stores, caller.orgId, before.target);
     await stores.people.setMembership(caller.orgId, id, role, now);
     record({ target: id, before: { role: before.target }, after: { role } });
-    return { userId, role };
+    return { userId, role, warnings: await readLoweredWarnings(id, role, context) };
   },
 });
+
+/** Says it when the new role cannot answer and schedules or policies still page the person. */
+async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: ActionContext): Promise<string[]> {
+  const { caller, stores, now } = context;
+  if (mayAnswer(role)) return [];
+  const schedules = await stores.schedules.listNaming(caller.orgId, userId, { after: now });
+  const policies = await stores.policies.listNaming(caller.orgId, userId);
+  const names = [...schedules, ...policies].map(({ name }) => `"${name}"`);
+  if (names.length === 0) return [];
+  const [warning = ''] = await readDutyWarnings([userId], context);
+  return [
+    `${warning} These page them: ${names.slice(0, NAMED_MAX).join(', ')}${names.length > NAMED_MAX ? ' and others' : ''}.`,
+  ];
+}
 
 async function findWhoGave(
   { auditLog }: Pick<Stores, 'auditLog'>,

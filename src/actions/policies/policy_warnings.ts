@@ -3,15 +3,23 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
+import { isAboutPolicy } from '#core/oncall/reachability.ts';
 import type { PolicyRow } from '#storage/postgres/policy_store.ts';
 
 /** A policy that was just changed. */
 export const PolicyWithWarningsView = Type.Object({
   ...PolicyView.properties,
-  warnings: Type.Array(WarningView, { description: 'the steps that would reach nobody now; none when all would' }),
+  warnings: Type.Array(WarningView, {
+    description: 'steps that would reach nobody now, and people who may not answer; none when all is well',
+  }),
 });
 
 export const POLICY_WARNINGS_EXAMPLE = [WARNING_EXAMPLE];
+
+const SHOWN: ReadonlySet<string> = new Set<Static<typeof WarningView>['kind']>([
+  'step_reaches_nobody',
+  'cannot_answer',
+]);
 
 /** With the steps that would reach nobody if they fired now. */
 export async function withWarnings(
@@ -22,5 +30,8 @@ export async function withWarnings(
   const members = await stores.teams.listMembers(caller.orgId, [policy.teamId]);
   const onCall = await stores.onCall.ofTeam(caller.orgId, policy.teamId, now);
   const [warnings = []] = await readWarnings([{ members, policies: [policy], onCall }], context);
-  return { ...toPolicyView(policy), warnings: warnings.filter(({ kind }) => kind === 'step_reaches_nobody') };
+  return {
+    ...toPolicyView(policy),
+    warnings: warnings.filter((warning) => isAboutPolicy(warning, policy) && SHOWN.has(warning.kind)),
+  };
 }

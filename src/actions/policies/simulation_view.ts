@@ -3,15 +3,17 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AfterMinutes, ChannelName } from '#actions/policies/view.ts';
+import type { Channel } from '#core/oncall/channel.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { maskAddress } from '#core/oncall/masking.ts';
 import type { PageDecision } from '#core/oncall/recipients.ts';
 import { type SimulatedStep, simulateEscalation } from '#core/oncall/simulate_escalation.ts';
 import type { Id } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { TeamOnCall } from '#storage/postgres/on_call_reader.ts';
-import type { Person } from '#storage/postgres/people_store.ts';
+import type { Person, ReachablePerson } from '#storage/postgres/people_store.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 
 const PersonName = nullable(Type.String({ description: 'null for somebody who has left' }));
@@ -43,12 +45,14 @@ const SimulatedStepView = Type.Object({
       userId: IdText,
       name: PersonName,
       isOnCall: Type.Boolean({ description: 'the step is for them because they are on call, not by name' }),
+      mayAnswer: Type.Boolean({ description: 'whether their role lets them acknowledge' }),
       channels: Type.Array(
         Type.Object({
           channel: ChannelName,
           outcome: Type.Enum(['notify', 'skipped', 'failed']),
           to: nullable(Type.String({ description: 'masked; null for push and for what is not sent' })),
           reason: nullable(Type.String({ description: 'why nothing is sent' })),
+          isSimulated: Type.Boolean({ description: 'it goes to the phone simulator, and so to nobody' }),
         }),
       ),
     }),
@@ -75,7 +79,12 @@ interface Escalation {
 export async function readSimulation(
   { teamId, steps }: Escalation,
   triggeredAt: Temporal.Instant,
-  { caller: { orgId }, stores, configuredChannels }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels'>,
+  {
+    caller: { orgId },
+    stores,
+    configuredChannels,
+    installation,
+  }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'installation'>,
 ): Promise<Static<typeof SimulationView>> {
   const team = await stores.onCall.ofTeam(orgId, teamId, triggeredAt);
   const named = await stores.people.listPeople(
@@ -94,14 +103,22 @@ export async function readSimulation(
     configured: configuredChannels,
     isPresent: (userId: string) => team.people.has(userId),
   };
-  return simulateEscalation(setting, triggeredAt).map((simulated) => toView(simulated, steps, people, team));
+  return simulateEscalation(setting, triggeredAt).map((simulated) =>
+    toView(simulated, steps, people, { team, reachable, simulatedChannels: installation.simulatedChannels }),
+  );
+}
+
+interface Known {
+  readonly team: TeamOnCall;
+  readonly reachable: ReadonlyMap<string, ReachablePerson>;
+  readonly simulatedChannels: ReadonlySet<Channel>;
 }
 
 function toView(
   simulated: SimulatedStep,
   steps: readonly EscalationStep[],
   people: ReadonlyMap<string, Person>,
-  { schedules }: TeamOnCall,
+  { team: { schedules }, reachable, simulatedChannels }: Known,
 ): Static<typeof SimulatedStepView> {
   const { stepIndex, pages, onCall } = simulated;
   const step = steps[stepIndex];
@@ -131,7 +148,14 @@ function toView(
     }),
     personCount: byPerson.length,
     people: byPerson.slice(0, PEOPLE_SHOWN_MAX).map(([userId, own]) => {
-      return { userId, name: nameOf(userId), isOnCall: !targets.has(userId), channels: own.map(toChannelView) };
+      const role = reachable.get(userId)?.role;
+      return {
+        userId,
+        name: nameOf(userId),
+        isOnCall: !targets.has(userId),
+        mayAnswer: role === undefined || mayAnswer(role),
+        channels: own.map((page) => toChannelView(page, simulatedChannels)),
+      };
     }),
     messageCount: pages.filter(({ kind }) => kind === 'notify').length,
     nobodyReached: simulated.nobodyReached,
@@ -139,9 +163,10 @@ function toView(
   };
 }
 
-function toChannelView(page: PageDecision) {
+function toChannelView(page: PageDecision, simulatedChannels: ReadonlySet<Channel>) {
   const { channel, kind } = page;
+  const isSimulated = kind === 'notify' && simulatedChannels.has(channel);
   return kind === 'notify'
-    ? { channel, outcome: kind, to: maskAddress(channel, page.to), reason: null }
-    : { channel, outcome: kind, to: null, reason: page.reason };
+    ? { channel, outcome: kind, to: maskAddress(channel, page.to), reason: null, isSimulated }
+    : { channel, outcome: kind, to: null, reason: page.reason, isSimulated };
 }

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { planRotation, ROTATION_FIELDS } from '#actions/schedules/rotation_plan.ts';
 import { SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#actions/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
@@ -24,7 +25,7 @@ export const changeSchedule = defineAction({
     },
     CLOSED,
   ),
-  result: ScheduleView,
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   conflict: 'somebody else has changed the schedule since it was read',
   example: {
     scheduleId: EXAMPLE_IDS.scheduleId,
@@ -47,6 +48,6 @@ export const changeSchedule = defineAction({
     await stores.schedules.save(schedule, now);
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after });
-    return after;
+    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
   },
 });

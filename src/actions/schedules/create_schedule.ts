@@ -5,6 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { parseScheduleTimes, timeFaults } from '#core/oncall/schedule_times.ts';
 
@@ -27,7 +28,7 @@ export const createSchedule = defineAction({
     },
     CLOSED,
   ),
-  result: ScheduleView,
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
   example: {
     teamId: IDS.teamId,
@@ -37,7 +38,7 @@ export const createSchedule = defineAction({
     rotationConfig: SCHEDULE_EXAMPLE.rotationConfig,
     startAt: '2027-01-04T09:00',
   },
-  exampleResult: SCHEDULE_EXAMPLE,
+  exampleResult: { ...SCHEDULE_EXAMPLE, warnings: [] },
   async handle(input, context) {
     const { stores, caller, now, record } = context;
     const times = orThrow(parseScheduleTimes(input, now));
@@ -54,6 +55,6 @@ export const createSchedule = defineAction({
     );
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before: null, after });
-    return after;
+    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
   },
 });

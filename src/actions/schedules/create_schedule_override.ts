@@ -4,6 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
+import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { parseOverrideWindow, timeFaults } from '#core/oncall/schedule_times.ts';
 import { toTimestamp } from '#kernel/time.ts';
@@ -26,6 +27,7 @@ export const createScheduleOverride = defineAction({
     userId: IdText,
     startAt: Timestamp,
     endAt: Timestamp,
+    warnings: DutyWarnings,
   }),
   meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
   example: {
@@ -40,6 +42,7 @@ export const createScheduleOverride = defineAction({
     userId: IDS.otherUserId,
     startAt: '2027-02-06T08:00:00.000Z',
     endAt: '2027-02-07T08:00:00.000Z',
+    warnings: [],
   },
   async handle(input, context) {
     const { stores, caller, now, record } = context;
@@ -58,6 +61,6 @@ export const createScheduleOverride = defineAction({
       endAt: toTimestamp(override.endAt),
     };
     record({ target: override.id, before: null, after });
-    return after;
+    return { ...after, warnings: await readDutyWarnings([userId], context) };
   },
 });

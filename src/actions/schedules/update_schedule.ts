@@ -5,6 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#actions/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { timeFaults } from '#core/oncall/schedule_times.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
@@ -26,7 +27,7 @@ export const updateSchedule = defineAction({
     },
     CLOSED,
   ),
-  result: ScheduleView,
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
   meaning: ({ timezone }) => timeFaults({ timezone }),
   example: {
     scheduleId: IDS.scheduleId,
@@ -40,6 +41,7 @@ export const updateSchedule = defineAction({
     rotationType: 'daily',
     rotationConfig: { userIds: [IDS.otherUserId, IDS.userId], shiftHours: 12 },
     updatedAt: '2027-02-01T13:20:11.046Z',
+    warnings: [],
   },
   async handle({ scheduleId, name, timezone, rotationType, rotationConfig }, context) {
     const { stores, caller, now, record } = context;
@@ -53,6 +55,6 @@ export const updateSchedule = defineAction({
     await stores.schedules.save(schedule, now);
     const after = toScheduleView(schedule);
     record({ target: schedule.id, before, after });
-    return after;
+    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
   },
 });

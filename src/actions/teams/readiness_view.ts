@@ -9,6 +9,7 @@ import { judgeReadiness } from '#core/oncall/readiness.ts';
 import { CHANNEL_READINESS, READINESS_ANSWERS, READINESS_REASONS } from '#core/oncall/readiness_words.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import type { Id } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestampOrNull } from '#kernel/time.ts';
 import type { Person } from '#storage/postgres/people_store.ts';
 
@@ -37,7 +38,13 @@ type TeamSettings = Preferences & { readonly userId: Id<'user'> };
  */
 export async function readReadiness(
   people: readonly Pick<Person, 'userId' | 'email'>[],
-  { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
+  {
+    caller,
+    stores,
+    configuredChannels,
+    installation,
+    now,
+  }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'installation' | 'now'>,
 ): Promise<(person: Pick<Person, 'userId' | 'email'>, member: TeamSettings | null) => Readiness> {
   const userIds = people.map(({ userId }) => userId);
   const devices = await stores.readiness.listDevices(userIds);
@@ -56,11 +63,16 @@ export async function readReadiness(
     const reach = {
       contact,
       isPhoneConfirmed: contact.phone !== null && (confirmed.get(userId)?.has(contact.phone) ?? false),
+      mayAnswer: known === undefined || mayAnswer(known.role),
       hasStoppedSms: contact.phone !== null && stopped.has(contact.phone),
       arrivals: arrivals.get(userId) ?? [],
       devicesSince: own?.since ?? null,
     };
-    const { answer, reasons, channels } = judgeReadiness(reach, configuredChannels, now);
+    const { answer, reasons, channels } = judgeReadiness(
+      reach,
+      { configured: configuredChannels, simulated: installation.simulatedChannels },
+      now,
+    );
     return {
       answer,
       reasons: [...reasons],

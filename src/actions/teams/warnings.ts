@@ -7,7 +7,10 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { findWarnings, type ReachabilityWarning } from '#core/oncall/reachability.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { cannotAnswerText } from '#actions/teams/cannot_answer.ts';
+import type { ReachablePerson } from '#storage/postgres/people_store.ts';
 import type { TeamOnCall } from '#storage/postgres/on_call_reader.ts';
 import type { PolicyRow } from '#storage/postgres/policy_store.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
@@ -15,7 +18,7 @@ import type { TeamMemberWithPerson } from '#storage/postgres/team_store.ts';
 
 export const WarningView = Type.Object(
   {
-    kind: Type.Enum(['step_reaches_nobody', 'schedule_gap', 'member_unreachable']),
+    kind: Type.Enum(['step_reaches_nobody', 'schedule_gap', 'member_unreachable', 'cannot_answer']),
     message: Type.String({ description: 'what is wrong, as a sentence' }),
     policyId: Type.Optional(IdText),
     step: Type.Optional(Type.Integer({ description: 'index of the step, from 0' })),
@@ -57,6 +60,7 @@ export async function readWarnings(
     ...members.map(({ userId }) => userId),
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
+    ...onCall.people.keys(),
   ]);
   const people = await stores.people.listReachable(caller.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
@@ -70,12 +74,17 @@ export async function readWarnings(
       onCallUserIds: peopleOnCall(schedules.map(({ onCall }) => onCall)),
       contacts: contactsOf([...people.values()], subscribers, team.members),
       isPresent: (userId: string) => team.onCall.people.has(userId),
+      mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
     };
-    return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team));
+    return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team, people));
   });
 }
 
-function toWarningView(warning: ReachabilityWarning, team: TeamParts): Static<typeof WarningView> {
+function toWarningView(
+  warning: ReachabilityWarning,
+  team: TeamParts,
+  people: ReadonlyMap<string, ReachablePerson>,
+): Static<typeof WarningView> {
   switch (warning.kind) {
     case 'step_reaches_nobody': {
       const { kind, policyId, stepIndex, reason } = warning;
@@ -99,6 +108,11 @@ function toWarningView(warning: ReachabilityWarning, team: TeamParts): Static<ty
       const name = team.members.find(({ id }) => id === memberId)?.name;
       const message = `Nothing reaches ${name}: each channel is off, lacks an address, or is not set up on this server.`;
       return { kind, message, memberId, userId };
+    }
+    case 'cannot_answer': {
+      const { kind, userId } = warning;
+      const person = people.get(userId);
+      return { kind, message: cannotAnswerText(person?.name ?? '', person?.role ?? 'viewer'), userId };
     }
   }
 }

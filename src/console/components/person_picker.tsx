@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { Member } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
+import { dutyLabel } from '#console/components/duty_label.ts';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { useNamesOf } from '#console/components/use_names_of.ts';
 
@@ -19,6 +20,8 @@ interface PersonPickerProps {
   readonly before?: readonly { readonly value: string; readonly label: string }[];
   /** Tells people with the same name apart. */
   readonly hasMail?: boolean;
+  /** Says of those whose role cannot answer a page that it is so: whoever is chosen is put on call. */
+  readonly isForDuty?: boolean;
   readonly clearLabel?: string;
   readonly error?: ReactNode;
   readonly nothingFound?: string;
@@ -28,7 +31,13 @@ interface PersonPickerProps {
 /** Selects one of any number of members. The server searches for what is typed. */
 export function PersonPicker(props: PersonPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, leftOut = [], before = [], error } = props;
-  const { hasMail = false, clearLabel, nothingFound = 'Nobody has this name', isFocused = false } = props;
+  const {
+    hasMail = false,
+    isForDuty = false,
+    clearLabel,
+    nothingFound = 'Nobody has this name',
+    isFocused = false,
+  } = props;
   const [isNear, setIsNear] = useState(false);
   const [typed, setTyped] = useState('');
   const isOther = value === null || before.some((choice) => choice.value === value);
@@ -43,7 +52,9 @@ export function PersonPicker(props: PersonPickerProps) {
     .filter(({ userId }) => !leftOut.includes(userId) && userId !== value)
     .map((person) => ({
       value: person.userId,
-      label: isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
+      label: isForDuty
+        ? dutyLabel(person.name, person.role)
+        : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (

@@ -17,6 +17,8 @@ export function whyUnused(channel: Channel, reason: string): string {
       return 'switched off';
     case 'stopped':
       return 'stopped by STOP';
+    case 'simulated':
+      return 'goes to the phone simulator';
     case 'not_configured':
     case 'channel_not_configured':
       return 'not set up on this server';

@@ -16,6 +16,7 @@ export function Banners() {
     <div aria-live="polite">
       <ServerUnreachable />
       <MissingChannels />
+      <SimulatedChannels />
     </div>
   );
 }
@@ -56,6 +57,23 @@ function useStoredChannels(orgId: string): [readonly Channel[], (channels: reado
     [key],
   );
   return [known, store];
+}
+
+/** Says to owners that no Twilio account is set up: what looks like paging reaches only the phone simulator. */
+function SimulatedChannels() {
+  const { org } = useOrganization();
+  const { data } = useQuery(pagingProblemsQuery(org.orgId));
+  if (org.role !== 'owner' || data === undefined || data.simulated.length === 0) return null;
+  return (
+    <div className={classes.banner}>
+      <IconBellOff size={18} aria-hidden />
+      <span>
+        SMS and calls are simulated and wake nobody, because no Twilio account is set up (
+        {CHANNEL_DECLARATIONS.sms.settings}).
+      </span>
+      <Link to="/settings/delivery">See delivery</Link>
+    </div>
+  );
 }
 
 /** Channels that escalation policies use but that are not set up on this server: their pages will fail. */

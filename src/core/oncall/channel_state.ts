@@ -1,7 +1,7 @@
 import { Temporal } from '#kernel/time.ts';
 
-/** Whether a channel takes messages: `unused` when it has not been tried lately. */
-export const CHANNEL_STATES = ['not_configured', 'unused', 'works', 'failing'] as const;
+/** Whether a channel takes messages: `unused` when it has not been tried lately; `simulated` when they reach nobody. */
+export const CHANNEL_STATES = ['not_configured', 'simulated', 'unused', 'works', 'failing'] as const;
 
 export type ChannelState = (typeof CHANNEL_STATES)[number];
 
@@ -14,8 +14,12 @@ export interface ChannelHistory {
 }
 
 /** A channel fails from the moment its provider rejects a message or is silent, until it accepts one again. */
-export function channelStateOf(isConfigured: boolean, history: ChannelHistory | undefined): ChannelState {
+export function channelStateOf(
+  { isConfigured, isSimulated }: { readonly isConfigured: boolean; readonly isSimulated: boolean },
+  history: ChannelHistory | undefined,
+): ChannelState {
   if (!isConfigured) return 'not_configured';
+  if (isSimulated) return 'simulated';
   const { lastSucceededAt = null, lastFailedAt = null } = history ?? {};
   if (lastFailedAt === null) return lastSucceededAt === null ? 'unused' : 'works';
   const hasRecovered = lastSucceededAt !== null && Temporal.Instant.compare(lastSucceededAt, lastFailedAt) > 0;

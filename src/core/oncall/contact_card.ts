@@ -1,3 +1,5 @@
+import { escapeLineText, foldLine } from './content_lines.ts';
+
 /** Who messages come from, for the address book of a phone. */
 export interface Senders {
   /** E.164. */
@@ -13,17 +15,13 @@ export function contactCardOf(name: string, { phones, emails }: Senders): string
   const lines = [
     'BEGIN:VCARD',
     'VERSION:3.0',
-    `FN:${escaped(name)}`,
-    `N:${escaped(name)};;;;`,
-    `ORG:${escaped(name)}`,
-    ...phones.map((phone) => `TEL;TYPE=WORK,VOICE:${escaped(phone)}`),
-    ...emails.map((email) => `EMAIL;TYPE=INTERNET:${escaped(email)}`),
+    `FN:${escapeLineText(name)}`,
+    `N:${escapeLineText(name)};;;;`,
+    `ORG:${escapeLineText(name)}`,
+    ...phones.map((phone) => `TEL;TYPE=WORK,VOICE:${escapeLineText(phone)}`),
+    ...emails.map((email) => `EMAIL;TYPE=INTERNET:${escapeLineText(email)}`),
     'NOTE:Pages about incidents come from here. Let this contact through while Do Not Disturb is on.',
     'END:VCARD',
   ];
-  return lines.map((line) => `${line}\r\n`).join('');
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[\\,;]/g, String.raw`\$&`).replaceAll(/[\r\n]+/g, ' ');
+  return lines.map((line) => `${foldLine(line)}\r\n`).join('');
 }

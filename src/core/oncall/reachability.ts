@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 import { type Channel, CHANNELS } from './channel.ts';
 import { type Contact, findAddress, wantsChannel } from './contact.ts';
@@ -21,7 +21,9 @@ export type ReachabilityWarning =
       readonly reason: NobodyReached;
     }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
-  | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId };
+  | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId }
+  /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
+  | { readonly kind: 'cannot_answer'; readonly userId: UserId };
 
 /** A team as it stands. */
 export interface TeamReach {
@@ -36,11 +38,16 @@ export interface TeamReach {
   /** Everybody in the organization whom the team could page. */
   readonly contacts: ReadonlyMap<UserId, Contact>;
   readonly isPresent: IsPresent;
+  /** Whether the role of somebody in the organization lets them acknowledge. */
+  readonly mayAnswer: (userId: UserId) => boolean;
 }
 
 const DAYS_AHEAD = 30;
 
-/** Steps that would reach nobody if they fired now, gaps in the next 30 days, and members whom no channel reaches. */
+/**
+ * Steps that would reach nobody if they fired now, gaps in the next 30 days, members whom no channel reaches, and people
+ * who are paged but may not answer.
+ */
 export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
   const to = now.add({ hours: DAYS_AHEAD * 24 });
   return [
@@ -58,7 +65,24 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
       const contact = team.contacts.get(userId);
       return contact && isReachable(contact, configured) ? [] : [{ kind: 'member_unreachable', memberId, userId }];
     }),
+    ...[...peopleOnDuty(team, now)]
+      .filter((userId) => team.contacts.has(userId) && !team.mayAnswer(userId))
+      .map((userId): ReachabilityWarning => ({ kind: 'cannot_answer', userId })),
   ];
+}
+
+/** Everybody whom a step names, or whom a schedule puts on call from now on. */
+export function peopleOnDuty(
+  { policies, schedules }: Pick<TeamReach, 'policies' | 'schedules'>,
+  now: Instant,
+): ReadonlySet<UserId> {
+  return new Set([
+    ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
+    ...schedules.flatMap(({ rotation, overrides }) => [
+      ...rotation.userIds,
+      ...overrides.filter(({ endAt }) => !isAtOrBefore(endAt, now)).map(({ userId }) => userId),
+    ]),
+  ]);
 }
 
 /** Whether a warning about a team is one about pages by this policy. */
@@ -72,6 +96,7 @@ export function isAboutPolicy(
     case 'schedule_gap':
       return steps.some(({ useSchedule }) => useSchedule);
     case 'member_unreachable':
+    case 'cannot_answer':
       return steps.some(({ targetUserIds }) => targetUserIds.some((userId) => userId === warning.userId));
   }
 }

@@ -20,10 +20,19 @@ export interface Reach {
   readonly isPhoneConfirmed: boolean;
   /** Whether the person has stopped SMS to the present number. */
   readonly hasStoppedSms: boolean;
+  /** Whether the person's role lets them acknowledge. */
+  readonly mayAnswer: boolean;
   /** The last one at each address by each channel. */
   readonly arrivals: readonly Arrival[];
   /** Since when the oldest device of theirs has been subscribed to push; null without one. */
   readonly devicesSince: Instant | null;
+}
+
+/** The channels of the installation. */
+export interface OfferedChannels {
+  readonly configured: ReadonlySet<Channel>;
+  /** Those whose messages go to the phone simulator. */
+  readonly simulated: ReadonlySet<Channel>;
 }
 
 interface ReadinessOfChannel {
@@ -42,34 +51,42 @@ export interface Readiness {
 const PROOF_DAYS = 90;
 
 /** Whether pages would wake a person now: by which channels, and what shows that they work. */
-export function judgeReadiness(reach: Reach, configured: ReadonlySet<Channel>, now: Instant): Readiness {
+export function judgeReadiness(reach: Reach, offered: OfferedChannels, now: Instant): Readiness {
   const channels = CHANNELS.map((channel) => ({
     channel,
-    state: stateOf(reach, channel, configured),
+    state: stateOf(reach, channel, offered),
     provedAt: findProof(reach, channel),
   }));
-  const stopped: ReadinessReason[] = channels.some(({ state }) => state === 'stopped') ? ['sms_stopped'] : [];
+  const isAny = (wanted: ChannelReadiness): boolean => channels.some(({ state }) => state === wanted);
+  const faults: ReadinessReason[] = [
+    ...(reach.mayAnswer ? [] : ['cannot_answer' as const]),
+    ...(isAny('stopped') ? ['sms_stopped' as const] : []),
+  ];
   const waking = channels.filter(({ channel, state }) => state === 'ready' && declarationOf(channel).wakes);
-  if (waking.length === 0) return { answer: 'no', reasons: ['no_waking_channel', ...stopped], channels };
+  if (waking.length === 0 && isAny('simulated')) {
+    return { answer: 'unproved', reasons: ['simulated', ...faults], channels };
+  }
+  if (waking.length === 0) return { answer: 'no', reasons: ['no_waking_channel', ...faults], channels };
   const oldest = now.subtract({ hours: PROOF_DAYS * 24 });
   const proofs = waking.flatMap(({ provedAt }) => provedAt ?? []);
   const isProved = proofs.some((at) => isAtOrBefore(oldest, at));
   const usesPhone = waking.some(({ channel }) => declarationOf(channel).addressKind === 'phone');
-  const reasons: ReadinessReason[] = [...stopped];
+  const reasons = faults;
   if (!isProved) reasons.push(proofs.length === 0 ? 'never_proved' : 'proof_too_old');
   if (usesPhone && !reach.isPhoneConfirmed) reasons.push('number_not_confirmed');
-  return { answer: isProved ? 'yes' : 'unproved', reasons, channels };
+  return { answer: isProved && reach.mayAnswer ? 'yes' : 'unproved', reasons, channels };
 }
 
 function stateOf(
   { contact, hasStoppedSms }: Reach,
   channel: Channel,
-  configured: ReadonlySet<Channel>,
+  { configured, simulated }: OfferedChannels,
 ): ChannelReadiness {
   if (!wantsChannel(contact, channel)) return 'off';
   if (findAddress(contact, channel) === null) return 'no_address';
   if (channel === 'sms' && hasStoppedSms) return 'stopped';
-  return configured.has(channel) ? 'ready' : 'not_configured';
+  if (!configured.has(channel)) return 'not_configured';
+  return simulated.has(channel) ? 'simulated' : 'ready';
 }
 
 /** A message that went to another number, or to no device that is still there, proves nothing. */

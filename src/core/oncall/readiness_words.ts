@@ -4,7 +4,7 @@ export const READINESS_ANSWERS = ['yes', 'unproved', 'no'] as const;
 export type ReadinessAnswer = (typeof READINESS_ANSWERS)[number];
 
 /** Whether a channel is used for somebody, and else why not. */
-export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'stopped', 'not_configured'] as const;
+export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'stopped', 'simulated', 'not_configured'] as const;
 
 export type ChannelReadiness = (typeof CHANNEL_READINESS)[number];
 
@@ -17,6 +17,14 @@ export const READINESS_REASONS = {
   number_not_confirmed: {
     them: 'They have not confirmed that the phone number is theirs.',
     you: 'You have not confirmed that the phone number is yours.',
+  },
+  cannot_answer: {
+    them: 'Their role may neither acknowledge nor resolve: a page to them is answered by nobody.',
+    you: 'Your role may neither acknowledge nor resolve: ask an owner or admin for the role responder.',
+  },
+  simulated: {
+    them: 'SMS and calls go to the phone simulator, because no Twilio account is configured: they wake nobody.',
+    you: 'SMS and calls go to the phone simulator, because no Twilio account is configured: they wake nobody.',
   },
   sms_stopped: {
     them: 'They have stopped SMS from this server (STOP). No SMS reaches them until they send START to its number.',

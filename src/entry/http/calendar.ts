@@ -3,11 +3,14 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
+import { calendarShifts } from '#core/oncall/calendar_shifts.ts';
+import { escapeLineText, onOneLine } from '#core/oncall/content_lines.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
+import { rotationOf } from '#storage/postgres/schedule_store.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 const DAYS_BACK = 14;
@@ -20,6 +23,7 @@ const SHIFTS_LOOKED_AT = 4_000;
 const EVENTS_A_TURN = 200;
 const REFRESH_SECONDS = 3_600;
 const FRESH_SECONDS = 300;
+const METHOD = /^METHOD:PUBLISH\r\n/m;
 
 /** `GET /api/calendar/{secret}.ics`: who is on call in a schedule, or one person's shifts, for calendar programs (RFC 5545). */
 export function mountCalendar(app: FastifyInstance, context: AppContext): void {
@@ -27,10 +31,12 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
     const { file } = request.params;
     const secretHash = file.endsWith('.ics') ? calendarSecretHash(file.slice(0, -'.ics'.length)) : null;
     const now = context.clock.now();
-    const range = { from: now.subtract({ hours: DAYS_BACK * 24 }), to: now.add({ hours: DAYS_AHEAD * 24 }) };
+    // The same all day, so that a calendar that is fetched again has not changed.
+    const today = now.toZonedDateTimeISO('UTC').startOfDay().toInstant();
+    const range = { from: today.subtract({ hours: DAYS_BACK * 24 }), to: today.add({ hours: DAYS_AHEAD * 24 }) };
     const found = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
     if (!found) throw new AppError('not_found', 'no calendar has this address; it may have been revoked');
-    const text = await render(found, range.to, new URL(context.config.baseUrl).hostname);
+    const text = await render(found, new URL(context.config.baseUrl).hostname);
     const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
     void reply.headers({ etag, 'cache-control': `private, max-age=${FRESH_SECONDS}` });
     if (request.headers['if-none-match'] === etag) return reply.code(304).send();
@@ -42,7 +48,7 @@ interface CalendarEvent {
   readonly scheduleId: Id<'schedule'>;
   readonly userId: Id<'user'>;
   readonly since: Temporal.Instant;
-  readonly until: Temporal.Instant | null;
+  readonly until: Temporal.Instant;
   readonly changedAt: Temporal.Instant;
   readonly summary: string;
   readonly description: string;
@@ -81,13 +87,15 @@ async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, r
     name: `On call: ${schedule.name}`,
     about: null,
     timezone: schedule.timezone,
-    events: shifts.map(({ source, ...shift }) => ({
-      ...shift,
-      scheduleId,
-      changedAt,
-      summary: `${people.get(shift.userId)?.name ?? 'somebody'} is on call`,
-      description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
-    })),
+    events: [...calendarShifts(shifts, rotationOf(schedule), { ...range, limit: SHIFTS_MAX })].map(
+      ({ source, ...shift }) => ({
+        ...shift,
+        scheduleId,
+        changedAt,
+        summary: `${people.get(shift.userId)?.name ?? 'somebody'} is on call`,
+        description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
+      }),
+    ),
   };
 }
 
@@ -107,13 +115,15 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
     about: found.isComplete ? null : 'There are too many shifts to show all of them.',
     timezone: null,
     events: found.schedules.flatMap(({ schedule, shifts, changedAt }) =>
-      shifts.map(({ source, ...shift }) => ({
-        ...shift,
-        scheduleId: schedule.id,
-        changedAt,
-        summary: `On call: ${schedule.name}`,
-        description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
-      })),
+      [...calendarShifts(shifts, rotationOf(schedule), { ...range, limit: SHIFTS_MAX })].map(
+        ({ source, ...shift }) => ({
+          ...shift,
+          scheduleId: schedule.id,
+          changedAt,
+          summary: `On call: ${schedule.name}`,
+          description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
+        }),
+      ),
     ),
   };
 }
@@ -122,19 +132,15 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
  * The same schedule gives the same text, so that nothing changes in a calendar unless the schedule did: events are known
  * by when they begin and whose they are, and stamped with the last change. All times are UTC.
  */
-async function render(
-  { name, about, timezone, events }: Calendar,
-  to: Temporal.Instant,
-  host: string,
-): Promise<string> {
+async function render({ name, about, timezone, events }: Calendar, host: string): Promise<string> {
   const { default: ical, ICalCalendarMethod, ICalEventTransparency } = await import('ical-generator');
   const calendar = ical({
-    name,
-    ...(about !== null && { description: about }),
+    // The library escapes the text of events, but not this.
+    name: escapeLineText(name),
+    ...(about !== null && { description: escapeLineText(about) }),
     prodId: { company: 'Tocsin', product: 'on-call' },
     method: ICalCalendarMethod.PUBLISH,
     ttl: REFRESH_SECONDS,
-    ...(timezone !== null && { x: { 'X-WR-TIMEZONE': timezone } }),
   });
   for (const [index, { scheduleId, userId, since, until, changedAt, summary, description }] of events.entries()) {
     if (index % EVENTS_A_TURN === 0) await nextTurn();
@@ -143,11 +149,13 @@ async function render(
       stamp: toDate(changedAt),
       lastModified: toDate(changedAt),
       start: toDate(since),
-      end: toDate(until ?? to),
-      summary,
-      description,
+      end: toDate(until),
+      summary: onOneLine(summary),
+      description: onOneLine(description),
       transparency: ICalEventTransparency.TRANSPARENT,
     });
   }
-  return `${calendar.toString().trimEnd()}\r\n`;
+  const text = `${calendar.toString().trimEnd()}\r\n`;
+  // The library would write it behind the events, and properties of a calendar come first (RFC 5545, 3.6).
+  return timezone === null ? text : text.replace(METHOD, `$&X-WR-TIMEZONE:${timezone}\r\n`);
 }

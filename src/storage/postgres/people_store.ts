@@ -26,6 +26,7 @@ export interface Person {
 
 /** Somebody with their own settings for incidents of teams that they are not in. */
 export interface ReachablePerson extends Person {
+  readonly role: Role;
   readonly own: Preferences;
 }
 
@@ -325,12 +326,12 @@ export class PeopleStore {
     if (userIds.length === 0) return new Map();
     const ids = [...new Set(userIds)].map((userId) => asId('user', userId));
     const people = await this.#members(orgId)
-      .select(['u.name', 'u.email'])
+      .select(['u.name', 'u.email', 'm.role'])
       .select(OWN_CONTACT.map((column) => `m.${column}` as const))
       .where('m.user_id', '=', anyOf(ids))
       .execute();
     return new Map(
-      people.map(({ userId, name, email, phone, ...switches }) => {
+      people.map(({ userId, name, email, role, phone, ...switches }) => {
         const own = {
           phone,
           smsEnabled: switches.sms_enabled,
@@ -338,7 +339,7 @@ export class PeopleStore {
           pushEnabled: switches.push_enabled,
           emailEnabled: switches.email_enabled,
         };
-        return [userId, { userId, name, email, own }];
+        return [userId, { userId, name, email, role, own }];
       }),
     );
   }

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, json } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -28,6 +28,13 @@ export class PolicyStore {
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
     return await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute();
+  }
+
+  /** The policies with a step that names this person. */
+  async listNaming(orgId: Id<'org'>, userId: Id<'user'>): Promise<PolicyRow[]> {
+    return await this.#policies(orgId)
+      .where(({ ref }) => sql<boolean>`${ref('p.steps')}::jsonb @> ${json([{ targetUserIds: [userId] }])}::jsonb`)
+      .execute();
   }
 
   /** By name, after the given place; of one team, and with the text in their name, where these are given. */

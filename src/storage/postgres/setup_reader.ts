@@ -1,3 +1,4 @@
+import type { Channel } from '#core/oncall/channel.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
@@ -46,7 +47,8 @@ export class SetupReader {
     return pair ?? null;
   }
 
-  async find(orgId: Id<'org'>): Promise<SetupParts> {
+  /** Messages by the `simulated` channels have reached nobody. */
+  async find(orgId: Id<'org'>, simulated: ReadonlySet<Channel>): Promise<SetupParts> {
     const { db } = this.#session;
     const services = db.selectFrom('services as s').where('s.org_id', '=', orgId).where('s.deleted_at', 'is', null);
     const exceptions = services.innerJoin('exception_groups as g', 'g.service_id', 's.id');
@@ -65,7 +67,8 @@ export class SetupReader {
     const messages = db
       .selectFrom('notifications')
       .where('org_id', '=', orgId)
-      .where('status', 'in', ['sent', 'delivered']);
+      .where('status', 'in', ['sent', 'delivered'])
+      .where('channel', '<>', ({ fn, val }) => fn<Channel>('all', [val([...simulated])]));
     return await db
       .selectNoFrom(({ exists }) => [
         exists(services.select('s.id')).$castTo<boolean>().as('hasService'),

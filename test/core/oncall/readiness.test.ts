@@ -25,12 +25,14 @@ const reach = (changes: Partial<Contact>, others: Partial<Omit<Reach, 'contact'>
   contact: contact(changes),
   isPhoneConfirmed: true,
   hasStoppedSms: false,
+  mayAnswer: true,
   arrivals: [],
   devicesSince: null,
   ...others,
 });
 
-const judge = (of: Reach, configured: readonly Channel[] = CHANNELS) => judgeReadiness(of, new Set(configured), NOW);
+const judge = (of: Reach, configured: readonly Channel[] = CHANNELS, simulated: readonly Channel[] = []) =>
+  judgeReadiness(of, { configured: new Set(configured), simulated: new Set(simulated) }, NOW);
 
 const arrived = (channel: Channel, days: number, address: string | null = PHONE) => [
   { channel, address, at: daysAgo(days) },
@@ -78,6 +80,23 @@ describe('whether a page at night would wake somebody', () => {
     const calls = judge(reach({ phone: PHONE }, { arrivals: arrived('call', 1), hasStoppedSms: true }));
     expect(calls).toMatchObject({ answer: 'yes', reasons: ['sms_stopped'] });
     expect(calls.channels[0]).toMatchObject({ channel: 'sms', state: 'stopped' });
+  });
+
+  test('messages to the phone simulator wake nobody, whatever arrived there', () => {
+    const phone = reach({ phone: PHONE }, { arrivals: arrived('sms', 1) });
+    const judged = judge(phone, CHANNELS, ['sms', 'call']);
+    expect(judged).toMatchObject({ answer: 'unproved', reasons: ['simulated'] });
+    expect(judged.channels[0]).toMatchObject({ channel: 'sms', state: 'simulated' });
+    const withPush = reach(
+      { phone: PHONE, hasPush: true },
+      { arrivals: arrived('push', 1, null), devicesSince: daysAgo(9) },
+    );
+    expect(judge(withPush, CHANNELS, ['sms', 'call'])).toMatchObject({ answer: 'yes', reasons: [] });
+  });
+
+  test('somebody whose role cannot answer is not ready, whatever wakes them', () => {
+    const viewer = reach({ phone: PHONE }, { arrivals: arrived('sms', 1), mayAnswer: false });
+    expect(judge(viewer)).toMatchObject({ answer: 'unproved', reasons: ['cannot_answer'] });
   });
 
   test('push is proved only while a device is there that was there then', () => {

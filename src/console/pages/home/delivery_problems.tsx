@@ -21,8 +21,8 @@ const REFRESH_MS = 15_000;
 export function DeliveryProblems() {
   const { orgId } = useOrganization().org;
   const { data } = useQuery({ ...pagingProblemsQuery(orgId), refetchInterval: REFRESH_MS });
-  const { failing = [], warnings = [], warningCount = 0 } = data ?? {};
-  if (failing.length === 0 && warnings.length === 0) return null;
+  const { failing = [], simulated = [], warnings = [], warningCount = 0 } = data ?? {};
+  if (failing.length === 0 && simulated.length === 0 && warnings.length === 0) return null;
   return (
     <Card
       title="Pages might not arrive"
@@ -42,6 +42,16 @@ export function DeliveryProblems() {
               }
             >
               <Status tone="red">failing</Status>
+            </Row>
+          ))}
+          {simulated.map((channel) => (
+            <Row
+              key={channel}
+              icon={<ChannelIcon channel={channel} />}
+              title={`${CHANNEL_DECLARATIONS[channel].title} is simulated`}
+              sub="No Twilio account is configured: messages go to the phone simulator and wake nobody."
+            >
+              <Status tone="amber">simulated</Status>
             </Row>
           ))}
           {warnings.slice(0, SHOWN_MAX).map(({ teamId, teamName, message, policyId }) => (

@@ -1,4 +1,6 @@
-import { IconBell, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
+import { Alert } from '@mantine/core';
+import { IconBell, IconBellOff, IconBellRinging, IconMoonStars } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
 
 import type { HomeData } from '#console/api/home.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
@@ -6,35 +8,63 @@ import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/home/home.module.css';
+import { READINESS_REASONS } from '#core/oncall/readiness_words.ts';
 
 const NEXT_SHOWN_MAX = 3;
 
 type OwnShift = HomeData['ownShifts'][number];
 
 /** Whether the person is on call now, until when, and their next shifts. */
-export function MyOnCall({ home: { ownShifts, scheduleCount } }: { readonly home: HomeData }) {
+export function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly home: HomeData }) {
   const now = new Date(useNow(5)).toISOString();
   const running = ownShifts.filter(({ since, until }) => since <= now && (until === null || now < until));
   const next = ownShifts.filter(({ since }) => since > now).slice(0, NEXT_SHOWN_MAX);
-  if (scheduleCount === 0) return null;
   const isOnCall = running.length > 0;
+  const problem = <Unreached isOnCall={isOnCall} readiness={readiness} />;
+  if (scheduleCount === 0) return problem;
   const Icon = isOnCall ? IconBellRinging : next.length === 0 ? IconMoonStars : IconBell;
   return (
-    <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
-      <span className={classes.callIcon} aria-hidden>
-        <Icon size={22} stroke={1.75} />
-      </span>
-      <div className={classes.callText}>
-        <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
-        <div className={classes.sub}>
-          {running.map((shift) => (
-            <Running key={`${shift.scheduleId} ${shift.since}`} shift={shift} />
-          ))}
-          {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
+    <>
+      {problem}
+      <section className={classes.call} data-on-call={isOnCall ? '' : undefined} aria-label="Your on-call status">
+        <span className={classes.callIcon} aria-hidden>
+          <Icon size={22} stroke={1.75} />
+        </span>
+        <div className={classes.callText}>
+          <div className={classes.callTitle}>{isOnCall ? 'You are on call' : 'You are not on call'}</div>
+          <div className={classes.sub}>
+            {running.map((shift) => (
+              <Running key={`${shift.scheduleId} ${shift.since}`} shift={shift} />
+            ))}
+            {!isOnCall && next.length === 0 && 'You have no shift in the next 90 days.'}
+          </div>
         </div>
-      </div>
-      {next.length > 0 && <NextShifts shifts={next} />}
-    </section>
+        {next.length > 0 && <NextShifts shifts={next} />}
+      </section>
+    </>
+  );
+}
+
+/** What keeps a page from the person, and where to mend it: red when nothing would wake them or they could not answer. */
+function Unreached({
+  isOnCall,
+  readiness: { answer, reasons },
+}: { readonly isOnCall: boolean } & Pick<HomeData, 'readiness'>) {
+  const cannotAnswer = isOnCall && reasons.includes('cannot_answer');
+  if (answer !== 'no' && !cannotAnswer) return null;
+  const what = answer === 'no' ? 'no page would wake you' : 'you could not answer a page';
+  return (
+    <Alert
+      color="red"
+      mb="md"
+      icon={<IconBellOff size={20} />}
+      title={isOnCall ? `You are on call, and ${what}` : `${what[0]?.toUpperCase()}${what.slice(1)}`}
+    >
+      {reasons.map((reason) => (
+        <div key={reason}>{READINESS_REASONS[reason].you}</div>
+      ))}
+      {answer === 'no' && <Link to="/me">Add a phone number, or let this device receive push</Link>}
+    </Alert>
   );
 }
 

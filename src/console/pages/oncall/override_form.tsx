@@ -116,6 +116,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
           label="Somebody else"
           isLabelHidden
           placeholder="Somebody else"
+          isForDuty
           leftOut={selection.userId === null ? close : [...close, selection.userId]}
           value={userId === null || close.includes(userId) ? null : userId}
           onChange={setUserId}

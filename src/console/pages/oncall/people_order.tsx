@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { Choice } from '#console/components/choice.tsx';
 
-import { isolateBidi } from '#console/components/bidi.ts';
+import { dutyLabel } from '#console/components/duty_label.ts';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
@@ -126,7 +126,7 @@ export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps
         label="Add a person"
         isLabelHidden
         placeholder="Add a person"
-        options={people.map(({ userId, name }) => ({ value: userId, label: isolateBidi(name) }))}
+        options={people.map(({ userId, name, role }) => ({ value: userId, label: dutyLabel(name, role) }))}
         value={null}
         onSearch={(text) => {
           isAwaited.current = false;

@@ -5,6 +5,7 @@ import { ChannelIcon } from '#console/components/channel.tsx';
 import { Name } from '#console/components/name.tsx';
 import { Bullet, Step, Steps } from '#console/components/steps.tsx';
 import { durationText } from '#console/components/time_text.ts';
+import { Status } from '#console/components/status.tsx';
 import { whyUnused } from '#console/components/unused_channel.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/policies/escalation_flow.module.css';
@@ -110,7 +111,7 @@ interface PagedPersonProps {
 }
 
 function PagedPerson({ person }: PagedPersonProps) {
-  const { name, isOnCall, channels } = person;
+  const { name, isOnCall, mayAnswer, channels } = person;
   const used = channels.filter(({ outcome }) => outcome === 'notify');
   const unused = channels.filter(({ outcome }) => outcome !== 'notify');
   const hasLeft = unused.some(({ reason }) => reason === 'left_organization');
@@ -119,12 +120,14 @@ function PagedPerson({ person }: PagedPersonProps) {
       <span className={classes.name}>
         {name === null ? 'Somebody who has left' : <Name>{name}</Name>}
         {isOnCall && <span className={classes.because}> on call</span>}
+        {!mayAnswer && <Status tone="red">cannot answer</Status>}
       </span>
       <span className={classes.how}>
-        {used.map(({ channel, to }) => (
+        {used.map(({ channel, to, isSimulated }) => (
           <span key={channel} className={classes.channel}>
             <ChannelIcon channel={channel} size={15} /> {CHANNEL_DECLARATIONS[channel].name}
             {to !== null && <span className={classes.to}> {to}</span>}
+            {isSimulated && <Status tone="amber">simulated</Status>}
           </span>
         ))}
         {!hasLeft &&

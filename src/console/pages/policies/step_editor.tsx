@@ -5,6 +5,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
 import { SeveralChoices } from '#console/components/several_choices.tsx';
+import { dutyLabel } from '#console/components/duty_label.ts';
 import { useFoundMembers } from '#console/components/found_members.ts';
 import { Bullet, Step } from '#console/components/steps.tsx';
 import type { Names } from '#console/components/use_names_of.ts';
@@ -75,7 +76,7 @@ export function StepEditor(props: StepEditorProps) {
             label="Page"
             placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
             data-focus="people"
-            options={found.map(({ userId, name: own }) => ({ value: userId, label: isolateBidi(own) }))}
+            options={found.map(({ userId, name: own, role }) => ({ value: userId, label: dutyLabel(own, role) }))}
             chosen={chosen}
             onChange={(targetUserIds) => onChange({ targetUserIds })}
             typed={typed}

@@ -68,6 +68,7 @@ function Channel({ health }: { readonly health: ChannelHealth }) {
 
 const STATES: Record<ChannelHealth['state'], readonly [tone: Tone, word: string]> = {
   not_configured: ['gray', 'not set up'],
+  simulated: ['amber', 'simulated'],
   unused: ['gray', 'not used yet'],
   works: ['green', 'works'],
   failing: ['red', 'failing'],

@@ -219,8 +219,10 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
     onError: async (error) => {
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },
-    async onSuccess() {
-      showSuccess(named`${name} is now ${next}.`);
+    async onSuccess({ warnings }) {
+      const [warning] = warnings;
+      if (warning === undefined) showSuccess(named`${name} is now ${next}.`);
+      else showSuccess(warning);
       onClose();
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
       await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });

@@ -44,8 +44,8 @@ test('a channel fails while its provider refuses or is silent, not because someb
   const health = async () => (await browser.invoke(w.orgId, 'get_delivery_health')).body.result.channels;
   const never = { lastSucceededAt: null, lastFailedAt: null, lastFailure: null, fault: null };
   expect(await health()).toEqual([
-    { channel: 'sms', configured: true, via: 'simulator', state: 'unused', ...never },
-    { channel: 'call', configured: true, via: 'simulator', state: 'unused', ...never },
+    { channel: 'sms', configured: true, via: 'twilio', state: 'unused', ...never },
+    { channel: 'call', configured: true, via: 'twilio', state: 'unused', ...never },
     {
       channel: 'push',
       configured: true,
