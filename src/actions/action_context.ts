@@ -42,6 +42,8 @@ export interface Installation {
   /** Asks the mail server, at most every five minutes, why no mail would leave; null when it would. */
   readonly findMailFault: () => Promise<string | null>;
   readonly phoneProvider: 'twilio' | 'simulator';
+  /** Release of the time zone database in use, and what is wrong with it. */
+  readonly timeZoneRules: { readonly used: string; readonly fault: string | null };
   /** The channels whose messages go to the phone simulator, and so to nobody. */
   readonly simulatedChannels: ReadonlySet<Channel>;
   /** Where messages come from. */

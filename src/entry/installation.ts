@@ -1,6 +1,7 @@
 import type { Installation } from '#actions/action_context.ts';
 import { CHANNELS, declarationOf } from '#core/oncall/channel.ts';
 import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
+import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { isInternalHostname } from '#auth/external_fetch.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
@@ -14,6 +15,7 @@ import { mailServerOf } from '#notify/mail/settings.ts';
 /** How this installation is set up, for the operations of the console. */
 export function installationOf(config: FoundationConfig): Installation {
   const { appSecret, twilioAccountSid, twilioFrom } = config;
+  const timeZoneRules = readTimeZoneRules();
   const isSimulated = twilioAccountSid === simulatedAccountSid(appSecret);
   const mail = mailServerOf(config);
   return {
@@ -22,6 +24,7 @@ export function installationOf(config: FoundationConfig): Installation {
     hasPushContact: pushContact(config.baseUrl, config.mailFrom ?? null).isGiven,
     findMailFault: rememberMailFault(mail),
     phoneProvider: isSimulated ? 'simulator' : 'twilio',
+    timeZoneRules: { ...timeZoneRules, fault: findOldRules(timeZoneRules) },
     simulatedChannels: new Set(
       isSimulated ? CHANNELS.filter((channel) => declarationOf(channel).provider === 'twilio') : [],
     ),

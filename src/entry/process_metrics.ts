@@ -1,4 +1,6 @@
-import { collectDefaultMetrics, Counter, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client';
+
+import { readTimeZoneRules } from '#entry/time_zone_rules.ts';
 
 import type { LimitLog } from '#kernel/limit_log.ts';
 import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
@@ -11,6 +13,13 @@ let processMetrics: Registry | null = null;
 
 function watchProcess(): Registry {
   const registry = new Registry();
+  const { used, machine } = readTimeZoneRules();
+  new Gauge({
+    name: 'tocsin_time_zone_rules_info',
+    help: 'Release of the time zone database by which hand-overs are computed, and that of the machine.',
+    labelNames: ['used', 'machine'],
+    registers: [registry],
+  }).set({ used, machine: machine ?? '' }, 1);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_PRECISION_MS });
   return registry;
 }

@@ -29,6 +29,10 @@ const DeliveryHealthView = Type.Object({
     }),
     { description: 'of messages of the last 30 days' },
   ),
+  timeZoneRules: Type.Object(
+    { used: Type.String(), fault: nullable(Type.String({ description: 'what is wrong with it, and what to do' })) },
+    { description: 'the release of the time zone database by which hand-overs are computed' },
+  ),
 });
 
 const DAYS_BACK = 30;
@@ -53,7 +57,9 @@ export const getDeliveryHealth = defineAction({
       email: mailFault === null ? null : `No mail leaves: ${reasonOf(mailFault)}.`,
     };
     const byChannel = new Map(health.map((entry) => [entry.channel, entry]));
+    const { used, fault } = installation.timeZoneRules;
     return {
+      timeZoneRules: { used, fault },
       channels: CHANNELS.map((channel) => {
         const configured = configuredChannels.has(channel);
         const found = byChannel.get(channel);

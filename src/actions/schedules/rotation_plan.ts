@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { CLOSED, FreeText } from '#actions/fields.ts';
 import { RotationConfigInput, toRotationConfig } from '#actions/schedules/rotation_config.ts';
 import { RotationTypeName } from '#actions/schedules/view.ts';
-import { parseInstant } from '#core/oncall/parse_instant.ts';
+import { parseInstant, skippedWallOf } from '#core/oncall/parse_instant.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { startForHandOver } from '#core/oncall/rotation_start.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
@@ -44,7 +44,10 @@ export async function planRotation(
   const at = handOver && orThrow(parseInstant(handOver.at, zone, 'handOver.at'));
   const config = await toRotationConfig(rotationConfig, context);
   const rotation = { timezone: zone, rotationType, rotationConfig: config };
-  if (handOver === undefined || at === undefined) return { ...rotation, startAt: schedule?.startAt ?? context.now };
+  if (handOver === undefined || at === undefined) {
+    const startWall = schedule?.timezone === zone ? schedule.startWall : null;
+    return { ...rotation, startAt: schedule?.startAt ?? context.now, startWall };
+  }
   const { userIds, shiftHours = null } = config;
   if (handOver.position > 0 && handOver.position >= userIds.length) {
     throw invalidInput([{ path: 'handOver.position', message: 'must be the index of one of the people' }]);
@@ -57,5 +60,6 @@ export async function planRotation(
     const message = 'is too many turns after the first person: the rotation would begin before 1970';
     throw invalidInput([{ path: 'handOver.position', message }]);
   }
-  return { ...rotation, startAt };
+  const startWall = startAt.equals(at) ? skippedWallOf(handOver.at, zone) : null;
+  return { ...rotation, startAt, startWall };
 }

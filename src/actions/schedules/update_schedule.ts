@@ -49,7 +49,7 @@ export const updateSchedule = defineAction({
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     const before = toScheduleView(schedule);
     if (name !== undefined) schedule.name = name;
-    if (zone !== undefined) schedule.timezone = zone;
+    if (zone !== undefined && zone !== schedule.timezone) Object.assign(schedule, { timezone: zone, startWall: null });
     if (rotationType !== undefined) schedule.rotationType = rotationType;
     if (rotationConfig !== undefined) schedule.rotationConfig = await toRotationConfig(rotationConfig, context);
     await stores.schedules.save(schedule, now);

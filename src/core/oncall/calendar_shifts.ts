@@ -22,7 +22,7 @@ export function* calendarShifts(
   { from, to, limit }: { readonly from: Instant; readonly to: Instant; readonly limit: number },
 ): Generator<CalendarShift, void, void> {
   const turnHours = turnHoursOf(rotation);
-  const handOvers = handOversOf(rotation.startAt, rotation.timezone, turnHours);
+  const handOvers = handOversOf(rotation, turnHours);
   const turnsAPiece = Math.max(1, Math.ceil(PIECE_HOURS_MIN / turnHours));
   let count = 0;
   for (const shift of shifts) {

@@ -10,6 +10,13 @@ const STARTS_REMEMBERED = 32;
 
 const LAST_INSTANT = FAR_FUTURE.subtract({ milliseconds: 1 });
 
+/** Where a rotation is counted from; see `Rotation`. */
+interface Start {
+  readonly startAt: Instant;
+  readonly startWall?: string | null;
+  readonly timezone: string;
+}
+
 /**
  * When the turns of a rotation begin. Turn n begins n turns after `startAt` by the wall clock, however long that
  * takes. Turns tile time: each ends where the next begins, and one that falls wholly into skipped time has no length.
@@ -23,8 +30,11 @@ export interface HandOvers {
   turnAt(instant: Instant): number | null;
 }
 
-export function handOversOf(startAt: Instant, timeZone: string, turnHours: number): HandOvers {
-  const firstWall = startAt.toZonedDateTimeISO(timeZone).toPlainDateTime();
+export function handOversOf({ startAt, startWall = null, timezone: timeZone }: Start, turnHours: number): HandOvers {
+  const firstWall =
+    startWall === null
+      ? startAt.toZonedDateTimeISO(timeZone).toPlainDateTime()
+      : Temporal.PlainDateTime.from(startWall);
   const wallOf = (turn: number): Temporal.PlainDateTime =>
     firstWall.add({ hours: Math.min(turn * turnHours, HOURS_MAX) });
 

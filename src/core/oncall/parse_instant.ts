@@ -26,6 +26,13 @@ export function parseInstant(value: unknown, timeZone: string, path: string): Pa
   return ok(instant);
 }
 
+/** Returns the local date and time that `value` names, if the zone skips it; else null. */
+export function skippedWallOf(value: unknown, timeZone: string): string | null {
+  if (typeof value !== 'string' || !LOCAL.test(value)) return null;
+  const wall = Temporal.PlainDateTime.from(value.replace(/(\.\d{3})\d+/, '$1'));
+  return wall.toZonedDateTime(timeZone).toPlainDateTime().equals(wall) ? null : wall.toString();
+}
+
 function findInstant(value: unknown, timeZone: string): Instant | 'unreadable' | 'out_of_range' {
   if (typeof value === 'number') return findEpochInstant(value);
   if (typeof value !== 'string') return 'unreadable';

@@ -21,6 +21,8 @@ export interface Rotation {
   /** 1 or more replaces the length of a turn, in hours of the wall clock; null or less has no effect. */
   readonly shiftHours: number | null;
   readonly startAt: Instant;
+  /** The local date and time that the clocks skipped at `startAt`: hand-overs keep it. Null or absent where they did not. */
+  readonly startWall?: string | null;
 }
 
 /** Whether a user still belongs to the organization. */
@@ -39,7 +41,7 @@ export interface Turn {
 /** Finds whose turn it is at an instant; null before `startAt` and when nobody of the rotation is left. */
 export function turnFinder(rotation: Rotation, isPresent: IsPresent): (at: Instant) => Turn | null {
   const round = peopleOfRound(rotation.userIds, isPresent);
-  const handOvers = handOversOf(rotation.startAt, rotation.timezone, turnHoursOf(rotation));
+  const handOvers = handOversOf(rotation, turnHoursOf(rotation));
   const isAlone = new Set(round).size === 1;
 
   return (at) => {

@@ -56,9 +56,9 @@ export function startForHandOver(
  * One whose time the clock skips is passed over: the rotation could not be counted from it.
  */
 export function nextHandOver(rotation: Rotation, now: Instant): HandOver | null {
-  const { startAt, timezone, userIds } = rotation;
+  const { userIds } = rotation;
   if (userIds.length === 0) return null;
-  const handOvers = handOversOf(startAt, timezone, turnHoursOf(rotation));
+  const handOvers = handOversOf(rotation, turnHoursOf(rotation));
   let turn = (handOvers.turnAt(now) ?? -1) + 1;
   while (handOvers.isMoved(turn) && !isAtOrBefore(FAR_FUTURE, handOvers.startOf(turn))) turn += 1;
   const at = handOvers.startOf(turn);

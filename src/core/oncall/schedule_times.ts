@@ -1,7 +1,7 @@
 import type { Fault } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
-import { parseInstant } from './parse_instant.ts';
+import { parseInstant, skippedWallOf } from './parse_instant.ts';
 import { fault, faultsOf, ok, type Parsed } from './parsed.ts';
 import { parseTimeZone } from './time_zone.ts';
 
@@ -9,18 +9,24 @@ type Instant = Temporal.Instant;
 
 const DEFAULT_TIME_ZONE = 'UTC';
 
-/** The zone and start of a new schedule: an absent zone is UTC, an absent or null `startAt` is now. */
+/**
+ * The zone and start of a new schedule: an absent zone is UTC, an absent or null `startAt` is now. `startWall` is the local
+ * time of a start that the clocks skip.
+ */
 export function parseScheduleTimes(
   input: { readonly timezone?: string | undefined; readonly startAt?: unknown },
   now: Instant,
-): Parsed<{ timezone: string; startAt: Instant }> {
+): Parsed<{ timezone: string; startAt: Instant; startWall: string | null }> {
   const timezone = parseTimeZone(input.timezone ?? DEFAULT_TIME_ZONE, 'timezone');
   const readIn = timezone.kind === 'ok' ? timezone.value : DEFAULT_TIME_ZONE;
   const startAt =
     input.startAt === undefined || input.startAt === null
       ? ok(toMilliseconds(now))
       : parseInstant(input.startAt, readIn, 'startAt');
-  if (timezone.kind === 'ok' && startAt.kind === 'ok') return ok({ timezone: timezone.value, startAt: startAt.value });
+  if (timezone.kind === 'ok' && startAt.kind === 'ok') {
+    const startWall = skippedWallOf(input.startAt, timezone.value);
+    return ok({ timezone: timezone.value, startAt: startAt.value, startWall });
+  }
   return { kind: 'faults', faults: [...faultsOf(timezone), ...faultsOf(startAt)] };
 }
 

@@ -14,7 +14,10 @@ import { saveChanged } from '#storage/postgres/save_changed.ts';
 export type ScheduleRow = InferEntity<typeof ScheduleEntity>;
 export type ScheduleOverrideRow = InferEntity<typeof ScheduleOverrideEntity>;
 
-export type NewSchedule = Pick<ScheduleRow, 'name' | 'timezone' | 'rotationType' | 'rotationConfig' | 'startAt'>;
+export type NewSchedule = Pick<
+  ScheduleRow,
+  'name' | 'timezone' | 'rotationType' | 'rotationConfig' | 'startAt' | 'startWall'
+>;
 
 export type NewOverride = Pick<ScheduleOverrideRow, 'userId' | 'startAt' | 'endAt'>;
 
@@ -23,13 +26,14 @@ export type OverrideOfSchedule = Override & { readonly scheduleId: Id<'schedule'
 
 /** The schedule as the rules of rotation see it. */
 export function rotationOf(schedule: ScheduleRow): Rotation {
-  const { timezone, rotationType, rotationConfig, startAt } = schedule;
+  const { timezone, rotationType, rotationConfig, startAt, startWall } = schedule;
   return {
     timezone,
     rotationType,
     userIds: rotationConfig.userIds,
     shiftHours: rotationConfig.shiftHours ?? null,
     startAt,
+    startWall,
   };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 import type { Rotation, Turn } from '#core/oncall/rotation.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { parseScheduleTimes } from '#core/oncall/schedule_times.ts';
 import {
   ANNA,
   anyPresence,
@@ -333,4 +334,18 @@ describe('the person whose turn it is', () => {
     expect(turnsBetween(rotationOf(), startAt, FAR_FUTURE, everybody, 7)).toHaveLength(7);
     expect(turnsBetween(rotationOf(), startAt, startAt, everybody, 7)).toEqual([]);
   });
+});
+
+test('a rotation that starts at a time that the clocks skip hands over at that time on all other days', () => {
+  const timezone = 'Europe/Amsterdam';
+  const times = parseScheduleTimes({ timezone, startAt: '2026-03-29T02:30' }, at('2026-01-01T00:00:00Z'));
+  if (times.kind === 'faults') throw new Error('the start was not read');
+  expect(times.value.startAt.toString()).toBe('2026-03-29T01:30:00Z');
+  const rotation = rotationOf(times.value);
+  const starts = turnsBetween(rotation, times.value.startAt, at('2026-11-01T00:00:00Z'), everybody, 500).map(
+    ({ since }) => since.toZonedDateTimeISO(timezone).toPlainTime().toString(),
+  );
+  expect(starts.length).toBeGreaterThan(200);
+  expect(new Set(starts.slice(1))).toEqual(new Set(['02:30:00']));
+  expect(starts[0]).toBe('03:30:00');
 });

@@ -148,8 +148,11 @@ test('lists organizations, people and keys with their ids, and tells its version
   );
   expect(JSON.stringify(keys)).not.toContain(bram.key);
   expect(text.stdout).toContain(userId);
-  expect(version.stdout).toMatch(/^tocsin \d+\.\d+\.\d+\n$/);
-  expect(versionJson).toEqual({ version: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
+  expect(version.stdout).toMatch(/^tocsin \d+\.\d+\.\d+ \(time zone rules \d{4}[a-z]\)\n$/);
+  expect(versionJson).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    timeZoneRules: expect.stringMatching(/^\d{4}[a-z]$/),
+  });
 });
 
 test('"audit verify" ends with 0 for whole logs, and with 1 for a broken one, whose first broken row it names', async () => {

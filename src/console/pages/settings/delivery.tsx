@@ -29,6 +29,19 @@ export function Delivery() {
           ))}
         />
       )}
+      {data !== undefined && (
+        <Card
+          title="Time zones"
+          rows={
+            <Row
+              title={`Rules of release ${data.timeZoneRules.used}`}
+              sub={data.timeZoneRules.fault ?? 'Hand-overs and maintenance are computed by them.'}
+            >
+              {data.timeZoneRules.fault !== null && <Status tone="amber">old</Status>}
+            </Row>
+          }
+        />
+      )}
     </Page>
   );
 }

@@ -57,6 +57,8 @@ export const ScheduleEntity = defineEntity({
     rotationType: text<RotationType>(),
     rotationConfig: jsonColumn<RotationConfig>(),
     startAt: instant(),
+    /** The local date and time that the clocks skipped at `startAt`; null: they did not. */
+    startWall: p.text().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },
