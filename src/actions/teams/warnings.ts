@@ -60,7 +60,7 @@ export async function readWarnings(
     ...members.map(({ userId }) => userId),
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
-    ...onCall.people.keys(),
+    ...[...onCall.people.values()].map(({ userId }) => userId),
   ]);
   const people = await stores.people.listReachable(caller.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);

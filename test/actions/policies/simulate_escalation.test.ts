@@ -123,6 +123,7 @@ describe('the simulator equals the engine', () => {
             rotationType,
             rotationConfig: { userIds: people.map(idOf), ...(shiftHours !== null && { shiftHours }) },
             startAt: triggeredAt.add({ hours: startsAfterHours }),
+            startWall: null,
           },
           START,
         );
@@ -194,6 +195,7 @@ describe('the simulator equals the engine', () => {
       caller: memberCaller(w.orgId, idOf(0), 'viewer'),
       stores: storesOf(w.context.db.session()),
       configuredChannels,
+      installation: w.context.actions.installation,
     };
     const simulated = await readSimulation({ teamId, steps }, triggeredAt, context);
     return simulated.map(({ step, firesAt, nobodyReached, people }) => {
