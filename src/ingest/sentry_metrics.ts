@@ -68,7 +68,7 @@ function* decode(
   const units = new Map(metrics.map(({ name, unit }) => [name, unit]));
   for (const { name, type, value, labels } of lastOfGauges(metrics)) {
     const line = { name, type: TYPES[type], tags: labels, values: [String(value)], isMilliseconds: false, rate: 1 };
-    lines.add({ ...line, length: name.length });
+    lines.add({ ...line, at: null, length: name.length });
   }
   const points: ReadyPoint[] = (yield* lines.flush(at)).map((point) => ({
     ...point,

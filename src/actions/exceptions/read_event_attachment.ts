@@ -22,15 +22,23 @@ export const readEventAttachment = defineAction({
   ),
   result: Type.Object({ name: Type.String(), content: Type.String({ description: 'in base64' }) }),
   meaning: ({ groupId, serviceId }) =>
-    (groupId === undefined) === (serviceId === undefined)
-      ? [{ path: 'groupId', message: 'is required, or serviceId; not both' }]
+    groupId === undefined && serviceId === undefined
+      ? [{ path: 'groupId', message: 'is required, or serviceId for a file of feedback' }]
       : [],
-  example: { groupId: EXAMPLE_IDS.groupId, attachmentId: 'b7f4c1de-4f0a-4c43-9c5e-0d0f8b6f2a11' },
-  async handle({ groupId, serviceId = '', attachmentId }, { caller, stores, installation, now }) {
-    const owner =
-      groupId === undefined
-        ? (await stores.services.get(caller.orgId, serviceId)).id
-        : (await stores.exceptionGroups.get(caller.orgId, groupId, now)).serviceId;
+  example: {
+    groupId: EXAMPLE_IDS.groupId,
+    serviceId: EXAMPLE_IDS.serviceId,
+    attachmentId: 'b7f4c1de-4f0a-4c43-9c5e-0d0f8b6f2a11',
+  },
+  async handle({ groupId, serviceId, attachmentId }, { caller, stores, installation, now }) {
+    const { orgId } = caller;
+    const group = groupId === undefined ? null : await stores.exceptionGroups.get(orgId, groupId, now);
+    const service = serviceId === undefined ? null : await stores.services.get(orgId, serviceId);
+    if (group !== null && service !== null && group.serviceId !== service.id) {
+      throw notFound('groupId', 'exception group of this service');
+    }
+    const owner = group?.serviceId ?? service?.id;
+    if (owner === undefined) throw notFound('groupId', 'exception group');
     const found = await stores.eventExtras.findAttachment(owner, attachmentId);
     if (found === null) throw notFound('attachmentId', 'attachment');
     return { name: found.name, content: installation.ciphers.eventAttachments.open(found.content).toString('base64') };

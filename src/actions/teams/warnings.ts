@@ -7,6 +7,7 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 import { contactsOf } from '#core/oncall/contact.ts';
 import { peopleOnCall } from '#core/oncall/on_call.ts';
 import { findWarnings, type ReachabilityWarning } from '#core/oncall/reachability.ts';
+import { asId } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { cannotAnswerText } from '#actions/teams/cannot_answer.ts';
@@ -60,7 +61,7 @@ export async function readWarnings(
     ...members.map(({ userId }) => userId),
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
-    ...[...onCall.people.values()].map(({ userId }) => userId),
+    ...[...onCall.people.keys()].map((userId) => asId('user', userId)),
   ]);
   const people = await stores.people.listReachable(caller.orgId, userIds);
   const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);

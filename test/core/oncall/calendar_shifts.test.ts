@@ -3,15 +3,20 @@ import { expect, test } from 'vitest';
 import { calendarShifts } from '#core/oncall/calendar_shifts.ts';
 import { finalShiftsBetween } from '#core/oncall/final_shifts.ts';
 import type { Rotation } from '#core/oncall/rotation.ts';
-import { asId } from '#kernel/ids.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { ANNA, at, BRAM, everybody, rotationOf } from '#test/core/oncall/given_rotation.ts';
 
 type Instant = Temporal.Instant;
 
 function piecesOf(rotation: Rotation, from: Instant, to: Instant) {
-  const night = { userId: BRAM, startAt: at('2028-03-02T22:00:00Z'), endAt: at('2028-03-03T06:00:00Z') };
-  const overrides = [{ ...night, overrideId: asId('override', 'night'), createdAt: at('2026-01-01T00:00:00Z') }];
+  const night = {
+    overrideId: 'override_1' as Id<'override'>,
+    userId: BRAM,
+    startAt: at('2028-03-02T22:00:00Z'),
+    endAt: at('2028-03-03T06:00:00Z'),
+  };
+  const overrides = [{ ...night, createdAt: at('2026-01-01T00:00:00Z') }];
   const shifts = finalShiftsBetween(rotation, overrides, from, to, everybody, 1_000);
   return [...calendarShifts(shifts, rotation, { from, to, limit: 1_000 })];
 }
