@@ -93,10 +93,9 @@ describe('the calendar of a schedule', () => {
     expect(new Set(events.map(({ uid }) => uid)).size).toBe(events.length);
     expect(lines.filter((line) => line.startsWith('DTSTAMP:'))).toHaveLength(events.length);
     expect(lines.filter((line) => /^DT(START|END|STAMP):/.test(line) && !/:\d{8}T\d{6}Z$/.test(line))).toEqual([]);
-    const calendar = new ICAL.Component(ICAL.parse(body));
-    // Calendar programs read the first as text (RFC 7986, 5.1); the library takes no escapes out of the other.
-    expect(calendar.getFirstPropertyValue('name')).toBe('On call: Primary; "nights", days');
-    expect(calendar.getFirstPropertyValue('x-wr-calname')).toBe(String.raw`On call: Primary\; "nights"\, days`);
+    const unfolded = body.replaceAll('\r\n ', '').split('\r\n');
+    for (const property of ['NAME', 'X-WR-CALNAME'])
+      expect(unfolded).toContain(String.raw`${property}:On call: Primary\; "nights"\, days`);
     expect(body.indexOf('X-WR-TIMEZONE:Europe/Amsterdam')).toBeLessThan(body.indexOf('BEGIN:VEVENT'));
   });
 

@@ -201,6 +201,7 @@ test('the console shows what a service has sent', async () => {
   expect(await status()).toEqual({
     metrics: { lastSeenAt: null, pointsLastHour: 0 },
     exceptions: { lastSeenAt: null, eventsLastHour: 0 },
+    feedback: { count: 0, lastAt: null },
     notKept: [],
     refused: [],
     limited: [],
