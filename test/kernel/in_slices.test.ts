@@ -1,35 +1,19 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { pointLimits } from '#ingest/admission/point_admission.ts';
-import { finish, type Steps } from '#kernel/steps.ts';
+import type { Steps } from '#kernel/steps.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { trimEvent } from '#ingest/protocols/sentry/trim_event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { restsOf } from '#test/kit/rests.ts';
 import { bytes, label, message, sample, writeRequest } from '#test/ingest/metric_bytes.ts';
 
 const NOW = fromEpochMilliseconds(1_790_000_000_000);
 const LIMITS = pointLimits(30);
 const MEGABYTE = 1024 * 1024;
-/** A yield gives the event loop away once eight milliseconds have gone by, and nothing between two of them may take long. */
-const BETWEEN_MS_MAX = 40;
-
-/** How often the work may rest, and the longest that the processor works between two rests. */
-function restsOf(steps: Steps<unknown>): { rests: number; longestMs: number } {
-  let rests = 0;
-  let longestMs = 0;
-  for (;;) {
-    const before = process.threadCpuUsage();
-    const { done } = steps.next();
-    const { user, system } = process.threadCpuUsage(before);
-    longestMs = Math.max(longestMs, (user + system) / 1_000);
-    if (done === true) return { rests, longestMs };
-    rests += 1;
-  }
-}
-
 const fill = (piece: string, length: number): string => piece.repeat(Math.floor(length / piece.length));
 const many = (count: number, entry: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => entry(index)).join(',');
@@ -38,9 +22,12 @@ const JSON_TYPE = 'application/json';
 const PROTOBUF = 'application/x-protobuf';
 const otlp = (points: Buffer): Buffer => bytes(1, bytes(2, bytes(2, Buffer.concat([bytes(1, 'm'), bytes(5, points)]))));
 
-test.each<[string, () => Steps<unknown>]>([
+/** How many things there are to read, and after how many at the latest the work rests. */
+test.each<[string, number, number, () => Steps<unknown>]>([
   [
     'native JSON of 15,000 points',
+    15_000,
+    128,
     () =>
       decodeMetricsJson(
         Buffer.from(`{"points":[${many(15_000, (i) => `{"name":"m","value":${i},"labels":{"i":"${i}"}}`)}]}`),
@@ -51,14 +38,20 @@ test.each<[string, () => Steps<unknown>]>([
   ],
   [
     'some 700,000 values',
+    350_000,
+    128,
     () => decodeMetricsJson(Buffer.from(`{"points":[${fill('{},', MEGABYTE)}{}]}`), JSON_TYPE, NOW, LIMITS),
   ],
   [
     'a quarter of a million lines',
+    262_144,
+    128,
     () => decodeMetricsJson(Buffer.alloc(MEGABYTE / 4, '\n'), 'application/x-ndjson', NOW, LIMITS),
   ],
   [
     'OTLP JSON of 8,000 points',
+    8_000,
+    128,
     () =>
       decodeOtlpMetrics(
         Buffer.from(
@@ -71,10 +64,14 @@ test.each<[string, () => Steps<unknown>]>([
   ],
   [
     'OTLP of a quarter of a million empty points',
+    262_144,
+    64,
     () => decodeOtlpMetrics(otlp(Buffer.from(fill('\n\0', MEGABYTE / 2))), PROTOBUF, NOW, LIMITS),
   ],
   [
     'remote write of 20,000 series',
+    20_000,
+    300,
     () =>
       decodePrometheusWrite(
         writeRequest(
@@ -92,33 +89,19 @@ test.each<[string, () => Steps<unknown>]>([
         LIMITS,
       ),
   ],
-  ['an event of 4 MiB', () => trimEvent(Buffer.from(`{"extra":[${fill('{"a":1},', 4 * MEGABYTE - 100)}1]}`), MEGABYTE)],
-])('%s is read in many short steps', (_what, steps) => {
-  expect(finishOrRefusal(steps)).toBe(true);
-  expect(restsOf(steps()).rests).toBeGreaterThan(3);
-  expect(longestOf(steps)).toBeLessThan(BETWEEN_MS_MAX);
+  [
+    'an event of 4 MiB',
+    4 * MEGABYTE,
+    MEGABYTE / 4,
+    () => trimEvent(Buffer.from(`{"extra":[${fill('{"a":1},', 4 * MEGABYTE - 100)}1]}`), MEGABYTE),
+  ],
+])('%s is read in many short steps', (_what, items, itemsARest, steps) => {
+  expect(items / restsOf(steps())).toBeLessThanOrEqual(itemsARest);
 });
 
-/** The shortest of a few tries: the rubbish of other tests in this process may be collected in the middle of one. */
-function longestOf(steps: () => Steps<unknown>): number {
-  let shortestMs = Infinity;
-  for (let tries = 0; tries < 5 && shortestMs >= BETWEEN_MS_MAX; tries += 1) {
-    shortestMs = Math.min(shortestMs, restsOf(steps()).longestMs);
-  }
-  return shortestMs;
-}
-
-/** Warms the code up, which is slow when it runs for the first time. */
-function finishOrRefusal(steps: () => Steps<unknown>): boolean {
-  try {
-    finish(steps());
-  } catch {
-    // What is refused is refused in steps, too.
-  }
-  return true;
-}
-
 test('one of many bodies that are read at once has a slice in each turn of the event loop', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
   let turn = 0;
   let isDone = false;
   const countTurns = (): void => {
@@ -130,8 +113,7 @@ test('one of many bodies that are read at once has a slice in each turn of the e
   function* longWork(): Steps<null> {
     for (let slice = 0; slice < 4; slice += 1) {
       if (slice > 0) turns.push(turn);
-      const until = performance.now() + 9;
-      while (performance.now() < until);
+      vi.advanceTimersByTime(9);
       yield;
     }
     return null;

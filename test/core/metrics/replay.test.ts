@@ -13,11 +13,12 @@ import {
 import { COMPARATORS } from '#core/metrics/comparator.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
-import { type ReplayedIncident, replayRule } from '#core/metrics/replay.ts';
+import { type ReplayedIncident, replayRule, replayRuleInSteps } from '#core/metrics/replay.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { beyondLinear, countWork } from '#test/kit/counting/count_work.ts';
 import { aggregateOnce, type Sample } from '#test/kit/aggregate_model.ts';
+import { restsOf } from '#test/kit/rests.ts';
 import { windowPartsOf } from '#test/kit/window_parts.ts';
 
 const MINUTE = 60_000;
@@ -113,4 +114,10 @@ test('a replay takes a step for each evaluation, each with as little work as fol
   expect(await beyondLinear(workloads, 1_440)).toEqual([]);
   const counts = await countWork(workloads, [7 * 1_440]);
   expect(counts.get('a replay of minutes')![0]).toBeLessThan(7 * 1_440 * WORK_OF_EVALUATION_MAX);
+});
+
+test('a replay rests after each evaluation, so that others have their turn', () => {
+  const rule: Rule = { aggregation: 'avg', windowMinutes: 1, comparator: '>', threshold: 500 };
+  const values = Array.from({ length: 200 }, (_, index) => (index % 40 < 20 ? 900 : 100));
+  expect(restsOf(replayRuleInSteps(rule, { firstMs: 0, stepMs: MINUTE, values }))).toBe(200);
 });

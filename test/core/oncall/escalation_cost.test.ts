@@ -9,6 +9,7 @@ import { nightFinder } from '#core/oncall/nights.ts';
 import { Temporal } from '#kernel/time.ts';
 import { ANNA, BRAM } from '#test/core/oncall/given_rotation.ts';
 import fc from '#test/kit/properties.ts';
+import { restsOf } from '#test/kit/rests.ts';
 
 const at = (text: string): number => Temporal.Instant.from(text).epochMilliseconds;
 
@@ -52,6 +53,11 @@ describe('what incidents cost', () => {
     expect(costOf([long])).toMatchObject({ pages: 3, people: [{ userId: ANNA }, { userId: BRAM, pages: 1 }] });
     expect(costOf([{ openedAt: NOW - 60_000, closedAt: null }])).toMatchObject({ pages: 2 });
     expect(costOf([])).toEqual({ pages: 0, nights: 0, people: [] });
+  });
+
+  test('are counted with a rest after each, so that others have their turn', () => {
+    const incidents = Array.from({ length: 50 }, (_, index) => ({ openedAt: NOW - index * 60_000, closedAt: null }));
+    expect(restsOf(escalationCost(SETTING, incidents, () => 'UTC', NOW))).toBe(50);
   });
 
   test('several pages of one night wake a person in one night, and mail wakes nobody', () => {

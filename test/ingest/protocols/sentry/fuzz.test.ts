@@ -8,7 +8,6 @@ import { slowRuns } from '#test/kit/properties.ts';
 import { decode, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';
 
 const TRIES = slowRuns(20_000);
-const MILLISECONDS_MAX = 2_000;
 
 /** Mulberry32: the same numbers in every run. */
 function randomsFrom(seed: number): () => number {
@@ -63,14 +62,12 @@ test(`${TRIES} broken requests end in an event or in a refusal, never in anythin
   const recordings = readRecordings().filter(({ plainBody }) => plainBody.length < 13_000);
   let events = 0;
   let refusals = 0;
-  let slowest = 0;
   for (let i = 0; i < TRIES; i += 1) {
     const { request, plainBody } = pick(recordings);
     const isEncoded = request.body !== plainBody && random() < 0.1;
     const source = isEncoded ? request.body : plainBody;
     const headers = isEncoded ? request.headers : { ...request.headers, 'content-encoding': undefined };
     const body = pick(MUTATIONS)(source, pick(recordings).plainBody);
-    const before = process.threadCpuUsage();
     try {
       for (const event of (await decode({ ...request, headers, body })).events) {
         events += 1;
@@ -84,10 +81,7 @@ test(`${TRIES} broken requests end in an event or in a refusal, never in anythin
       if (!(error instanceof AppError)) throw error;
       refusals += 1;
     }
-    const { user, system } = process.threadCpuUsage(before);
-    slowest = Math.max(slowest, (user + system) / 1_000);
   }
   expect(events).toBeGreaterThan(TRIES / 10);
   expect(refusals).toBeGreaterThan(TRIES / 20);
-  expect(slowest).toBeLessThan(MILLISECONDS_MAX);
 });
