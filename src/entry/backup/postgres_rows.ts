@@ -3,6 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { Client } from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 
+import { AppError } from '#kernel/errors.ts';
+
 /** Tables of this one database, and of no release: what they say is made anew by a restore. */
 const NOT_BACKED_UP: ReadonlySet<string> = new Set(['migrations', 'migrated_by', 'spooled_data', 'restore_under_way']);
 
@@ -95,10 +97,49 @@ export async function readSequences(client: Client): Promise<Record<string, stri
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
+/** Throws `invalid_input` for what is no sequence of the product. */
 export async function writeSequences(client: Client, values: Readonly<Record<string, string>>): Promise<void> {
+  const known = new Set((await listSequences(client)).map(({ name }) => name));
   for (const [name, value] of Object.entries(values)) {
+    if (!known.has(name) || !/^[1-9]\d{0,15}$/.test(value)) {
+      throw new AppError(
+        'invalid_input',
+        'the backup is not as it was written: it has a sequence that no database has',
+      );
+    }
     await client.query('select setval(to_regclass($1), $2::bigint)', [`public.${quote(name)}`, value]);
   }
+}
+
+/** What a database numbers next is greater than every number that there is, whatever was said of it. */
+export async function continueSequences(client: Client): Promise<void> {
+  for (const { name, table, column } of await listSequences(client)) {
+    await client.query(
+      `select setval(to_regclass($1), greatest(max(${quote(column)}), s.last_value))
+       from public.${quote(table)}, public.${quote(name)} s group by s.last_value having max(${quote(column)}) > s.last_value`,
+      [`public.${quote(name)}`],
+    );
+  }
+}
+
+async function listSequences(client: Client): Promise<{ name: string; table: string; column: string }[]> {
+  const { rows } = await client.query<{ name: string; table: string; column: string }>(`
+    select s.relname::text as name, t.relname::text as table, a.attname::text as column
+    from pg_class s join pg_depend d on d.objid = s.oid and d.classid = 'pg_class'::regclass and d.deptype in ('a', 'i')
+      join pg_class t on t.oid = d.refobjid
+      join pg_attribute a on a.attrelid = t.oid and a.attnum = d.refobjsubid
+    where s.relkind = 'S' and s.relnamespace = 'public'::regnamespace`);
+  return rows;
+}
+
+/** Throws `invalid_input` for what is no table of the product, or has columns that it does not have. */
+export function requireKnown({ table, columns }: StoredTable, tables: readonly StoredTable[]): void {
+  const known = tables.find((one) => one.table === table);
+  if (known !== undefined && columns.every((column) => known.columns.includes(column))) return;
+  throw new AppError(
+    'invalid_input',
+    'the backup is not as it was written: it has a table or a column that no database has',
+  );
 }
 
 /** The names of the migrations that a database has had; none for an empty one. */

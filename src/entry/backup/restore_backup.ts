@@ -3,16 +3,20 @@ import { buffer } from 'node:stream/consumers';
 
 import type { Client } from 'pg';
 
-import { type Entry, type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
+import { type Manifest, readArchive, type ReadEntry } from '#entry/backup/archive.ts';
 import { emptyTables, hasRows, insertPart } from '#entry/backup/clickhouse_rows.ts';
 import { deleteOrphanRows } from '#entry/backup/delete_orphan_rows.ts';
 import { finishRestore } from '#entry/backup/finish_restore.ts';
 import {
   connect,
   dropSchema,
+  continueSequences,
   emptyAll,
+  listTables,
   readMigrations,
+  requireKnown,
   setTriggers,
+  type StoredTable,
   writeRows,
   writeSequences,
 } from '#entry/backup/postgres_rows.ts';
@@ -76,6 +80,7 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
     await setTriggers(client, 'disable');
     // Migrations have put rows into some.
     await emptyAll(client);
+    const tables = await listTables(client);
     const rest = { jobs: [] as WaitingJob[], spooled: [] as NewDurableJob[] };
     let isCommitted = false;
     for await (const { entry, content } of read()) {
@@ -83,7 +88,7 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
         if (!isCommitted) await commit(client);
         isCommitted = true;
         await insertPart(clickhouse, entry, content());
-      } else await take(client, entry, content, rest);
+      } else await take(client, tables, { entry, content }, rest);
     }
     if (!isCommitted) await commit(client);
     await migrate({ ...config, appSecret }, { isRestoring: true });
@@ -97,18 +102,20 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
 }
 
 async function commit(client: Client): Promise<void> {
+  await continueSequences(client);
   await setTriggers(client, 'enable');
   await client.query('commit');
 }
 
 async function take(
   client: Client,
-  entry: Entry,
-  content: ReadEntry['content'],
+  tables: readonly StoredTable[],
+  { entry, content }: ReadEntry,
   rest: { readonly jobs: WaitingJob[]; readonly spooled: NewDurableJob[] },
 ): Promise<void> {
   switch (entry.kind) {
     case 'postgres_table':
+      requireKnown(entry, tables);
       return await writeRows(client, entry, content());
     case 'postgres_sequences':
       return await writeSequences(client, entry.values);

@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 
 import type { Client } from 'pg';
 
-import { connect, listTables, quote, readMigrations } from '#entry/backup/postgres_rows.ts';
+import { connect, quote, readMigrations } from '#entry/backup/postgres_rows.ts';
 import { versionText } from '#entry/cli/version.ts';
 import { linesOf } from '#entry/transfer/json_lines.ts';
 import {
@@ -18,6 +18,7 @@ import {
   ORGANIZATION_TABLES,
   type OrganizationTable,
 } from '#entry/transfer/organization_tables.ts';
+import { readTableColumns } from '#entry/transfer/table_columns.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, uuidOf } from '#kernel/ids.ts';
@@ -44,10 +45,11 @@ export async function exportOrganization(
     const organization = await findOrganization(client, nameOrId);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const files: Record<string, number> = {};
-    const columns = new Map((await listTables(client)).map((table) => [table.table, table.columns]));
+    const columns = await readTableColumns(async (text) => (await client.query(text)).rows);
     for (const table of ORGANIZATION_TABLES) {
       const file = `${table.table}.jsonl`;
-      const lines = readLines(client, table, columns.get(table.table) ?? [], organization.id);
+      const names = (columns.get(table.table) ?? []).map(({ name }) => name);
+      const lines = readLines(client, table, names, organization.id);
       files[file] = await writeLines(path.join(folder, file), lines);
     }
     const services = await listServices(client, organization.id);
@@ -94,11 +96,11 @@ async function findOrganization(client: Client, nameOrId: string): Promise<{ id:
 
 async function* readLines(
   client: Client,
-  { table, where, orderBy, without = [] }: OrganizationTable,
+  { table, where, orderBy }: OrganizationTable,
   columns: readonly string[],
   orgId: string,
 ): AsyncGenerator<string> {
-  const exported = columns.filter((column) => !without.includes(column)).map(quote);
+  const exported = columns.map(quote);
   await client.query(
     `declare rows cursor for select row_to_json(t)::text as line from
      (select ${exported.join(', ')} from ${quote(table)} where ${where} order by ${orderBy}) t`.replaceAll(

@@ -1,25 +1,17 @@
 import { insertPart } from '#entry/backup/clickhouse_rows.ts';
-import { linesOfFile } from '#entry/transfer/json_lines.ts';
+import { type Line, linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable } from '#entry/transfer/organization_tables.ts';
-import { AppError } from '#kernel/errors.ts';
 import { asId, type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 
-interface Arriving {
-  readonly ids: MovedIds;
-  /** As the export names them. */
-  readonly services: readonly Id<'service'>[];
-}
-
 /** Bytes of one insert. */
 const PART_BYTES = 32 * 1024 * 1024;
 
-/** Stores points and events under the ids that their services and groups have here. */
-export async function importEvents(clickhouse: ClickHouseClient, folder: string, arriving: Arriving): Promise<void> {
-  const services = new Set<string>(arriving.services.map(uuidOf));
+/** Stores points and events of a checked folder under the ids that their services and groups have here. */
+export async function importEvents(clickhouse: ClickHouseClient, folder: string, ids: MovedIds): Promise<void> {
   for (const table of Object.keys(EVENT_FILES) as EventTable[]) {
     const { file, columns } = EVENT_FILES[table];
     const format = file.endsWith('.csv') ? 'CSV' : 'JSONEachRow';
@@ -37,9 +29,7 @@ export async function importEvents(clickhouse: ClickHouseClient, folder: string,
         isHead = false;
         continue;
       }
-      const moved = Buffer.from(
-        `${format === 'CSV' ? movedPoint(line, services, arriving.ids) : movedRow(file, line, services, arriving.ids)}\n`,
-      );
+      const moved = Buffer.from(`${format === 'CSV' ? movedPoint(line.text, ids) : movedRow(line, ids)}\n`);
       lines.push(moved);
       bytes += moved.length;
       if (bytes >= PART_BYTES) await flush();
@@ -58,20 +48,16 @@ export async function deleteEvents(clickhouse: ClickHouseClient, services: reado
 
 const UUID = /^"?([0-9a-f-]{36})"?,/;
 
-function movedPoint(line: string, services: ReadonlySet<string>, ids: MovedIds): string {
-  const uuid = UUID.exec(line)?.[1] ?? '';
-  return line.replace(UUID, `"${movedUuid('service', uuid, services, ids, EVENT_FILES.metric_points.file)}",`);
+function movedPoint(line: string, ids: MovedIds): string {
+  return line.replace(UUID, (_, uuid: string) => `"${movedUuid('service', uuid, ids)}",`);
 }
 
-function movedRow(file: string, line: string, services: ReadonlySet<string>, ids: MovedIds): string {
-  const row = JSON.parse(line) as { service_id: string; group_id?: string };
-  const service = movedUuid('service', row.service_id, services, ids, file);
-  const group =
-    row.group_id === undefined ? {} : { group_id: uuidOf(asId('group', ids.to(idOfUuid('group', row.group_id)))) };
-  return JSON.stringify({ ...row, service_id: service, ...group });
+function movedRow(line: Line, ids: MovedIds): string {
+  const row = parseLine(line) as { service_id: string; group_id?: string };
+  const group = row.group_id === undefined ? {} : { group_id: movedUuid('group', row.group_id, ids) };
+  return JSON.stringify({ ...row, service_id: movedUuid('service', row.service_id, ids), ...group });
 }
 
-function movedUuid(kind: 'service', uuid: string, known: ReadonlySet<string>, ids: MovedIds, file: string): string {
-  if (!known.has(uuid)) throw new AppError('invalid_input', `${file} has a row of a service that is not in the export`);
+function movedUuid(kind: 'service' | 'group', uuid: string, ids: MovedIds): string {
   return uuidOf(asId(kind, ids.to(idOfUuid(kind, uuid))));
 }

@@ -1,26 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-
 import { createCipher } from '#auth/cipher.ts';
 import { newIngestKeyPair, sealIngestKeyPair } from '#auth/ingest_keys.ts';
+import { checkFolder } from '#entry/transfer/check_folder.ts';
 import { linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
 import { importEvents, deleteEvents } from '#entry/transfer/import_events.ts';
-import { importRows } from '#entry/transfer/import_rows.ts';
+import { type ArrivingRows, importRows } from '#entry/transfer/import_rows.ts';
 import { MovedIds } from '#entry/transfer/moved_ids.ts';
-import {
-  EXPORT_FORMAT,
-  type ExportManifest,
-  MANIFEST_FILE,
-  ORGANIZATION_TABLES,
-} from '#entry/transfer/organization_tables.ts';
-import { migrationNames } from '#entry/migrate.ts';
+import type { ExportManifest } from '#entry/transfer/organization_tables.ts';
+import { readManifest } from '#entry/transfer/read_manifest.ts';
+import { readTableColumns } from '#entry/transfer/table_columns.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import type { PeopleStore } from '#storage/postgres/people_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
@@ -38,8 +31,9 @@ const WRITE_MS_MAX = 3_600_000;
 const LOOKED_UP = 2_000;
 
 /**
- * Reads an exported organization into this installation, in one transaction: all of it is there, or nothing. Ids stay where
- * they are free. Somebody with an account here, by mail address, becomes a member with that account. Open incidents come
+ * Reads an exported organization into this installation, in one transaction: all of it is there, or nothing. The folder may
+ * have been made up: each row is read by the contract of what makes it, and refused with its file and line before anything
+ * is written. Ids stay where they are free. People who are new here come without a password; somebody with an account here, by mail address, becomes a member with that account. Open incidents come
  * without their timers, for the other installation pages until it is stopped.
  */
 export async function importOrganization(
@@ -47,24 +41,21 @@ export async function importOrganization(
   folder: string,
   { asCopy }: { readonly asCopy: boolean },
 ): Promise<ImportSummary> {
-  const manifest = readManifest(folder);
   const db = await openDatabase({ url: directUrlOf(config), poolMax: 2 });
   const clickhouse = openClickHouse(config, WRITE_MS_MAX);
   try {
-    const ids = new MovedIds();
-    await noteIds(folder, ids);
-    await moveTakenIds(db, folder, ids);
+    const checked = await readFolder(db, folder);
+    const { manifest, ids, services: made } = checked;
     if (ids.to(manifest.organizationId) !== manifest.organizationId && !asCopy) {
       throw new AppError(
         'conflict',
         `the organization ${manifest.organizationName} is in this installation already; --as-copy imports it once more, under new ids`,
       );
     }
-    const services = [...ids.own].filter((id) => id.startsWith('service_')).map((id) => asId('service', id));
-    const made = services.map((id) => asId('service', ids.to(id)));
+    await rehearse(db, checked);
     try {
-      await importEvents(clickhouse, folder, { ids, services });
-      await commitRows(db, config, { folder, manifest, ids, services: made });
+      await importEvents(clickhouse, folder, ids);
+      await commitRows(db, config, checked);
     } catch (error) {
       await deleteEvents(clickhouse, made);
       throw error;
@@ -78,22 +69,45 @@ export async function importOrganization(
   }
 }
 
-interface Arriving {
-  readonly folder: string;
+/** A folder of which every row may be imported. */
+interface CheckedFolder extends ArrivingRows {
   readonly manifest: ExportManifest;
-  readonly ids: MovedIds;
+  /** Under the ids that they have here. */
   readonly services: readonly Id<'service'>[];
 }
 
-async function commitRows(
-  db: Database,
-  config: RunningConfig,
-  { folder, manifest, ids, services }: Arriving,
-): Promise<void> {
+/** Reads and checks all of it. Throws `invalid_input` with the file and the line of what no export holds. */
+export async function readFolder(db: Database, folder: string): Promise<CheckedFolder> {
+  const manifest = readManifest(folder);
+  const ids = new MovedIds();
+  const columns = await readTableColumns((text) => db.sql.rows(text));
+  await checkFolder({ folder, manifest, columns }, ids);
+  await moveTakenIds(db, folder, ids);
+  const services = [...ids.own].filter((id) => id.startsWith('service_')).map((id) => asId('service', ids.to(id)));
+  return { folder, manifest, ids, columns, orgId: manifest.organizationId, services };
+}
+
+/** Points and events are written only for rows of which every one fits. */
+async function rehearse(db: Database, checked: CheckedFolder): Promise<void> {
+  const done = new Error('rehearsed');
+  const now = systemClock.now();
+  try {
+    await db.transaction(async (session) => {
+      await importRows(session, checked, now);
+      await session.sql.run('set constraints all immediate');
+      throw done;
+    });
+  } catch (error) {
+    if (error !== done) throw error;
+  }
+}
+
+async function commitRows(db: Database, config: RunningConfig, checked: CheckedFolder): Promise<void> {
+  const { manifest, ids, services } = checked;
   const cipher = createCipher(config.appSecret, 'ingest-keys');
   const orgId = asId('org', ids.to(manifest.organizationId));
   await inUnitOfWork({ db, clock: systemClock, onOutbox: () => {} }, async (unit, session) => {
-    await importRows(session, { folder, ids, orgId: manifest.organizationId, now: unit.now });
+    await importRows(session, checked, unit.now);
     for (const id of services) {
       await unit.stores.ingestKeys.replace({ id, orgId }, sealIngestKeyPair(newIngestKeyPair(), cipher), unit.now);
     }
@@ -108,62 +122,30 @@ async function commitRows(
   });
 }
 
-function readManifest(folder: string): ExportManifest {
-  const file = path.join(folder, MANIFEST_FILE);
-  if (!existsSync(file)) {
-    throw new AppError('not_found', `${folder} has no ${MANIFEST_FILE}: it is no export, or one that did not end`);
-  }
-  const manifest = JSON.parse(readFileSync(file, 'utf8')) as ExportManifest;
-  const unknown = manifest.postgresMigrations.find((name) => !migrationNames('postgres').has(name));
-  if (manifest.tocsinExport !== EXPORT_FORMAT || unknown !== undefined) {
-    throw new AppError(
-      'invalid_input',
-      `this export was made by another release (${manifest.version}): use a newer one`,
-    );
-  }
-  const missing = Object.keys(manifest.files).find((name) => !existsSync(path.join(folder, path.basename(name))));
-  if (missing !== undefined) throw new AppError('invalid_input', `the file ${missing} of the export is missing`);
-  return manifest;
-}
-
-/** Everything in the export that has an id. */
-async function noteIds(folder: string, ids: MovedIds): Promise<void> {
-  for (const { table } of ORGANIZATION_TABLES) {
-    for await (const line of linesOfFile(folder, `${table}.jsonl`)) {
-      const { id } = parseLine(table, line);
-      if (typeof id === 'string') ids.own.add(id);
-    }
-  }
-}
-
+/** Moves the ids that are taken, and those that name what is here of others: these become ids of nothing. */
 async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promise<void> {
   const { people } = storesOf(db.session());
+  /** Accounts that people of the export have under the same id. */
+  const stays = new Set<string>();
   for await (const line of linesOfFile(folder, 'users.jsonl')) {
-    const { id, email } = parseLine('users', line);
-    const known = await people.findUserByEmail(String(email));
-    if (known !== null && typeof id === 'string' && known.id !== id) ids.move(id, known.id);
+    const { id, email } = parseLine(line);
+    const account = await people.findUserByEmail(String(email));
+    if (account === null || typeof id !== 'string') continue;
+    ids.accounts.add(account.id);
+    if (account.id !== id) ids.move(id, account.id);
+    else stays.add(id);
   }
   for (const [kind, table] of TABLES_OF_KINDS) {
-    const own = [...ids.own].filter((id) => id.slice(0, id.lastIndexOf('_')) === kind);
-    for (let at = 0; at < own.length; at += LOOKED_UP) {
-      const wanted = own.slice(at, at + LOOKED_UP).filter((id) => ids.to(id) === id);
+    const found = [...new Set([...ids.own, ...ids.named])].filter((id) => id.slice(0, id.lastIndexOf('_')) === kind);
+    for (let at = 0; at < found.length; at += LOOKED_UP) {
+      const wanted = found.slice(at, at + LOOKED_UP).filter((id) => ids.to(id) === id);
       const taken = await db.sql.rows<{ id: string }>(`select id from ${table} where id = any ($1)`, [wanted]);
-      for (const { id } of taken) if (table !== 'users' || !(await isSamePerson(people, folder, id))) ids.move(id);
+      for (const { id } of taken) if (!stays.has(id)) ids.move(id);
     }
   }
 }
 
-/** The account of before, for an import into the installation that the export is from. */
-async function isSamePerson(people: PeopleStore, folder: string, id: string): Promise<boolean> {
-  const here = await people.findUser(asId('user', id));
-  for await (const line of linesOfFile(folder, 'users.jsonl')) {
-    const { id: own, email } = parseLine('users', line);
-    if (own === id) return typeof email === 'string' && email.toLowerCase() === here?.email.toLowerCase();
-  }
-  return false;
-}
-
-/** Where things with an id are, in the order in which they are imported. */
+/** Where things with an id are. */
 const TABLES_OF_KINDS = [
   ['org', 'organizations'],
   ['user', 'users'],
@@ -185,4 +167,13 @@ const TABLES_OF_KINDS = [
   ['proposal', 'proposals'],
   ['notification', 'notifications'],
   ['audit', 'audit_log'],
+  ['apikey', 'api_keys'],
+  ['connection', 'connections'],
+  ['session', 'sessions'],
+  ['invitation', 'invitations'],
+  ['reset', 'password_resets'],
+  ['ingestkey', 'ingest_keys'],
+  ['bundle', 'artifact_bundles'],
+  ['subscription', 'push_subscriptions'],
+  ['feed', 'calendar_feeds'],
 ] as const;

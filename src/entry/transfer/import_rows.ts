@@ -1,68 +1,65 @@
 import { randomUUID } from 'node:crypto';
 
-import { linesOfFile, parseLine } from '#entry/transfer/json_lines.ts';
+import type { Row } from '#entry/transfer/check_row.ts';
+import { type Line, linesOfFile, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
-import { ORGANIZATION_TABLES, type OrganizationTable } from '#entry/transfer/organization_tables.ts';
-import { AppError } from '#kernel/errors.ts';
+import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
+import type { TableColumn } from '#entry/transfer/table_columns.ts';
+import { errorCodeOf } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { Session, Sql } from '#storage/postgres/database.ts';
 
-interface Arriving {
+/** Rows of a checked folder. */
+export interface ArrivingRows {
   readonly folder: string;
   readonly ids: MovedIds;
   /** The organization's id in the export. */
   readonly orgId: string;
-  readonly now: Temporal.Instant;
+  readonly columns: ReadonlyMap<string, readonly TableColumn[]>;
 }
 
-type Row = Readonly<Record<string, unknown>>;
+interface PlacedRow {
+  readonly row: Row;
+  readonly at: Pick<Line, 'file' | 'number'>;
+}
 
 const BATCH = 500;
 
-/** Inserts every row in the transaction of the session. Throws for a row that belongs to somebody else. */
-export async function importRows({ sql }: Pick<Session, 'sql'>, arriving: Arriving): Promise<void> {
-  for (const table of ORGANIZATION_TABLES) {
-    const columns = await readColumns(sql, table.table);
-    let batch: Row[] = [];
+/** Inserts every row of a checked folder in the transaction of the session. Throws for the first that does not fit. */
+export async function importRows(
+  { sql }: Pick<Session, 'sql'>,
+  arriving: ArrivingRows,
+  now: Temporal.Instant,
+): Promise<void> {
+  for (const { table } of ORGANIZATION_TABLES) {
+    const columns = (arriving.columns.get(table) ?? []).map(({ name }) => name);
+    let batch: PlacedRow[] = [];
     const flush = async (): Promise<void> => {
-      if (batch.length > 0) await insert(sql, table.table, columns, batch);
+      if (batch.length > 0) await insertAll(sql, table, columns, batch);
       batch = [];
     };
-    for await (const line of linesOfFile(arriving.folder, `${table.table}.jsonl`)) {
-      const sent = parseLine(table.table, line);
-      requireOwn(table, sent, arriving);
-      const row = adapted(table.table, parseLine(table.table, arriving.ids.apply(line)), arriving);
-      if (row !== null) batch.push(row);
+    for await (const line of linesOfFile(arriving.folder, `${table}.jsonl`)) {
+      const text = arriving.ids.apply(JSON.stringify(parseLine(line)));
+      const row = adapted(table, parseLine({ ...line, text }), arriving.ids, now);
+      if (row !== null) batch.push({ row, at: { file: line.file, number: line.number } });
       if (batch.length >= BATCH) await flush();
     }
     await flush();
-    if (table.table === 'incidents') await continueNumbers(sql, arriving);
+    if (table === 'incidents') await continueNumbers(sql, arriving);
+    if (table === 'notifications') await forgetTakenMessages(sql, arriving);
   }
-}
-
-/** What a row refers to is in the export: a file that was made up cannot reach into other organizations. */
-function requireOwn({ table, refersTo = [] }: OrganizationTable, row: Row, { ids, orgId }: Arriving): void {
-  const owner = table === 'organizations' ? row['id'] : row['org_id'];
-  const strange = refersTo.find((column) => {
-    const named = row[column];
-    return named != null && !(typeof named === 'string' && ids.own.has(named));
-  });
-  if ((owner === undefined || owner === orgId) && strange === undefined) return;
-  throw new AppError(
-    'invalid_input',
-    strange === undefined
-      ? `${table}.jsonl has a row of another organization`
-      : `${table}.jsonl has a row whose ${strange} is not in the export`,
-  );
 }
 
 const ENDED = 'imported';
 
 /** Null for a row that is here already: somebody with an account. */
-function adapted(table: string, row: Row, { ids, now }: Arriving): Row | null {
+function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant): Row | null {
   switch (table) {
     case 'users':
-      return ids.own.has(String(row['id'])) && !isKnown(row, ids) ? row : null;
+      return ids.accounts.has(String(row['id'])) ? null : row;
+    case 'incidents':
+      // A maintenance that ends here pages nobody either.
+      return row['quiet_until'] == null ? row : { ...row, quiet_until: null };
     case 'incident_steps':
       return row['state'] === 'pending'
         ? { ...row, state: 'cancelled', reason: ENDED, settled_at: toTimestamp(now) }
@@ -71,6 +68,9 @@ function adapted(table: string, row: Row, { ids, now }: Arriving): Row | null {
       return ['queued', 'sending'].includes(String(row['status']))
         ? { ...row, status: 'cancelled', reason: ENDED, due_at: null, lease_until: null }
         : row;
+    case 'proposals':
+      // Its agent stays behind.
+      return row['status'] === 'proposed' ? { ...row, expires_at: toTimestamp(now) } : row;
     case 'event_feedback':
       return { ...row, id: randomUUID() };
     default:
@@ -78,33 +78,77 @@ function adapted(table: string, row: Row, { ids, now }: Arriving): Row | null {
   }
 }
 
-/** An id that another one has become is that of an account here. */
-function isKnown(row: Row, ids: MovedIds): boolean {
-  return ids.isOfAnother(String(row['id']));
+/** In a few statements; where one is refused, row by row, to say which. */
+async function insertAll(
+  sql: Sql,
+  table: string,
+  columns: readonly string[],
+  rows: readonly PlacedRow[],
+): Promise<void> {
+  const attempt = async (some: readonly PlacedRow[]): Promise<unknown> => {
+    await sql.run('savepoint imported_rows');
+    try {
+      await insert(
+        sql,
+        table,
+        columns,
+        some.map(({ row }) => row),
+      );
+      await sql.run('release savepoint imported_rows');
+      return null;
+    } catch (error) {
+      await sql.run('rollback to savepoint imported_rows');
+      return error;
+    }
+  };
+  const refused = await attempt(rows);
+  if (refused === null) return;
+  for (const row of rows) {
+    const error = await attempt([row]);
+    if (error !== null) throw refusedLine(row.at, refusalOf(error));
+  }
+  throw refused;
 }
 
-async function readColumns(sql: Sql, table: string): Promise<ReadonlySet<string>> {
-  const rows = await sql.rows<{ name: string }>(
-    `select attname::text as name from pg_attribute
-     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
-    [`public.${table}`],
-  );
-  return new Set(rows.map(({ name }) => name));
+/** By the class or the code of the error of PostgreSQL; its own text holds values of the row. */
+const REFUSALS: readonly (readonly [code: string, what: string])[] = [
+  ['23505', 'has the key of a row that stands in an earlier line, or is here already'],
+  ['23503', 'refers to something that is not in the export'],
+  ['23', 'has values that no row has together'],
+  ['22', 'has a value that cannot be stored'],
+];
+
+function refusalOf(error: unknown): string {
+  const code = String(errorCodeOf(error) ?? errorCodeOf((error as { cause?: unknown }).cause));
+  const known = REFUSALS.find(([start]) => code.startsWith(start));
+  if (known === undefined) throw error;
+  return known[1];
 }
 
-async function insert(sql: Sql, table: string, columns: ReadonlySet<string>, rows: readonly Row[]): Promise<void> {
-  const given = Object.keys(rows[0] ?? {}).filter((column) => columns.has(column));
-  const names = given.map((column) => `"${column}"`).join(', ');
-  const conflict = table === 'users' ? 'on conflict do nothing' : '';
+async function insert(sql: Sql, table: string, columns: readonly string[], rows: readonly Row[]): Promise<void> {
+  const first = rows[0] ?? {};
+  const names = columns
+    .filter((column) => Object.hasOwn(first, column))
+    .map((column) => `"${column}"`)
+    .join(', ');
   await sql.run(
-    `insert into public.${table} (${names}) overriding system value
-     select ${names} from json_populate_recordset(null::public.${table}, $1::json) ${conflict}`,
+    `insert into public.${table} (${names})
+     select ${names} from json_populate_recordset(null::public.${table}, $1::json)`,
     [JSON.stringify(rows)],
   );
 }
 
+/** What the provider says of a message is about the one that was sent from here. */
+async function forgetTakenMessages(sql: Sql, { ids, orgId }: ArrivingRows): Promise<void> {
+  await sql.run(
+    `update notifications as n set provider_id = null
+     where org_id = $1 and exists (select from notifications o where o.provider_id = n.provider_id and o.org_id <> $1)`,
+    [ids.to(orgId)],
+  );
+}
+
 /** People know the numbers that incidents had: those that are opened here continue from the greatest. */
-async function continueNumbers(sql: Sql, { ids, orgId }: Arriving): Promise<void> {
+async function continueNumbers(sql: Sql, { ids, orgId }: ArrivingRows): Promise<void> {
   await sql.run(
     `insert into incident_numbers as n
      select org_id, max(number) from incidents where org_id = $1 group by org_id

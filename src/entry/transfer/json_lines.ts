@@ -1,7 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
 
-import { AppError } from '#kernel/errors.ts';
+import { AppError, type Fault } from '#kernel/errors.ts';
+
+/** Of a line: more than any row has. */
+const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
 /** The lines of a stream, without their ends. */
 export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
@@ -10,24 +13,51 @@ export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGen
   for await (const chunk of source) {
     const lines = (rest + (typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))).split('\n');
     rest = lines.pop() ?? '';
+    if (rest.length > LINE_LENGTH_MAX) {
+      throw new AppError('invalid_input', `a line has more than ${LINE_LENGTH_MAX} characters`);
+    }
     yield* lines;
   }
   if (rest !== '') yield rest;
 }
 
-/** The lines of a file of an export; none of one that an earlier release did not write. */
-export async function* linesOfFile(folder: string, file: string): AsyncGenerator<string> {
-  const whole = path.join(folder, file);
-  if (existsSync(whole)) yield* linesOf(createReadStream(whole));
+/** A line of a file, with where it stands. */
+export interface Line {
+  readonly file: string;
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
 }
 
-/** A line of the file of a table. */
-export function parseLine(table: string, line: string): Readonly<Record<string, unknown>> {
+/** The lines of a file of an export; none of one that an earlier release did not write. */
+export async function* linesOfFile(folder: string, file: string): AsyncGenerator<Line> {
+  const whole = path.join(folder, file);
+  if (!existsSync(whole)) return;
+  let number = 0;
+  for await (const text of linesOf(createReadStream(whole))) {
+    number += 1;
+    yield { file, number, text };
+  }
+}
+
+/** The row that a line of JSON holds. */
+export function parseLine(line: Line): Readonly<Record<string, unknown>> {
   try {
-    const row: unknown = JSON.parse(line);
-    if (typeof row === 'object' && row !== null) return row as Readonly<Record<string, unknown>>;
+    const row: unknown = JSON.parse(line.text);
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Readonly<Record<string, unknown>>;
   } catch {
     // Answered below.
   }
-  throw new AppError('invalid_input', `${table}.jsonl has a line that is no JSON object`);
+  throw refusedLine(line, 'is no JSON object');
+}
+
+/** What an import answers to a line that it does not take. */
+export function refusedLine({ file, number }: Pick<Line, 'file' | 'number'>, what: string): AppError {
+  return new AppError('invalid_input', `${file}, line ${number}: ${what}. Nothing was imported`);
+}
+
+/** The first of its faults in words. */
+export function faultText([first, ...others]: readonly Fault[]): string {
+  const more = others.length === 0 ? '' : `, and ${others.length} more`;
+  return `${first?.path ?? ''} ${first?.message ?? ''}`.trim() + more;
 }

@@ -7,8 +7,11 @@ const ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 export class MovedIds {
   /** Of everything that the export has. */
   readonly own = new Set<string>();
+  /** Named somewhere in it, by rows of its own or by what they hold. */
+  readonly named = new Set<string>();
+  /** Accounts of this installation that people of the export have. */
+  readonly accounts = new Set<string>();
   readonly #moved = new Map<string, string>();
-  readonly #targets = new Set<string>();
 
   /** The id that this one becomes. */
   to(id: string): string {
@@ -18,12 +21,11 @@ export class MovedIds {
   /** From now on `id` is another one: that which is given, or a new one of its kind. */
   move(id: string, to: string = newId(kindOf(id))): void {
     this.#moved.set(id, to);
-    this.#targets.add(to);
   }
 
-  /** Whether another id has become this one. */
-  isOfAnother(id: string): boolean {
-    return this.#targets.has(id);
+  /** Notes every id in the text. */
+  note(text: string): void {
+    for (const [id] of text.matchAll(ID)) this.named.add(id);
   }
 
   /** The text with every id in it that has moved, wherever it stands. */

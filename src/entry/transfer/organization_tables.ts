@@ -6,7 +6,7 @@ export interface OrganizationTable {
   /** Which rows; `$1` is the organization. */
   readonly where: string;
   readonly orderBy: string;
-  /** Columns that stay behind: secrets, and numbers that the other installation gives anew. */
+  /** Columns that stay behind, as secrets do; what a database numbers by itself does in any case. */
   readonly without?: readonly string[];
   /** Columns that name something of the organization which must be in the export. */
   readonly refersTo?: readonly string[];
@@ -27,7 +27,8 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     table: 'users',
     where: 'id in (select user_id from memberships where org_id = $1)',
     orderBy: 'id',
-    without: ['password_hash'],
+    // Whether the address was proven is known here alone.
+    without: ['password_hash', 'address_proven_at'],
   },
   own('memberships', ['user_id'], 'user_id'),
   own('teams'),
@@ -35,8 +36,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   own('schedules', ['team_id']),
   own('schedule_overrides', ['schedule_id', 'user_id']),
   own('escalation_policies', ['team_id']),
-  // The number in a DSN is of the installation.
-  { ...own('services'), without: ['project_id'] },
+  own('services'),
   { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
   own('billing_periods'),
   own('alert_rules', ['service_id', 'escalation_policy_id']),
@@ -77,14 +77,14 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     orderBy: 'group_id, release',
     refersTo: ['service_id', 'group_id'],
   },
-  { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', without: ['number'], refersTo: ['service_id'] },
+  { table: 'message_templates', where: OF_SERVICES, orderBy: 'number', refersTo: ['service_id'] },
   own(
     'incidents',
     ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'lead_id'],
     'lead_id nulls first, id',
   ),
   { table: 'incident_steps', where: OF_INCIDENTS, orderBy: 'incident_id, step_index', refersTo: ['incident_id'] },
-  { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', without: ['id'], refersTo: ['incident_id'] },
+  { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
   {
     table: 'incident_members',
     where: OF_INCIDENTS,

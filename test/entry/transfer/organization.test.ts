@@ -57,8 +57,8 @@ async function addWhatHasIds(w: StaffedWorld, serviceId: Id<'service'>): Promise
   const insert = (into: string, values: string) =>
     sql.run(`insert into ${into} values (${values})`, [w.orgId, serviceId]);
   await insert(
-    'maintenance_windows (id, org_id, service_id, name, starts_at, timezone, created_at)',
-    `'${newId('maintenance')}', $1, $2, 'move', now(), 'UTC', now()`,
+    'maintenance_windows (id, org_id, service_id, name, starts_at, ends_at, timezone, created_at)',
+    `'${newId('maintenance')}', $1, $2, 'move', now(), now() + interval '1 day', 'UTC', now()`,
   );
   const monitorId = newId('monitor');
   const limits = 'margin_minutes, runtime_minutes, failure_threshold, recovery_threshold';

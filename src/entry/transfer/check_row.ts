@@ -1,0 +1,188 @@
+import { COLUMN_CONTRACTS, TYPE_CONTRACTS } from '#entry/transfer/column_contracts.ts';
+import type { OrganizationTable } from '#entry/transfer/organization_tables.ts';
+import type { TableColumn } from '#entry/transfer/table_columns.ts';
+import { parseRuleConfig } from '#core/incidents/rule_config.ts';
+import { MAINTENANCE_DAYS_MAX } from '#core/incidents/maintenance.ts';
+import { isRuleKind, type RuleConfig } from '#core/incidents/rule_kinds.ts';
+import { parseRuleSettings } from '#core/incidents/rule_settings.ts';
+import { parseTraceLink } from '#core/metrics/trace_link.ts';
+import { toSlug } from '#core/monitors/check_in.ts';
+import { storedConfigFaults, storedScheduleFaults } from '#core/monitors/stored_schedule.ts';
+import { faultsOf } from '#core/oncall/parsed.ts';
+import { parseTimeZone } from '#core/oncall/time_zone.ts';
+import type { Fault } from '#kernel/errors.ts';
+import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Of what an id in a column is. */
+const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
+  org_id: 'org',
+  user_id: 'user',
+  team_id: 'team',
+  schedule_id: 'schedule',
+  escalation_policy_id: 'policy',
+  service_id: 'service',
+  rule_id: 'rule',
+  monitor_id: 'monitor',
+  group_id: 'group',
+  exception_group_id: 'group',
+  merged_into_id: 'group',
+  incident_id: 'incident',
+  lead_id: 'incident',
+  proposal_id: 'proposal',
+  digest_id: 'notification',
+};
+
+/** Of what the rows of a table are, where they have an id. */
+export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
+  organizations: 'org',
+  users: 'user',
+  teams: 'team',
+  team_members: 'member',
+  schedules: 'schedule',
+  schedule_overrides: 'override',
+  escalation_policies: 'policy',
+  services: 'service',
+  billing_periods: 'period',
+  alert_rules: 'rule',
+  maintenance_windows: 'maintenance',
+  monitors: 'monitor',
+  deploys: 'deploy',
+  dashboards: 'dashboard',
+  exception_groups: 'group',
+  incidents: 'incident',
+  incident_notes: 'note',
+  proposals: 'proposal',
+  notifications: 'notification',
+  audit_log: 'audit',
+};
+
+const FIRST_INSTANT = Temporal.Instant.from('1970-01-01T00:00:00Z');
+
+/** Reads rows of one table by the contract of what makes them. */
+export class RowCheck {
+  readonly #table: OrganizationTable['table'];
+  readonly #columns: readonly TableColumn[];
+  readonly #shape: object;
+  /** Of the first row: an export writes the same of every row. */
+  #written: string | null = null;
+
+  constructor(table: OrganizationTable['table'], columns: readonly TableColumn[]) {
+    this.#table = table;
+    this.#columns = columns;
+    const contracts = COLUMN_CONTRACTS[table] ?? {};
+    this.#shape = {
+      type: 'object',
+      properties: Object.fromEntries(
+        columns.map((column) => [column.name, this.#schemaOf(column, contracts[column.name])]),
+      ),
+      required: columns.filter(({ isNullable, hasDefault }) => !isNullable && !hasDefault).map(({ name }) => name),
+      additionalProperties: false,
+    };
+  }
+
+  /** Empty for a row that the product may have written. */
+  faultsOf(row: Row): Fault[] {
+    const faults = findFaults(this.#shape, row);
+    if (faults.length > 0) return faults;
+    const written = Object.keys(row).sort().join(', ');
+    this.#written ??= written;
+    if (written !== this.#written)
+      return [{ path: '', message: `must have the columns of the first: ${this.#written}` }];
+    const times = this.#instantFaults(row);
+    return times.length > 0 ? times : [...(CHECKS[this.#table]?.(row) ?? [])];
+  }
+
+  #schemaOf({ name, type, isNullable }: TableColumn, contract: object | undefined): object {
+    const kind = name === 'id' ? KINDS_OF_TABLES[this.#table] : KINDS_OF_COLUMNS[name];
+    const schema = kind === undefined ? (contract ?? TYPE_CONTRACTS[type]) : idOf(kind);
+    if (schema === undefined) throw new Error(`no contract says what ${this.#table}.${name} may hold`);
+    return isNullable ? { anyOf: [schema, { type: 'null' }] } : schema;
+  }
+
+  #instantFaults(row: Row): Fault[] {
+    return this.#columns.flatMap(({ name, type }) => {
+      const value = row[name];
+      if (type !== 'timestamp with time zone' || typeof value !== 'string' || isInstant(value)) return [];
+      return [{ path: name, message: `must be a time between ${FIRST_INSTANT} and ${FAR_FUTURE}` }];
+    });
+  }
+}
+
+function idOf(kind: Kind): object {
+  return {
+    type: 'string',
+    pattern: `^${kind}_[0-7][0-9a-hjkmnp-tv-z]{25}$`,
+    description: `the id of ${KIND_NOUNS[kind]}`,
+  };
+}
+
+function isInstant(text: string): boolean {
+  try {
+    const instant = Temporal.Instant.from(text);
+    return isAtOrBefore(FIRST_INSTANT, instant) && isAtOrBefore(instant, FAR_FUTURE);
+  } catch {
+    return false;
+  }
+}
+
+const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => readonly Fault[]>>> = {
+  organizations: ({ trace_link: link }) =>
+    typeof link === 'string' ? faultsOf(parseTraceLink(link, 'trace_link')) : [],
+  schedules: zoneFaults,
+  maintenance_windows: (row) => [...zoneFaults(row), ...maintenanceFaults(row)],
+  alert_rules: ruleFaults,
+  monitors: monitorFaults,
+  event_feedback: ({ id }) =>
+    findFaults(
+      { type: 'object', properties: { id: { type: 'string', pattern: '^[0-9a-f-]{32,36}$', description: 'a UUID' } } },
+      { id },
+    ),
+};
+
+function zoneFaults({ timezone }: Row): readonly Fault[] {
+  return faultsOf(parseTimeZone(String(timezone), 'timezone'));
+}
+
+/** The settings are stored as the console sends them: those of the other kind of rule were refused. */
+function ruleFaults({ kind, config, settings }: Row): readonly Fault[] {
+  if (!isRuleKind(kind)) return [{ path: 'kind', message: 'is no kind of rule' }];
+  const faults = faultsOf(parseRuleConfig(kind, config, 'config'));
+  if (faults.length > 0 || settings === null || settings === undefined) return faults;
+  return faultsOf(parseRuleSettings({ kind, config: config as RuleConfig }, settings, 'settings'));
+}
+
+function maintenanceFaults(row: Row): readonly Fault[] {
+  const { service_id: service, rule_id: rule, label_name: label, label_value: value } = row;
+  const targets = [service, rule, label].filter((target) => target !== null && target !== undefined);
+  if (targets.length !== 1 || (label === null) !== (value === null)) {
+    return [
+      { path: 'service_id', message: 'must be given, or rule_id, or label_name with label_value: one of the three' },
+    ];
+  }
+  const { starts_at: from, ends_at: to, recurrence } = row;
+  if (typeof to !== 'string' || typeof from !== 'string') {
+    return recurrence === null ? [{ path: 'ends_at', message: 'is required, unless the window recurs' }] : [];
+  }
+  const [startsAt, endsAt] = [Temporal.Instant.from(from), Temporal.Instant.from(to)];
+  const longest = startsAt.add({ hours: 24 * MAINTENANCE_DAYS_MAX });
+  if (isAtOrBefore(endsAt, startsAt) || (recurrence === null && !isAtOrBefore(endsAt, longest))) {
+    return [{ path: 'ends_at', message: `must be after starts_at, by at most ${MAINTENANCE_DAYS_MAX} days` }];
+  }
+  return [];
+}
+
+function monitorFaults(row: Row): readonly Fault[] {
+  const { slug, schedule, edited_config: edited, sent_config: sent } = row;
+  const faults = [
+    ...(schedule == null ? [] : storedScheduleFaults(schedule, 'schedule')),
+    ...(edited == null ? [] : storedConfigFaults(edited, 'edited_config')),
+    ...(sent == null ? [] : storedConfigFaults(sent, 'sent_config')),
+  ];
+  return typeof slug === 'string' && toSlug(slug) === slug
+    ? faults
+    : [...faults, { path: 'slug', message: 'is no name of a monitor' }];
+}

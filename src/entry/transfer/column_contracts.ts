@@ -1,0 +1,162 @@
+import { EmailField } from '#actions/account/fields.ts';
+import { Layout } from '#actions/dashboards/view.ts';
+import { SETTINGS_FIELDS } from '#actions/exceptions/exception_settings.ts';
+import { FreeText, Name, SafeInteger } from '#actions/fields.ts';
+import { StepInput } from '#actions/policies/steps.ts';
+import { RecurrenceView } from '#actions/rules/maintenance_view.ts';
+import { RotationConfigInput } from '#actions/schedules/rotation_config.ts';
+import { Phone } from '#actions/teams/contact_fields.ts';
+import { VIAS } from '#core/access/via.ts';
+import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
+import { FIX_KINDS } from '#core/exceptions/fix.ts';
+import { GROUP_STATUSES } from '#core/exceptions/group_status.ts';
+import { LEVELS } from '#core/exceptions/level.ts';
+import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
+import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
+import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
+import { RUN_STATUSES } from '#core/monitors/check_in.ts';
+import { MINUTES_MAX, THRESHOLD_MAX } from '#core/monitors/schedule_limits.ts';
+import { CHANNELS } from '#core/oncall/channel.ts';
+import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+import { ROTATION_TYPES } from '#core/oncall/rotation.ts';
+import { ROLES } from '#kernel/permissions.ts';
+
+/** JSON schemas of columns, as far as their type does not say what they may hold. */
+type Contracts = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
+/** Of one text, unless its column says less: more than anything that the product stores. */
+const TEXT_LENGTH_MAX = 200_000;
+/** What people type in a reply. */
+const NUMBER_MAX = 1_000_000_000;
+/** A snapshot of a policy, with what came with reassignments. */
+const SNAPSHOT_STEPS_MAX = 2_000;
+
+const TIMESTAMP = String.raw`^2\d{3}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$`;
+
+const oneOf = (...values: readonly string[]): object => ({ enum: values });
+const list = (items: object, maxItems = 10_000): object => ({ type: 'array', items, maxItems });
+const whole = (minimum: number, maximum: number): object => ({ type: 'integer', minimum, maximum });
+const text = (maxLength: number): object => ({ type: 'string', maxLength });
+const RECORD = { type: 'object' };
+const TEXTS = list(text(TEXT_LENGTH_MAX));
+const TEXT_OR_NULL = { anyOf: [text(TEXT_LENGTH_MAX), { type: 'null' }] };
+const DAYS = whole(1, RETENTION_DAYS_MAX);
+const WEB_ADDRESS = { type: 'string', maxLength: 4_000, pattern: '^https?://', description: 'an address of the web' };
+const RULE_KIND = oneOf(...RULE_KIND_NAMES);
+const CAPABILITY = oneOf(...CAPABILITIES);
+const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
+/** As it is stored: with what may be left out filled in. */
+const STEP = { ...StepInput, required: Object.keys(StepInput.properties) };
+const SNAPSHOT_STEP = {
+  ...STEP,
+  properties: {
+    ...STEP.properties,
+    countsFrom: { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' },
+    index: whole(0, 2_147_483_647),
+  },
+};
+const COUNTS = {
+  margin_minutes: whole(1, MINUTES_MAX),
+  runtime_minutes: whole(1, MINUTES_MAX),
+  failure_threshold: whole(1, THRESHOLD_MAX),
+  recovery_threshold: whole(1, THRESHOLD_MAX),
+};
+
+/** What the operations that make a row ask of it. `check_row.ts` asks the rest. */
+export const COLUMN_CONTRACTS: Contracts = {
+  organizations: { name: Name },
+  users: { email: EmailField, name: Name },
+  memberships: { role: oneOf(...ROLES), phone: Phone },
+  teams: { name: Name },
+  team_members: { phone: Phone, sort_order: SafeInteger },
+  schedules: { name: Name, rotation_type: oneOf(...ROTATION_TYPES), rotation_config: RotationConfigInput },
+  escalation_policies: {
+    name: Name,
+    steps: { type: 'array', items: STEP, minItems: 1, maxItems: POLICY_STEPS_MAX },
+  },
+  services: {
+    name: Name,
+    environment: FreeText,
+    scm_owner: FreeText,
+    scm_repo: FreeText,
+    retention_metrics: DAYS,
+    retention_exceptions: DAYS,
+    retention_oncall: DAYS,
+  },
+  service_capabilities: { capability: CAPABILITY },
+  billing_periods: { capability: CAPABILITY, currency: text(3) },
+  alert_rules: { name: Name, kind: RULE_KIND, config: RECORD, settings: RECORD },
+  maintenance_windows: { name: Name, recurrence: RecurrenceView, label_name: text(1_000), label_value: text(1_000) },
+  exception_settings: {
+    filters: SETTINGS_FIELDS.filters,
+    patterns: SETTINGS_FIELDS.patterns,
+    secret_names: SETTINGS_FIELDS.secretNames,
+  },
+  monitors: { ...COUNTS, schedule: RECORD, edited_config: RECORD, sent_config: RECORD },
+  monitor_runs: { status: oneOf(...RUN_STATUSES) },
+  releases: {
+    url: WEB_ADDRESS,
+    commits: list({
+      type: 'object',
+      properties: { id: text(TEXT_LENGTH_MAX), author: TEXT_OR_NULL, message: TEXT_OR_NULL, at: TEXT_OR_NULL },
+      required: ['id', 'author', 'message', 'at'],
+      additionalProperties: false,
+    }),
+  },
+  deploys: { url: WEB_ADDRESS },
+  dashboards: { name: Name, layout: Layout },
+  exception_groups: {
+    level: oneOf(...LEVELS),
+    status: oneOf(...GROUP_STATUSES),
+    grouping_parts: list({
+      type: 'object',
+      properties: { strategy: text(100), because: text(TEXT_LENGTH_MAX), lines: TEXTS },
+      required: ['strategy', 'because', 'lines'],
+      additionalProperties: false,
+    }),
+  },
+  group_fixes: { kind: oneOf(...FIX_KINDS), known_releases: TEXTS },
+  message_templates: { tokens: TEXTS },
+  incidents: {
+    number: whole(1, NUMBER_MAX),
+    kind: oneOf(...INCIDENT_KINDS),
+    status: oneOf(...INCIDENT_STATUSES),
+    details: RECORD,
+    steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
+    acknowledged_by: INCIDENT_ACTOR,
+    resolved_by: INCIDENT_ACTOR,
+  },
+  incident_steps: { state: oneOf('pending', 'fired', 'skipped', 'cancelled') },
+  incident_timeline: { data: RECORD },
+  incident_members: { kind: RULE_KIND },
+  proposals: {
+    number: whole(1, NUMBER_MAX),
+    kind: oneOf('action', 'question'),
+    input: RECORD,
+    evidence: TEXTS,
+    status: oneOf('proposed', 'approved', 'rejected', 'carried_out'),
+    decided_by: INCIDENT_ACTOR,
+  },
+  notifications: { channel: oneOf(...CHANNELS), news: oneOf(...NEWS_EVENTS) },
+  agent_settings: { writes_an_hour: whole(1, 1_000), hold_minutes: whole(0, 10) },
+  audit_log: {
+    actor: {
+      type: 'object',
+      properties: { kind: oneOf('user', 'api_key', 'system', 'unknown') },
+      required: ['kind'],
+    },
+    via: oneOf(...VIAS, 'system'),
+    before: RECORD,
+    after: RECORD,
+    result: oneOf('done', 'forbidden', 'refused'),
+  },
+};
+
+/** What a column may hold by its type; undefined for a type that no contract is known for. */
+export const TYPE_CONTRACTS: Readonly<Record<string, object>> = {
+  text: text(TEXT_LENGTH_MAX),
+  integer: whole(0, 2_147_483_647),
+  bigint: whole(0, Number.MAX_SAFE_INTEGER),
+  boolean: { type: 'boolean' },
+  'timestamp with time zone': text(40),
+};
