@@ -5,6 +5,7 @@ import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { decideMetricRule, isBehind, type RuleDecision, type RuleMemory } from '#core/metrics/breach.ts';
 import { groupParts } from '#core/queue/work_shares.ts';
 import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
+import { divideRules, setAsideRule } from '#incidents/set_aside_rule.ts';
 import { storePoints } from '#jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
@@ -69,7 +70,9 @@ export async function evaluateRules(
   if (failures.length > 0) throw failures[0];
 }
 
-async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[], parts: Parts): Promise<void> {
+async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck[], parts: Parts): Promise<void> {
+  const { readable: rules, unreadable } = divideRules('metric_threshold', listed);
+  await setAside(runtime, unreadable);
   if (rules.length === 0) return;
   const now = runtime.clock.now();
   const { activeRules, durableJobs } = storesOf(runtime.db.session());
@@ -110,6 +113,19 @@ async function evaluate(runtime: EvaluationRuntime, rules: readonly MetricCheck[
       limit(() => inUnitOfWork(runtime, (unit) => applyMetricRule(unit, measured, runtime.incidentLimit))),
     ),
   );
+}
+
+/** One that cannot even be set aside is left out all the same. */
+async function setAside(runtime: EvaluationRuntime, rules: readonly MetricCheck[]): Promise<void> {
+  for (const { ruleId } of rules) {
+    const rule = { ruleId, kind: 'metric_threshold' as const };
+    try {
+      await inUnitOfWork(runtime, (unit) => setAsideRule(unit, rule, runtime.incidentLimit));
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      runtime.log.error({ ruleId, err: error }, 'a rule that cannot be read could not be set aside');
+    }
+  }
 }
 
 const UNCHANGED: ReadonlySet<RuleDecision['kind']> = new Set(['nothing', 'remember', 'find_missing']);

@@ -4,6 +4,7 @@ import { type GroupRate, isOnRate, limitPassed } from '#core/incidents/exception
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
 import type { Cause, Firing } from '#incidents/open_incident.ts';
+import { divideRules, setAsideRule } from '#incidents/set_aside_rule.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -37,7 +38,11 @@ export async function applyGroupRates(runtime: RateRuntime): Promise<void> {
   const stores = storesOf(runtime.db.session());
   const wanted = new Set(await stores.groupRates.listRuleIds());
   if (wanted.size === 0) return;
-  const rules = (await stores.activeRules.list('exception'))
+  const { readable, unreadable } = divideRules('exception', await stores.activeRules.list('exception'));
+  for (const { ruleId } of unreadable) {
+    await inUnitOfWork(runtime, (unit) => setAsideRule(unit, { ruleId, kind: 'exception' }, runtime.incidentLimit));
+  }
+  const rules = readable
     .filter(({ ruleId }) => wanted.has(ruleId))
     .map((rule) => ({ rule, settings: settingsOf(rule.settings) }))
     .filter(({ settings }) => isOnRate(settings));

@@ -1,6 +1,7 @@
 import type { Level } from '#core/exceptions/level.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
+import { readSteps } from '#core/oncall/stored_steps.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -50,7 +51,7 @@ export async function declare(
       { limit: 'declaredIncidentsMax', retryAfterSeconds: 60 },
     );
   }
-  const steps = policy?.steps ?? [];
+  const steps = readSteps(policy?.steps ?? []);
   const timers = planSteps(steps, now);
   const incidentId = await stores.incidents.open(
     {

@@ -5,6 +5,7 @@ import { isOnRate } from '#core/incidents/exception_rule_settings.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import type { Cause, Firing } from '#incidents/open_incident.ts';
+import { divideRules, setAsideRule } from '#incidents/set_aside_rule.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
@@ -35,7 +36,11 @@ export async function openExceptionIncidents(
   limit: IncidentLimit,
 ): Promise<void> {
   const serviceIds = [...new Set(groups.map(({ serviceId }) => serviceId))];
-  const rules = await unit.stores.activeRules.list('exception', { serviceIds });
+  const { readable: rules, unreadable } = divideRules(
+    'exception',
+    await unit.stores.activeRules.list('exception', { serviceIds }),
+  );
+  for (const { ruleId } of unreadable) await setAsideRule(unit, { ruleId, kind: 'exception' }, limit);
   const firings: Firing[] = [];
   for (const group of groups) {
     if (group.outcome === 'regression') await recordRegression(unit, group);

@@ -1,6 +1,6 @@
 import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
-import { readSelector } from '#core/metrics/read_selector.ts';
+import { type LabelMatcher, readSelector } from '#core/metrics/read_selector.ts';
 import { fromEpochMilliseconds, Temporal } from '#kernel/time.ts';
 import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
 
@@ -60,8 +60,17 @@ export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): b
 export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleConfig }): Record<string, string> {
   const metric = metricOf(rule);
   if (metric === null) return {};
-  const demanded = readSelector(metric).matchers.filter(({ operator, value }) => operator === '=' && value !== '');
+  const demanded = matchersOf(metric).filter(({ operator, value }) => operator === '=' && value !== '');
   return Object.fromEntries(demanded.map(({ label, value }) => [label, value]));
+}
+
+/** None of a selector that cannot be read. */
+function matchersOf(metric: string): readonly LabelMatcher[] {
+  try {
+    return readSelector(metric).matchers;
+  } catch {
+    return [];
+  }
 }
 
 /** The rules that a window keeps quiet, out of these. */

@@ -55,6 +55,6 @@ export function conditionText({ kind, config }: Condition): string {
 /** The metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */
 export function metricOf({ kind, config }: Condition): string | null {
   const { selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
-  const text: unknown = selector === undefined ? null : Reflect.get(config, selector);
+  const text: unknown = selector === undefined ? null : Object(config)[selector];
   return typeof text === 'string' ? text : null;
 }

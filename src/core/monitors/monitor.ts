@@ -169,7 +169,8 @@ function dueAfterBegin(
   return dueAt.epochMilliseconds - begin.epochMilliseconds <= earlyMs ? following : dueAt;
 }
 
-function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
+/** Whether both expect the same runs. */
+export function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
   if (a.timezone !== b.timezone) return false;
   if (a.type === 'crontab') return b.type === 'crontab' && a.crontab === b.crontab;
   if (a.type === 'unreadable') return b.type === 'unreadable' && a.text === b.text;

@@ -1,8 +1,11 @@
 import { decideOverdue, overdueFrom } from '#core/monitors/monitor.ts';
+import { readMonitor } from '#core/monitors/stored_schedule.ts';
+import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import type { MonitorRuntime } from '#incidents/monitors/take_check_ins.ts';
 import { type FailedRun, openMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
+import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
@@ -31,8 +34,10 @@ async function decide(
   { incidentLimit }: Pick<MonitorRuntime, 'incidentLimit'>,
 ): Promise<void> {
   const { stores, now } = unit;
-  const monitor = await stores.monitors.lockFree(monitorId);
-  if (monitor === null) return;
+  const stored = await stores.monitors.lockFree(monitorId);
+  if (stored === null) return;
+  const monitor = readMonitor(stored);
+  if (monitor.schedule !== stored.schedule) return await setAside(unit, monitor, incidentLimit);
   const running = await stores.monitors.listRunning(monitorId);
   const decision = decideOverdue(monitor, running, now);
   const tooLong = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now));
@@ -54,4 +59,10 @@ async function decide(
         ? null
         : { outcome: 'timeout', at: late.startedAt };
   if (bad !== null) await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, incidentLimit);
+}
+
+/** No run is expected by a schedule that cannot be read; an incident says so. */
+async function setAside(unit: UnitOfWork, monitor: MonitorRow, limit: IncidentLimit): Promise<void> {
+  await unit.stores.monitors.save(monitor.id, { ...monitor, nextDueAt: null }, null, unit.now);
+  if (!monitor.isMuted) await openMonitorIncidents(unit, monitor, { outcome: 'unreadable', at: unit.now }, limit);
 }

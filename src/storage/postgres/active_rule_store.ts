@@ -2,9 +2,11 @@ import { type Expression, sql } from 'kysely';
 
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { StoredSettings } from '#core/incidents/rule_settings.ts';
+import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { NO_MEMORY, type RuleMemory } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { readSteps } from '#core/oncall/stored_steps.ts';
 import { PARTS } from '#core/queue/work_shares.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -127,7 +129,7 @@ export class ActiveRuleStore {
     let rules = this.#rules(kind);
     if (ruleId !== undefined) rules = rules.where('r.id', '=', ruleId);
     if (serviceIds !== undefined) rules = rules.where('r.service_id', '=', anyOf(serviceIds));
-    return await rules.execute();
+    return (await rules.execute()).map((rule) => ({ ...rule, steps: readSteps(rule.steps) }));
   }
 
   /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
@@ -282,7 +284,12 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
       'm.silent_since as silentSince',
       'm.missing_since as missingSince',
     ])
-    .where((eb) => sql<boolean>`(${field(eb.ref('r.config'), 'windowMinutes')})::int between ${min} and ${max}`)
+    .where((eb) => {
+      const minutes = sql`(${field(eb.ref('r.config'), 'windowMinutes')})`;
+      // One that cannot be read is listed with the shortest: it is set aside, and keeps none from being listed.
+      return sql<boolean>`case when ${minutes} ~ '^[0-9]{1,9}$'
+        then least(greatest(${minutes}::int, 1), ${sql.lit(WINDOW_MINUTES_MAX)}) else 1 end between ${min} and ${max}`;
+    })
     .$narrowType<{ config: MetricThreshold }>();
 }
 

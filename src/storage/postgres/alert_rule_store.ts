@@ -192,6 +192,15 @@ export class AlertRuleStore {
     return row;
   }
 
+  /** It is evaluated no longer, until somebody enables it again. */
+  async disable(ruleId: Id<'rule'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('alert_rules')
+      .set({ enabled: false, updated_at: now })
+      .where('id', '=', ruleId)
+      .execute();
+  }
+
   /** An open incident of the rule stays, for people to resolve. */
   async delete(rule: AlertRuleRow): Promise<void> {
     await this.#session.em.remove(rule).flush();

@@ -101,7 +101,7 @@ export class OnCallReader {
       at.subtract({ hours: OVERRIDES_REMEMBERED_HOURS }),
     );
     const people = await this.#people.listPeople(orgId, [
-      ...schedules.flatMap(({ rotationConfig }) => rotationConfig.userIds),
+      ...schedules.flatMap((schedule) => rotationOf(schedule).userIds),
       ...overrides.map(({ userId }) => userId),
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
@@ -127,7 +127,7 @@ export class OnCallReader {
     const remembered = earliest.subtract({ hours: OVERRIDES_REMEMBERED_HOURS });
     const overrides = await this.#schedules.listOverrides(orgId, ids, remembered);
     const people = await this.#people.listPeople(orgId, [
-      ...schedules.flatMap(({ rotationConfig }) => rotationConfig.userIds),
+      ...schedules.flatMap((schedule) => rotationOf(schedule).userIds),
       ...overrides.map(({ userId }) => userId),
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
@@ -179,7 +179,7 @@ export class OnCallReader {
     const remembered = from.subtract({ hours: OVERRIDES_REMEMBERED_HOURS });
     const overrides = await this.#schedules.listOverrides(orgId, [scheduleId], remembered);
     const people = await this.#people.listPeople(orgId, [
-      ...schedule.rotationConfig.userIds,
+      ...rotationOf(schedule).userIds,
       ...overrides.map(({ userId }) => userId),
     ]);
     const isPresent = (userId: Id<'user'>) => people.has(userId);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 
 import type { Override } from '#core/oncall/overrides.ts';
 import type { Rotation } from '#core/oncall/rotation.ts';
+import { readRotation } from '#core/oncall/stored_rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -26,15 +27,7 @@ export type OverrideOfSchedule = Override & { readonly scheduleId: Id<'schedule'
 
 /** The schedule as the rules of rotation see it. */
 export function rotationOf(schedule: ScheduleRow): Rotation {
-  const { timezone, rotationType, rotationConfig, startAt, startWall } = schedule;
-  return {
-    timezone,
-    rotationType,
-    userIds: rotationConfig.userIds,
-    shiftHours: rotationConfig.shiftHours ?? null,
-    startAt,
-    startWall,
-  };
+  return readRotation(schedule);
 }
 
 /** Which schedules are meant: all of them, those of these teams, those of these ids. */

@@ -1,0 +1,31 @@
+import type { RuleKindDeclaration } from '#core/incidents/rule_kind.ts';
+import { RULE_KINDS, type RuleConfig, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import { parseRuleSettings } from '#core/incidents/rule_settings.ts';
+import { faultsOf } from '#core/oncall/parsed.ts';
+import type { Fault } from '#kernel/errors.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+
+/** A rule as it is stored, whoever wrote it. */
+interface StoredRule {
+  readonly kind: RuleKind;
+  readonly config: unknown;
+  readonly settings: unknown;
+}
+
+/**
+ * What keeps a stored rule from being evaluated, in a sentence; null for one that can be. Of its selector the evaluation
+ * finds out by itself.
+ */
+export function unreadableRule({ kind, config, settings }: StoredRule): string | null {
+  const { properties }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  const shape = { type: 'object', properties, required: Object.keys(properties) };
+  const faults = findFaults({ type: 'object', properties: { config: shape } }, { config });
+  if (faults.length > 0) return sentenceOf(faults);
+  if (settings === null) return null;
+  const wrong = faultsOf(parseRuleSettings({ kind, config: config as RuleConfig }, settings, 'settings'));
+  return wrong.length > 0 ? sentenceOf(wrong) : null;
+}
+
+function sentenceOf([first]: readonly Fault[]): string {
+  return first === undefined ? 'it cannot be read' : `${first.path} ${first.message}`;
+}

@@ -1,0 +1,50 @@
+import { type Rotation, ROTATION_TYPES } from '#core/oncall/rotation.ts';
+import { parseTimeZone } from '#core/oncall/time_zone.ts';
+import type { Id } from '#kernel/ids.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** A rotation as it is stored, whoever wrote it. */
+interface StoredRotation {
+  readonly timezone: string;
+  readonly rotationType: Rotation['rotationType'];
+  readonly rotationConfig: unknown;
+  readonly startAt: Temporal.Instant;
+  readonly startWall: string | null;
+}
+
+const CONFIG = {
+  type: 'object',
+  properties: {
+    userIds: { type: 'array', items: { type: 'string' } },
+    shiftHours: { type: 'integer', maximum: Number.MAX_SAFE_INTEGER },
+  },
+  required: ['userIds'],
+};
+
+/** Whether stored rotations can be read. */
+function isRotation({ timezone, rotationType, rotationConfig, startWall }: StoredRotation): boolean {
+  return (
+    parseTimeZone(timezone, 'timezone').kind === 'ok' &&
+    ROTATION_TYPES.includes(rotationType) &&
+    (startWall === null || isWallTime(startWall)) &&
+    findFaults(CONFIG, rotationConfig).length === 0
+  );
+}
+
+/** By a rotation that cannot be read nobody is on call: the step that asks it passes on to the next. */
+export function readRotation(stored: StoredRotation): Rotation {
+  const { startAt, timezone, rotationType } = stored;
+  if (!isRotation(stored)) return { timezone: 'UTC', rotationType: 'weekly', userIds: [], shiftHours: null, startAt };
+  const { userIds, shiftHours = null } = stored.rotationConfig as { userIds: Id<'user'>[]; shiftHours?: number };
+  return { timezone, rotationType, userIds, shiftHours, startAt, startWall: stored.startWall };
+}
+
+/** Whether it is a local date and time. */
+export function isWallTime(text: string): boolean {
+  try {
+    return Temporal.PlainDateTime.from(text, { overflow: 'reject' }).year < 2_200;
+  } catch {
+    return false;
+  }
+}

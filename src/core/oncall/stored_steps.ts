@@ -1,0 +1,30 @@
+import { CHANNELS } from '#core/oncall/channel.ts';
+import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { findFaults } from '#kernel/input_faults.ts';
+
+const STEP = {
+  type: 'object',
+  properties: {
+    afterMinutes: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    channels: { type: 'array', items: { enum: CHANNELS } },
+    targetUserIds: { type: 'array', items: { type: 'string' } },
+    useSchedule: { type: 'boolean' },
+  },
+  required: ['afterMinutes', 'channels', 'targetUserIds', 'useSchedule'],
+};
+const STEPS = { type: 'array', items: STEP };
+
+/** What a policy that cannot be read does: it pages whoever is on call in its team, at once and by every channel. */
+const IN_PLACE: readonly EscalationStep[] = [
+  { afterMinutes: 0, channels: CHANNELS, targetUserIds: [], useSchedule: true },
+];
+
+/** The steps of a policy as it is stored, whoever wrote it. */
+export function readSteps(stored: unknown): readonly EscalationStep[] {
+  return areSteps(stored) ? stored : IN_PLACE;
+}
+
+/** Whether stored steps can be read. */
+function areSteps(stored: unknown): stored is readonly EscalationStep[] {
+  return findFaults(STEPS, stored).length === 0;
+}
