@@ -28,7 +28,7 @@ export const onSendPasswordReset = (runtime: AccountMailRuntime): JobHandler =>
         return null;
       }
       const asked = { actor: { kind: 'unknown' }, via: 'console', origin: { requestId, address } } as const;
-      return { to: user.email, ...(await createReset(unit, user.id, baseUrl, asked)) };
+      return { to: user.email, ...(await createReset(unit, user.id, { baseUrl, isMailed: true }, asked)) };
     });
     if (made === null) return;
     const { to, resetId, link } = made;

@@ -201,7 +201,7 @@ async function createPerson(context: AppContext, orgId: Id<'org'>, role: Role, n
   return await context.db.transaction(async (session) => {
     const stores = storesOf(session);
     const email = `${name.toLowerCase()}.${randomBytes(4).toString('hex')}@example.com`;
-    const user = await stores.people.insertUser({ email, name, passwordHash: null }, now);
+    const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: true }, now);
     await stores.people.setMembership(orgId, user.id, role, now);
     const { key } = await issueApiKey(stores, { orgId, userId: user.id, name: 'test', permissions: null }, now);
     return { userId: user.id, email, name, key };

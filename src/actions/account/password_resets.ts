@@ -10,11 +10,11 @@ import type { Stores } from '#storage/postgres/stores.ts';
 
 const VALID_HOURS = 1;
 
-/** A link that sets a new password once, within an hour. */
+/** A link that sets a new password once, within an hour. `isMailed` where it goes to the address of the account alone. */
 export async function createReset(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   userId: Id<'user'>,
-  baseUrl: string,
+  { baseUrl, isMailed }: { readonly baseUrl: string; readonly isMailed: boolean },
   { origin, ...by }: AuditedBy,
 ): Promise<{ resetId: Id<'reset'>; link: string }> {
   const { stores, now } = unit;
@@ -22,6 +22,7 @@ export async function createReset(
   const resetId = await stores.passwordResets.insert(userId, tokenHash, {
     now,
     expiresAt: now.add({ hours: VALID_HOURS }),
+    isMailed,
   });
   const change = { action: 'request_password_reset', target: userId, before: null, after: { resetId } };
   await recordAccountChange(unit, { userId, ...change, by, origin });

@@ -5,6 +5,7 @@ import { endAccess } from '#actions/account/end_access.ts';
 import { EndsField, LinkToken, PasswordField } from '#actions/account/fields.ts';
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { getReset, resetNotValid } from '#actions/account/password_resets.ts';
+import { proveAddress } from '#actions/account/prove_address.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 
@@ -15,7 +16,7 @@ export const resetPassword = defineAction({
   scope: 'anyone',
   route: 'POST /password-resets/:token',
   summary:
-    'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; the answer sets the cookie of a new session.',
+    'Set a new password by a link. Every session and connected app of the person ends, and their API keys unless they keep them; by the first link that was mailed to the address, second factors and keys end as well; the answer sets the cookie of a new session.',
   effect: 'write',
   input: Type.Object({ token: LinkToken, password: PasswordField, revokeApiKeys: EndsField }, CLOSED),
   result: SignInView,
@@ -32,6 +33,7 @@ export const resetPassword = defineAction({
     if (!(await stores.passwordResets.use(reset, now))) throw resetNotValid();
     await stores.people.savePasswordHash(userId, passwordHash, now);
     await stores.secondFactors.endPendingOf(userId);
+    if (reset.isMailed) await proveAddress(context, userId);
     const after = await endAccess(context, userId, { session: null, apps: false, apiKeys: !revokeApiKeys });
     record({ userId, target: userId, before: null, after });
     return await beginSession(context, userId);

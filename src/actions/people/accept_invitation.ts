@@ -2,14 +2,14 @@ import { type Static, Type } from 'typebox';
 
 import { beginSession, SignInView } from '#actions/account/begin_session.ts';
 import { LinkToken, PasswordField, PersonName } from '#actions/account/fields.ts';
+import { proveAddress } from '#actions/account/prove_address.ts';
 import { hashNewPassword } from '#actions/account/hash_new_password.ts';
 import { requirePassword } from '#actions/account/require_password.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
-import { getOpenInvitation, invitationNotValid } from '#actions/people/open_invitation.ts';
+import { getOpenInvitation, invitationNotValid, type OpenInvitation } from '#actions/people/open_invitation.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
-import type { InvitationRow } from '#storage/postgres/invitation_store.ts';
-import type { PeopleStore, UserRow } from '#storage/postgres/people_store.ts';
+import type { NewUser, UserRow } from '#storage/postgres/people_store.ts';
 
 const Acceptance = Type.Object(
   { token: LinkToken, name: Type.Optional(PersonName), password: Type.Optional(PasswordField) },
@@ -42,11 +42,12 @@ export const acceptInvitation = defineAction({
   async handle(_input, context, { invitation, joining }) {
     const { stores, now, record } = context;
     const { people, invitations } = stores;
-    const { orgId, role, invitationId } = invitation;
+    const { orgId, role, invitationId, isMailed } = invitation;
     await people.lockMemberships(orgId);
     const isStillOpen = (await invitations.find(orgId, invitationId, now))?.isOpen === true;
     if (!isStillOpen || !(await invitations.accept(invitationId, now))) throw invitationNotValid();
     const { id: userId } = 'known' in joining ? joining.known : await people.insertUser(joining.account, now);
+    if (isMailed) await proveAddress(context, userId);
     if ((await people.findRole(orgId, userId)) === null) await people.setMembership(orgId, userId, role, now);
     record({ userId, orgId, target: invitationId, before: null, after: { userId, role } });
     return await beginSession(context, userId);
@@ -54,9 +55,9 @@ export const acceptInvitation = defineAction({
 });
 
 /** Somebody with an account, or the account that is made with it. */
-type Joining = { readonly known: UserRow } | { readonly account: Parameters<PeopleStore['insertUser']>[0] };
+type Joining = { readonly known: UserRow } | { readonly account: NewUser };
 
-async function newAccount({ email }: InvitationRow, { name, password }: Static<typeof Acceptance>) {
+async function newAccount({ email, isMailed }: OpenInvitation, { name, password }: Static<typeof Acceptance>) {
   const faults: Fault[] = [
     ...(name === undefined
       ? [{ path: 'name', message: 'is required, since there is no account of this address' }]
@@ -64,7 +65,8 @@ async function newAccount({ email }: InvitationRow, { name, password }: Static<t
     ...(password === undefined ? [{ path: 'password', message: 'is required' }] : []),
   ];
   if (name === undefined || password === undefined) throw invalidInput(faults);
-  return { email, name, passwordHash: await hashNewPassword('password', password, { email, name }) };
+  const passwordHash = await hashNewPassword('password', password, { email, name });
+  return { email, name, passwordHash, isAddressProven: isMailed };
 }
 
 async function provenAccount(

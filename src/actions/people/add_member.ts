@@ -14,7 +14,8 @@ interface NewAccount {
 }
 
 /**
- * Makes somebody a member: a person who has an account, or one whose account is made with it. Throws `conflict` for
+ * Makes somebody a member: a person who has an account, or one whose account is made with it, at an address that the operator
+ * of the installation vouches for. Throws `conflict` for
  * one who is a member already: their role changes by `changeRole` alone, which keeps an owner.
  */
 export async function addMember(
@@ -28,7 +29,7 @@ export async function addMember(
   const { people } = unit.stores;
   await people.lockMemberships(orgId);
   const isNew = !('id' in person);
-  const { id: userId } = isNew ? await people.insertUser(person, now) : person;
+  const { id: userId } = isNew ? await people.insertUser({ ...person, isAddressProven: true }, now) : person;
   const present = await people.findRole(orgId, userId);
   if (present !== null) {
     throw new AppError('conflict', `${person.email} is a member of ${orgId} already, as ${present}`);

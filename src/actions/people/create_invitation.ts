@@ -38,11 +38,15 @@ export const createInvitation = defineAction({
     const { token, tokenHash } = newLinkToken('invitation');
     const link = linkUrl(baseUrl, 'invitation', token);
     const expiresAt = now.add({ hours: VALID_HOURS });
-    const wanted = { orgId, email, role, tokenHash, invitedBy: callerUser(caller), expiresAt };
+    const mailed = installation.hasMail ? newLinkToken('invitation') : null;
+    const mailedTokenHash = mailed === null ? null : mailed.tokenHash;
+    const wanted = { orgId, email, role, tokenHash, mailedTokenHash, invitedBy: callerUser(caller), expiresAt };
     const invitationId = await stores.invitations.insert(wanted, now);
     record({ target: invitationId, before: null, after: { email, role } });
-    if (installation.hasMail) {
-      const sealedLink = installation.ciphers.invitations.encrypt(link).toString('base64');
+    if (mailed !== null) {
+      // The author is shown another link: only who reads the mail proves to have the address.
+      const mailedLink = linkUrl(baseUrl, 'invitation', mailed.token);
+      const sealedLink = installation.ciphers.invitations.encrypt(mailedLink).toString('base64');
       enqueue(sendInvitation, { invitationId, orgId, sealedLink });
     }
     const made = await stores.invitations.find(orgId, invitationId, now);

@@ -4,12 +4,15 @@ import type { Temporal } from '#kernel/time.ts';
 import type { InvitationRow } from '#storage/postgres/invitation_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
+/** `isMailed`: by the link in the mail, which nobody but its receiver is shown. */
+export type OpenInvitation = InvitationRow & { readonly isMailed: boolean };
+
 /** Throws `not_found`, in the same words for an invitation that is unknown, used, revoked or expired. */
 export async function getOpenInvitation(
   { invitations }: Pick<Stores, 'invitations'>,
   token: string,
   now: Temporal.Instant,
-): Promise<InvitationRow> {
+): Promise<OpenInvitation> {
   const hash = linkTokenHash('invitation', token);
   const found = hash === null ? null : await invitations.findOpen(hash, now);
   if (found === null) throw invitationNotValid();

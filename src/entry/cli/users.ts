@@ -91,7 +91,12 @@ export function addUserCommands(program: Command): void {
       const made = await withStores(async (command) => {
         const found = await command.stores.people.findUserByEmail(email);
         if (found === null) throw new AppError('not_found', `there is no user ${email}`);
-        const { link } = await createReset(command, found.id, command.config.baseUrl, command.by);
+        const { link } = await createReset(
+          command,
+          found.id,
+          { baseUrl: command.config.baseUrl, isMailed: false },
+          command.by,
+        );
         return { userId: found.id, link };
       });
       print(json, made, made.link);

@@ -21,7 +21,7 @@ export type InvitationRow = Pick<Row<typeof InvitationEntity>, (typeof READ)[num
 
 export type NewInvitation = Pick<
   Row<typeof InvitationEntity>,
-  'orgId' | 'email' | 'role' | 'tokenHash' | 'expiresAt'
+  'orgId' | 'email' | 'role' | 'tokenHash' | 'mailedTokenHash' | 'expiresAt'
 > & { readonly invitedBy: Id<'user'> };
 
 /** Which invitations are meant: those that somebody has accepted, those that nobody has, or both. */
@@ -87,9 +87,18 @@ export class InvitationStore {
   }
 
   /** Null when it is unknown, used, revoked or expired, or its author may no longer ask for it. */
-  async findOpen(tokenHash: Buffer, now: Temporal.Instant): Promise<InvitationRow | null> {
-    const found = await this.#invitations(now).where('i.token_hash', '=', tokenHash).executeTakeFirst();
-    return found?.isOpen === true ? found : null;
+  async findOpen(
+    tokenHash: Buffer,
+    now: Temporal.Instant,
+  ): Promise<(InvitationRow & { readonly isMailed: boolean }) | null> {
+    const found = await this.#invitations(now)
+      .where(({ eb, or }) => or([eb('i.token_hash', '=', tokenHash), eb('i.mailed_token_hash', '=', tokenHash)]))
+      .select(({ eb }) => eb(eb.fn.coalesce('i.mailed_token_hash', 'i.token_hash'), '=', tokenHash).as('isOfMail'))
+      .select(({ eb }) => eb('i.mailed_token_hash', 'is not', null).as('wasMailed'))
+      .executeTakeFirst();
+    if (found?.isOpen !== true) return null;
+    const { isOfMail, wasMailed, ...invitation } = found;
+    return { ...invitation, isMailed: Boolean(isOfMail) && Boolean(wasMailed) };
   }
 
   /** Of several at the same time one gets true. */

@@ -10,6 +10,7 @@ export interface OpenReset {
   readonly userId: Id<'user'>;
   readonly email: string;
   readonly name: string;
+  readonly isMailed: boolean;
 }
 
 /** Links to set a new password, found by the hash of their token. */
@@ -23,9 +24,12 @@ export class PasswordResetStore {
   async insert(
     userId: Id<'user'>,
     tokenHash: Buffer,
-    times: { readonly now: Temporal.Instant; readonly expiresAt: Temporal.Instant },
+    {
+      now,
+      ...reset
+    }: { readonly now: Temporal.Instant; readonly expiresAt: Temporal.Instant; readonly isMailed: boolean },
   ): Promise<Id<'reset'>> {
-    const row = { id: newId('reset'), userId, tokenHash, createdAt: times.now, expiresAt: times.expiresAt };
+    const row = { id: newId('reset'), userId, tokenHash, createdAt: now, ...reset };
     await this.#session.db.insertInto('password_resets').values(toColumns(PasswordResetEntity, row)).execute();
     return row.id;
   }
@@ -45,7 +49,7 @@ export class PasswordResetStore {
     const found = await this.#session.db
       .selectFrom('password_resets as r')
       .innerJoin('users as u', 'u.id', 'r.user_id')
-      .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name'])
+      .select(['r.id as resetId', 'r.user_id as userId', 'u.email', 'u.name', 'r.is_mailed as isMailed'])
       .where('r.token_hash', '=', tokenHash)
       .where('r.used_at', 'is', null)
       .where('r.expires_at', '>', now)

@@ -69,6 +69,12 @@ const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; us
   db.selectFrom('memberships').select('role').where('org_id', '=', orgId).where('user_id', '=', userId),
 );
 
+/** An account that is made. */
+export interface NewUser extends Pick<UserRow, 'email' | 'name' | 'passwordHash'> {
+  /** Whether it is known that this person reads mail to the address. */
+  readonly isAddressProven: boolean;
+}
+
 /** Organizations, users and who belongs where. */
 export class PeopleStore {
   readonly #session: Session;
@@ -114,12 +120,15 @@ export class PeopleStore {
   }
 
   /** Throws `conflict` when another user has the address; letter case does not make it another. */
-  async insertUser(
-    person: { email: string; name: string; passwordHash: string | null },
-    now: Temporal.Instant,
-  ): Promise<UserRow> {
+  async insertUser({ isAddressProven, ...person }: NewUser, now: Temporal.Instant): Promise<UserRow> {
     const { em } = this.#session;
-    const user = em.create(UserEntity, { id: newId('user'), ...person, createdAt: now, updatedAt: now });
+    const user = em.create(UserEntity, {
+      id: newId('user'),
+      ...person,
+      addressProvenAt: isAddressProven ? now : null,
+      createdAt: now,
+      updatedAt: now,
+    });
     try {
       await em.persist(user).flush();
     } catch (error) {
@@ -127,6 +136,17 @@ export class PeopleStore {
       throw error;
     }
     return user;
+  }
+
+  /** Whether this is the first proof that somebody reads mail to the address of the account. */
+  async proveAddress(userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
+    const proven = await this.#session.db
+      .updateTable('users')
+      .set({ address_proven_at: now })
+      .where('id', '=', userId)
+      .where('address_proven_at', 'is', null)
+      .execute();
+    return rowsChanged(proven) > 0;
   }
 
   /** Letter case does not matter. */

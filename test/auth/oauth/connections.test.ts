@@ -167,7 +167,12 @@ const ENDS: [string, (who: { userId: never; orgId: never; connectionId: string }
     async ({ userId }) => {
       const origin = { requestId: 'req_1', address: null };
       const made = await inUnitOfWork(s.context.actions, (unit) =>
-        createReset(unit, userId, s.baseUrl, { actor: { kind: 'system' }, via: 'cli', origin }),
+        createReset(
+          unit,
+          userId,
+          { baseUrl: s.baseUrl, isMailed: false },
+          { actor: { kind: 'system' }, via: 'cli', origin },
+        ),
       );
       const body = { password: 'quiet harbour 7 lantern', revokeApiKeys: false };
       expect((await openBrowser(s).post(`/password-resets/${made.link.split('/').at(-1)}`, body)).status).toBe(200);

@@ -24,6 +24,8 @@ export const UserEntity = defineEntity({
     email: p.text(),
     name: p.text(),
     passwordHash: p.text().strictNullable(),
+    /** Since when a link that went to this address alone was used; null: anybody may have entered it. */
+    addressProvenAt: instant().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },

@@ -29,6 +29,8 @@ export const InvitationEntity = defineEntity({
     email: p.text(),
     role: text<Role>(),
     tokenHash: bytes(),
+    /** Of the link in the mail, which nobody else is shown; null where none was sent. */
+    mailedTokenHash: bytes().strictNullable(),
     invitedBy: id<'user'>().strictNullable(),
     createdAt: instant(),
     expiresAt: instant(),
@@ -44,6 +46,8 @@ export const PasswordResetEntity = defineEntity({
     id: id<'reset'>().primary(),
     userId: id<'user'>(),
     tokenHash: bytes(),
+    /** Whether the link went to the address of the account, and nowhere else. */
+    isMailed: p.boolean().default(false),
     createdAt: instant(),
     expiresAt: instant(),
     usedAt: instant().strictNullable(),

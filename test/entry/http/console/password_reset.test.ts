@@ -49,6 +49,38 @@ test('a link by mail sets a new password once, signs in, and ends every other se
   expect((await browser.post('/session', { email: person.email, ...NEW })).status).toBe(200);
 });
 
+test('the first proof of an address ends what somebody set up before, and later ones do not', async () => {
+  const given = await mailedWorld();
+  const { w, person } = given;
+  const { sql } = w.context.db;
+  const factors = async () =>
+    await sql.rows<{ n: number }>('select count(*)::int as n from authenticator_apps where user_id = $1', [
+      person.userId,
+    ]);
+  const setUp = async () =>
+    await sql.run(
+      `insert into authenticator_apps (user_id, secret_sealed, confirmed_at) values ($1, decode('00', 'hex'), now())`,
+      [person.userId],
+    );
+  await sql.run('update users set address_proven_at = null where id = $1', [person.userId]);
+  await setUp();
+  const strangers = await w.given.apiKey({ userId: person.userId });
+  const first = await resetToken(given);
+  const keep = { ...NEW, revokeApiKeys: false };
+  const signedInByMail = await openBrowser(w).post(`/password-resets/${first}`, keep);
+  expect([signedInByMail.status, await factors()]).toEqual([200, [{ n: 0 }]]);
+  expect((await w.call('list_services', {}, { key: strangers })).status).toBe(401);
+  const proofs = await sql.rows(`select action from audit_log where action = 'prove_address'`);
+  expect(proofs.length).toBeGreaterThan(0);
+
+  await setUp();
+  const own = await w.given.apiKey({ userId: person.userId });
+  const second = await resetToken(given);
+  await openBrowser(w).post(`/password-resets/${second}`, keep);
+  expect(await factors()).toEqual([{ n: 1 }]);
+  expect((await w.call('list_services', {}, { key: own })).status).toBe(200);
+});
+
 test('a link ends after an hour, and when another has been used', async () => {
   const given = await mailedWorld();
   const { w } = given;
