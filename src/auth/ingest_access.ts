@@ -20,6 +20,8 @@ export interface IngestAccess {
   openService(headers: Headers): Promise<IngestTarget>;
   /** The same, for metrics. */
   openMetrics(headers: Headers): Promise<IngestTarget>;
+  /** The same, for exceptions of the project in the address. */
+  openProject(headers: Headers, projectId: string): Promise<IngestTarget>;
   /** The service of a DSN; `projectId` is the one of the address. A null key is no key at all. */
   openExceptions(dsnKey: string | null, projectId: string): Promise<IngestTarget>;
 }
@@ -44,6 +46,16 @@ export function createIngestAccess(db: Database, clock: Clock, log: Log): Ingest
     openService,
     async openMetrics(headers) {
       return requireCapability(await openService(headers), 'metrics');
+    },
+    async openProject(headers, projectId) {
+      const target = await openService(headers);
+      if (String(target.projectId) !== projectId) {
+        throw new AppError(
+          'unauthenticated',
+          'this ingestion key and the project in the address do not belong together',
+        );
+      }
+      return requireCapability(target, 'exceptions');
     },
     async openExceptions(dsnKey, projectId) {
       if (dsnKey === null) throw new AppError('unauthenticated', 'the request carries no DSN key (sentry_key)');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { MONITORS_MAX } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#core/monitors/check_in.ts';
 import type { Owner } from '#ingest/intake.ts';
 import type { SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
 import { Replayer } from '#ingest/replayer.ts';
@@ -29,6 +29,9 @@ const SPOOL_CHECK_MS = 10_000;
 
 const REFUSALS: Readonly<Record<CheckInRefusal, string>> = {
   too_many_monitors: `this service has ${MONITORS_MAX} cron monitors, which is the most; delete one in the console first`,
+  too_many_new_monitors: `by the DSN a service gets at most ${NEW_MONITORS_AN_HOUR_MAX} new cron monitors an hour; send the first check-in of this one with the ingestion key, or later`,
+  key_only:
+    'this cron monitor takes check-ins by the ingestion key of the service only: send Authorization: Bearer <INGESTION_KEY>',
   too_many_waiting: 'too many check-ins of this service wait; send fewer of them',
 };
 
@@ -56,7 +59,11 @@ export class CheckInIntake {
    * Returns once all are stored durably: what is wrong with them, for their sender, which is nothing but for the schedule of
    * one that is taken nevertheless, or for one that is not taken. Those are counted.
    */
-  async accept(owner: Owner, checkIns: readonly SentCheckIn[]): Promise<{ taken: number; faults: readonly string[] }> {
+  async accept(
+    owner: Owner,
+    checkIns: readonly SentCheckIn[],
+    byKey = false,
+  ): Promise<{ taken: number; faults: readonly string[] }> {
     const faults: string[] = [];
     let taken = 0;
     for (const { runId, configFault, ...sent } of checkIns) {
@@ -71,6 +78,7 @@ export class CheckInIntake {
         ...sent,
         runId: runId ?? randomUUID().replaceAll('-', ''),
         isNamed: runId !== null,
+        byKey,
         receivedAt: this.#options.clock.now(),
       };
       const refusal = await this.#store(checkIn);
@@ -108,10 +116,15 @@ function toSpooled(checkIn: NewCheckIn): Buffer {
 }
 
 function fromSpooled(bytes: Buffer): NewCheckIn {
-  const { receivedAt, ...checkIn } = JSON.parse(bytes.toString('utf8')) as Omit<NewCheckIn, 'receivedAt'> & {
+  const {
+    receivedAt,
+    byKey = false,
+    ...checkIn
+  } = JSON.parse(bytes.toString('utf8')) as Omit<NewCheckIn, 'receivedAt' | 'byKey'> & {
     receivedAt: string;
+    byKey?: boolean;
   };
-  return { ...checkIn, receivedAt: Temporal.Instant.from(receivedAt) };
+  return { ...checkIn, byKey, receivedAt: Temporal.Instant.from(receivedAt) };
 }
 
 /** For a sender none of whose check-ins was taken. */

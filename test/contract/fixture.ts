@@ -12,11 +12,19 @@ import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { MonitorStore } from '#storage/postgres/monitor_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { openIncident } from '#incidents/open_incident.ts';
+
+type Made = Awaited<ReturnType<MonitorStore['lockOrCreate']>>;
+
+function idOfMonitor(made: Made): Id<'monitor'> {
+  if (typeof made === 'string') throw new Error(made);
+  return made.id;
+}
 
 /** The ids of one of everything, by the names that bodies use. */
 export type Fixture = Record<keyof typeof IDS, string>;
@@ -89,7 +97,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     return {
       noteId: (await incidentNotes.insert(note, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
-      monitorId: (await monitors.lockOrCreate(name, now))!.id,
+      monitorId: idOfMonitor(await monitors.lockOrCreate(name, true, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
       notificationId: sent!,
     };

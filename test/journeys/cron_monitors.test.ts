@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { deleteMonitor } from '#actions/monitors/delete_monitor.ts';
 import { listMonitors } from '#actions/monitors/list_monitors.ts';
 import { muteMonitor } from '#actions/monitors/mute_monitor.ts';
+import { restrictMonitor } from '#actions/monitors/restrict_monitor.ts';
 import { resetMonitor } from '#actions/monitors/reset_monitor.ts';
 import { updateMonitor } from '#actions/monitors/update_monitor.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
@@ -272,6 +273,63 @@ test('a service has so many monitors and no more; its sender is told, and it is 
   expect(notKept).toMatchObject([{ kind: 'check-in', reason: 'too_many_monitors', count: 1 }]);
 });
 
+const keyed = async (w: World, dsn: string, slug: string, key: string) =>
+  await w.app.inject({
+    method: 'POST',
+    url: `/api${new URL(dsn).pathname}/cron/${slug}/?status=ok`,
+    headers: { authorization: `Bearer ${key}` },
+  });
+
+test('the public key changes no schedule unheard, is kept from monitors by key only, and makes ten an hour', async () => {
+  const { w, serviceId, dsn } = await staffed();
+  const { ingestionKey } = await w.expectOk('get_service', { serviceId });
+  const often = { monitor_config: { schedule: { type: 'crontab', value: '*/5 * * * *' } } };
+  const seldom = { monitor_config: { schedule: { type: 'crontab', value: '0 0 1 1 *' } } };
+  expect((await checkIn(w, dsn, 'backup', 'status=ok', often)).statusCode).toBe(202);
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toEqual([]);
+  await checkIn(w, dsn, 'backup', 'status=ok', seldom);
+  await look(w);
+  expect(await incidentsOf(w, serviceId)).toMatchObject([
+    { title: 'Cron monitor backup (production) was rescheduled by a check-in', status: 'triggered' },
+  ]);
+  const changes = await w.context.db.sql.rows(
+    `select after->>'by' as by from audit_log where action = 'reschedule_monitor'`,
+  );
+  expect(changes).toEqual([{ by: 'a check-in with the DSN' }]);
+
+  const [{ monitorId }] = (await monitorsOf(w, serviceId)).monitors as [{ monitorId: string }];
+  await runOperation(w, restrictMonitor, owner(w), { monitorId, keyOnly: true });
+  const refused = await checkIn(w, dsn, 'backup', 'status=ok', often);
+  expect([refused.statusCode, refused.json().detail]).toEqual([409, expect.stringContaining('by the ingestion key')]);
+  expect((await keyed(w, dsn, 'backup', ingestionKey)).statusCode).toBe(202);
+  expect((await keyed(w, dsn, 'backup', 'tocsin_ing_wrong')).statusCode).toBe(401);
+  await look(w);
+
+  const codes: number[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    codes.push((await checkIn(w, dsn, `invented-${index}`, 'status=ok')).statusCode);
+    await look(w);
+  }
+  expect(codes.filter((code) => code === 202)).toHaveLength(10);
+  // Nobody keeps what the public key made: the ingestion key takes its place where there is no more room.
+  await w.context.db.sql.run(
+    `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
+       recovery_threshold, is_kept, created_at, updated_at)
+     select 'monitor_' || n, $1, $2, 'kept-' || n, 'production', 1, 30, 1, 1, true, now(), now()
+     from generate_series(1, $3::int) n`,
+    [w.orgId, serviceId, MONITORS_MAX - 11],
+  );
+  expect((await checkIn(w, dsn, 'real', 'status=ok')).statusCode).toBe(409);
+  expect((await keyed(w, dsn, 'real', ingestionKey)).statusCode).toBe(202);
+  await look(w);
+  const { monitors } = await monitorsOf(w, serviceId);
+  const slugs: string[] = monitors.map(({ slug }: { slug: string }) => slug);
+  expect(slugs).toContain('real');
+  expect(slugs.filter((slug) => slug.startsWith('invented'))).toHaveLength(9);
+  expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
+});
+
 test('no run is missed that checked in before, nor within a minute after nobody could look', async () => {
   const w = await world();
   w.clock.set('2027-06-01T12:00:10Z');
@@ -291,6 +349,7 @@ test('no run is missed that checked in before, nor within a minute after nobody 
       environment: 'production',
       runId: 'a'.repeat(32),
       isNamed: true,
+      byKey: false,
       status: 'ok',
       durationMs: null,
       config: null,

@@ -28,7 +28,7 @@ const VALUES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   users: { email: 'made@example.com', name: 'Mira' },
   memberships: { role: 'owner', phone: '+31612345678' },
   team_members: { phone: '+31612345678' },
-  schedules: { timezone: 'Europe/Amsterdam', rotation_type: 'weekly' },
+  schedules: { timezone: 'Europe/Amsterdam', rotation_type: 'weekly', start_wall: null },
   schedule_overrides: { end_at: LATER },
   services: { retention_metrics: 30, retention_exceptions: 90, retention_oncall: 400, deleted_at: null },
   service_capabilities: { capability: 'metrics', billed_until: '2027-01-01T00:00:00+00:00' },

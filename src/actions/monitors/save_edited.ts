@@ -29,6 +29,7 @@ export async function saveEdited(
   const edited = edit(monitor);
   const running = await stores.monitors.listRunning(monitor.id);
   await stores.monitors.save(monitor.id, edited, overdueFrom(edited, running), now);
+  await stores.monitors.keep(monitor.id);
   record({
     target: monitor.id,
     before: toMonitorFields(monitor),

@@ -53,6 +53,7 @@ export const MonitorView = Type.Object({
   recoveryThreshold: Type.Integer(),
   isFailing: Type.Boolean(),
   isMuted: Type.Boolean({ description: 'it opens no incident' }),
+  keyOnly: Type.Boolean({ description: 'only check-ins by the ingestion key count, none by the DSN' }),
   nextDueAt: nullable(Timestamp),
   runs: Type.Array(RunView, { description: `the newest ${SHOWN_RUNS}, newest first` }),
 });
@@ -60,7 +61,7 @@ export const MonitorView = Type.Object({
 export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]): Static<typeof MonitorView> {
   const { id, schedule, editedConfig, sentConfig, nextDueAt, slug, environment, marginMinutes, runtimeMinutes } =
     monitor;
-  const { failureThreshold, recoveryThreshold, isFailing, isMuted } = monitor;
+  const { failureThreshold, recoveryThreshold, isFailing, isMuted, keyOnly } = monitor;
   return {
     monitorId: id,
     slug,
@@ -76,6 +77,7 @@ export function toMonitorView(monitor: MonitorRow, runs: readonly MonitorRun[]):
     recoveryThreshold,
     isFailing,
     isMuted,
+    keyOnly,
     nextDueAt: toTimestampOrNull(nextDueAt),
     runs: runs.map(({ runId, status, startedAt, endedAt, release }) => ({
       runId,
@@ -98,7 +100,7 @@ function toEntered(schedule: MonitorSchedule): Static<typeof MonitorView>['enter
 /** For the audit log. */
 export function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updatedAt'>): object {
   const { slug, environment, schedule, editedConfig, marginMinutes, runtimeMinutes } = monitor;
-  const { failureThreshold, recoveryThreshold, isMuted } = monitor;
+  const { failureThreshold, recoveryThreshold, isMuted, keyOnly } = monitor;
   return {
     slug,
     environment,
@@ -109,5 +111,6 @@ export function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updated
     failureThreshold,
     recoveryThreshold,
     isMuted,
+    keyOnly,
   };
 }

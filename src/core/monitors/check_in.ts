@@ -14,6 +14,9 @@ export const DEFAULT_ENVIRONMENT = 'production';
 /** Of a service, in all environments together. */
 export const MONITORS_MAX = 200;
 
+/** New ones of a service within an hour by check-ins with its DSN, which is public. */
+export const NEW_MONITORS_AN_HOUR_MAX = 10;
+
 /** The name of a monitor as its address has it; null when nothing is left of it. */
 export function toSlug(text: string): string | null {
   const slug = text

@@ -23,11 +23,11 @@ const CONFIG = {
 };
 
 /** Whether stored rotations can be read. */
-function isRotation({ timezone, rotationType, rotationConfig, startWall }: StoredRotation): boolean {
+function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall }: StoredRotation): boolean {
   return (
     parseTimeZone(timezone, 'timezone').kind === 'ok' &&
     ROTATION_TYPES.includes(rotationType) &&
-    (startWall === null || isWallTime(startWall)) &&
+    (startWall === null || isWallTime(startWall, startAt)) &&
     findFaults(CONFIG, rotationConfig).length === 0
   );
 }
@@ -40,10 +40,13 @@ export function readRotation(stored: StoredRotation): Rotation {
   return { timezone, rotationType, userIds, shiftHours, startAt, startWall: stored.startWall };
 }
 
-/** Whether it is a local date and time. */
-export function isWallTime(text: string): boolean {
+const DAY_MS = 86_400_000;
+
+/** Whether it is the local date and time of a start somewhere. */
+export function isWallTime(text: string, startAt: Temporal.Instant): boolean {
   try {
-    return Temporal.PlainDateTime.from(text, { overflow: 'reject' }).year < 2_200;
+    const wall = Temporal.PlainDateTime.from(text, { overflow: 'reject' }).toZonedDateTime('UTC');
+    return Math.abs(wall.epochMilliseconds - startAt.epochMilliseconds) <= 2 * DAY_MS;
   } catch {
     return false;
   }

@@ -26,10 +26,16 @@ const BODY_BYTES_MAX = 64 * 1024;
 const NO_CHECK_IN =
   'report the status of the run: ?status=in_progress, ?status=ok or ?status=error, or the same as "status" in a JSON body';
 
+/** The key that stands in no browser. */
+function hasIngestionKey({ authorization, ...headers }: FastifyRequest['headers']): boolean {
+  return headers['x-api-key'] !== undefined || /^(Bearer|Basic) /i.test(authorization ?? '');
+}
+
 /** Mounts the addresses at which scheduled jobs check in that have no SDK: with `curl`, or with a GET. */
 export function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const limited = new WeakMap<FastifyRequest, string>();
+  const byKey = new WeakSet<FastifyRequest>();
   scope.addHook('onRequest', async (_request, reply) => {
     void reply.headers(INGEST_CORS);
   });
@@ -47,7 +53,13 @@ export function mountCronIngest(scope: FastifyInstance, context: IngestContext):
       async onRequest(request) {
         const { projectId, key } = request.params;
         const sent = sentryKeyOf(request.headers, { ...request.query, ...(key !== undefined && { sentry_key: key }) });
-        const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(sent, projectId));
+        const isByKey = sent === null && hasIngestionKey(request.headers);
+        const target = await context.badKeys.guard(request.ip, () =>
+          isByKey
+            ? context.access.openProject(request.headers, projectId)
+            : context.access.openExceptions(sent, projectId),
+        );
+        if (isByKey) byKey.add(request);
         targets.set(request, target);
         setSender(request, target.serviceId);
       },
@@ -61,7 +73,7 @@ export function mountCronIngest(scope: FastifyInstance, context: IngestContext):
           limited.set(request, limitsHeader([reached]));
           throw reached.error;
         }
-        const { taken, faults } = await context.checkIns.accept(target, [checkIn]);
+        const { taken, faults } = await context.checkIns.accept(target, [checkIn], byKey.has(request));
         if (taken === 0) throw checkInRefused(faults);
         if (faults.length > 0) void reply.header('x-sentry-error', asHeader(faults.join('; ')));
         return await reply.code(202).send({ slug: checkIn.slug, faults });

@@ -9,6 +9,7 @@ import { parseTraceLink } from '#core/metrics/trace_link.ts';
 import { toSlug } from '#core/monitors/check_in.ts';
 import { storedConfigFaults, storedScheduleFaults } from '#core/monitors/stored_schedule.ts';
 import { faultsOf } from '#core/oncall/parsed.ts';
+import { isWallTime } from '#core/oncall/stored_rotation.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
@@ -132,7 +133,7 @@ function isInstant(text: string): boolean {
 const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => readonly Fault[]>>> = {
   organizations: ({ trace_link: link }) =>
     typeof link === 'string' ? faultsOf(parseTraceLink(link, 'trace_link')) : [],
-  schedules: zoneFaults,
+  schedules: (row) => [...zoneFaults(row), ...wallFaults(row)],
   maintenance_windows: (row) => [...zoneFaults(row), ...maintenanceFaults(row)],
   alert_rules: ruleFaults,
   monitors: monitorFaults,
@@ -145,6 +146,11 @@ const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => 
 
 function zoneFaults({ timezone }: Row): readonly Fault[] {
   return faultsOf(parseTimeZone(String(timezone), 'timezone'));
+}
+
+function wallFaults({ start_wall: wall, start_at: startAt }: Row): readonly Fault[] {
+  if (typeof wall !== 'string' || isWallTime(wall, Temporal.Instant.from(String(startAt)))) return [];
+  return [{ path: 'start_wall', message: 'must be the local time of start_at' }];
 }
 
 /** The settings are stored as the console sends them: those of the other kind of rule were refused. */

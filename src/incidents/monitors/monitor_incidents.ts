@@ -3,8 +3,10 @@ import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
+import { expectationText } from '#core/monitors/rescheduling.ts';
 import { scheduleFault } from '#core/monitors/schedule.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
+import { divideRules } from '#incidents/set_aside_rule.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
@@ -12,11 +14,13 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** What went wrong with a run, and when it began or was to begin; or when a schedule came that cannot be read. */
-export interface FailedRun {
-  readonly outcome: 'error' | 'missed' | 'timeout' | 'unreadable';
-  readonly at: Temporal.Instant;
-}
+/**
+ * What went wrong with a run, and when it began or was to begin; or when a schedule came that cannot be read, or by which
+ * runs are expected later than `from`.
+ */
+export type FailedRun =
+  | { readonly outcome: 'error' | 'missed' | 'timeout' | 'unreadable'; readonly at: Temporal.Instant }
+  | { readonly outcome: 'rescheduled'; readonly at: Temporal.Instant; readonly from: string };
 
 const SEVERITY = 'error';
 
@@ -38,12 +42,13 @@ export async function openMonitorIncidents(
   limit: IncidentLimit,
 ): Promise<void> {
   const rules = await unit.stores.activeRules.list('exception', { serviceIds: [monitor.serviceId] });
-  const firings = rules.filter(opensMonitorIncidents).map((rule) => ({
+  const { readable } = divideRules('exception', rules);
+  const firings = readable.filter(opensMonitorIncidents).map((rule) => ({
     rule,
     cause: {
       kind: 'exception' as const,
       exceptionGroupId: null,
-      dedupKey: `${keyStartOf(monitor)}${rule.ruleId}`,
+      dedupKey: `${keyStartOf(monitor)}${rule.ruleId}${bad.outcome === 'rescheduled' ? '.schedule' : ''}`,
       title: titleOf(monitor, bad),
       severity: SEVERITY,
       details: detailsOf(monitor, bad),
@@ -76,11 +81,23 @@ function nameOf({ slug, environment }: MonitorRow): string {
 const UNREADABLE = 'sent a schedule that cannot be read';
 
 function titleOf(monitor: MonitorRow, { outcome }: FailedRun): string {
-  const what = { error: 'failed', missed: 'missed a run', timeout: 'ran too long', unreadable: UNREADABLE }[outcome];
+  const what = {
+    error: 'failed',
+    missed: 'missed a run',
+    timeout: 'ran too long',
+    unreadable: UNREADABLE,
+    rescheduled: RESCHEDULED,
+  }[outcome];
   return `Cron monitor ${nameOf(monitor)} ${what}`;
 }
 
-function sentenceOf(monitor: MonitorRow, { outcome, at }: FailedRun): string {
+const RESCHEDULED = 'was rescheduled by a check-in';
+
+function sentenceOf(monitor: MonitorRow, bad: FailedRun): string {
+  const { outcome, at } = bad;
+  if (outcome === 'rescheduled') {
+    return `a check-in with the DSN, which is public, has set when runs of ${nameOf(monitor)} are expected from "${bad.from}" to "${expectationText(monitor)}": if that was not you, set the schedule on the page of the service`;
+  }
   if (outcome === 'unreadable') {
     return `${nameOf(monitor)} ${UNREADABLE}, so no run is expected of it: ${scheduleFault(monitor.schedule) ?? ''}`;
   }

@@ -1,5 +1,7 @@
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { decideCheckIn, overdueFrom } from '#core/monitors/monitor.ts';
+import { readMonitor } from '#core/monitors/stored_schedule.ts';
+import { decideRescheduling, expectationText } from '#core/monitors/rescheduling.ts';
 import { scheduleFault } from '#core/monitors/schedule.ts';
 import { openMonitorIncidents, resolveMonitorIncidents } from '#incidents/monitors/monitor_incidents.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -8,6 +10,7 @@ import type { WaitingCheckIn } from '#storage/postgres/check_in_store.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import type { MonitorRow, MonitorRun } from '#storage/postgres/monitor_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
 export interface MonitorRuntime extends UnitOfWorkRuntime {
@@ -66,8 +69,10 @@ async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[])
 async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
   const { stores, now } = unit;
   const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
-  const monitor = await stores.monitors.lockOrCreate({ orgId, serviceId, slug, environment }, now);
-  if (monitor === null) return await countNotKept(unit, checkIn, 'too_many_monitors');
+  const stored = await stores.monitors.lockOrCreate({ orgId, serviceId, slug, environment }, checkIn.byKey, now);
+  if (typeof stored === 'string') return await countNotKept(unit, checkIn, stored);
+  if (stored.keyOnly && !checkIn.byKey) return await countNotKept(unit, checkIn, 'key_only');
+  const monitor = readMonitor(stored);
   const running = await stores.monitors.listRunning(monitor.id);
   const known = await findRun(unit, monitor, running, checkIn);
   if (known === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
@@ -85,11 +90,12 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
   const overdue = overdueFrom(decision.monitor, [...stillRunning, ...unchanged]);
   await stores.monitors.save(monitor.id, decision.monitor, overdue, now);
   if (run !== null && run.status !== 'in_progress') await stores.monitors.pruneRuns(monitor.id);
-  const [wasUnreadable, isUnreadable] = [monitor, decision.monitor].map((one) => scheduleFault(one.schedule) !== null);
+  const [wasUnreadable, isUnreadable] = [stored, decision.monitor].map((one) => scheduleFault(one.schedule) !== null);
   const isReadAgain = wasUnreadable === true && !decision.monitor.isFailing;
   if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
     await resolveMonitorIncidents(unit, monitor);
   }
+  await tellRescheduling(unit, stored, { ...stored, ...decision.monitor }, checkIn, limit);
   if (isUnreadable === true && wasUnreadable !== true && !monitor.isMuted) {
     const bad = { outcome: 'unreadable' as const, at: receivedAt };
     await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
@@ -98,6 +104,29 @@ async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: Inciden
     const bad = { outcome: 'error' as const, at: run?.startedAt ?? receivedAt };
     await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
   }
+}
+
+/** A schedule that a check-in has changed is in the audit log, and told where runs are now expected later. */
+async function tellRescheduling(
+  unit: UnitOfWork,
+  before: MonitorRow,
+  after: MonitorRow,
+  { receivedAt, byKey }: WaitingCheckIn,
+  limit: IncidentLimit,
+): Promise<void> {
+  const change = decideRescheduling(before, after, receivedAt);
+  if (change === null) return;
+  const [from, to] = [expectationText(before), expectationText(after)];
+  await recordSystemChange(unit, {
+    orgId: before.orgId,
+    action: 'reschedule_monitor',
+    via: 'system',
+    target: before.id,
+    before: { schedule: from },
+    after: { schedule: to, by: byKey ? 'a check-in with the ingestion key' : 'a check-in with the DSN' },
+  });
+  if (before.isMuted || byKey || change === 'other') return;
+  await openMonitorIncidents(unit, after, { outcome: 'rescheduled', at: receivedAt, from }, limit);
 }
 
 /** The run that a check-in is about: the one it names, else the newest that has not ended. */

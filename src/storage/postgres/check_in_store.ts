@@ -1,4 +1,5 @@
-import { MONITORS_MAX } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#core/monitors/check_in.ts';
+import { isAtOrBefore } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { CheckInEntity } from '#storage/postgres/entities/monitors.ts';
@@ -12,7 +13,11 @@ const WAITING_MAX = 5_000;
 const TURN_MAX = 25;
 
 /** Why a check-in is not taken. */
-export type CheckInRefusal = 'too_many_monitors' | 'too_many_waiting';
+export type CheckInRefusal = 'too_many_monitors' | 'too_many_new_monitors' | 'too_many_waiting' | 'key_only';
+
+function isReplaceable({ is_kept }: { readonly is_kept: boolean }): boolean {
+  return !is_kept;
+}
 
 /** Check-ins between their arrival and the moment they are looked at. */
 export class CheckInStore {
@@ -43,12 +48,20 @@ export class CheckInStore {
     if (waiting.length >= WAITING_MAX) return 'too_many_waiting';
     const monitors = await db
       .selectFrom('monitors')
-      .select(['slug', 'environment'])
+      .select(['slug', 'environment', 'key_only', 'is_kept', 'created_at'])
       .where('service_id', '=', serviceId)
       .limit(MONITORS_MAX)
       .execute();
-    const isKnown = monitors.some((one) => one.slug === slug && one.environment === environment);
-    if (!isKnown && monitors.length >= MONITORS_MAX) return 'too_many_monitors';
+    const known = monitors.find((one) => one.slug === slug && one.environment === environment);
+    if (known?.key_only === true && !checkIn.byKey) return 'key_only';
+    if (known === undefined && monitors.length >= MONITORS_MAX && !(checkIn.byKey && monitors.some(isReplaceable))) {
+      return 'too_many_monitors';
+    }
+    const since = checkIn.receivedAt.subtract({ hours: 1 });
+    const recent = monitors.filter((one) => isReplaceable(one) && isAtOrBefore(since, one.created_at));
+    if (known === undefined && !checkIn.byKey && recent.length >= NEW_MONITORS_AN_HOUR_MAX) {
+      return 'too_many_new_monitors';
+    }
     await db.insertInto('check_ins').values(toColumns(CheckInEntity, checkIn)).execute();
     return null;
   }

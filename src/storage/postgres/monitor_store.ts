@@ -1,8 +1,9 @@
-import { MONITORS_MAX, type RunStatus } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX, type RunStatus } from '#core/monitors/check_in.ts';
 import { type MonitorState, NEW_MONITOR } from '#core/monitors/monitor.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { MonitorEntity, MonitorRunEntity } from '#storage/postgres/entities/monitors.ts';
@@ -29,25 +30,46 @@ export class MonitorStore {
     this.#session = session;
   }
 
-  /** The monitor, locked until the transaction ends; made when it is new. Null when its service has enough of them. */
-  async lockOrCreate(name: MonitorName, now: Temporal.Instant): Promise<MonitorRow | null> {
+  /**
+   * The monitor, locked until the transaction ends; made when it is new. Of those that come with the DSN a service has so
+   * many within an hour; one that comes with the ingestion key takes the place of the oldest that nobody keeps.
+   */
+  async lockOrCreate(
+    name: MonitorName,
+    byKey: boolean,
+    now: Temporal.Instant,
+  ): Promise<MonitorRow | 'too_many_monitors' | 'too_many_new_monitors'> {
     const known = await this.#lockNamed(name);
     if (known !== null) return known;
     const { db } = this.#session;
+    await holdLock(this.#session, `new monitors ${name.serviceId}`);
     const others = await db
       .selectFrom('monitors')
-      .select('id')
+      .select(['id', 'is_kept', 'created_at'])
       .where('service_id', '=', name.serviceId)
+      .orderBy('created_at')
+      .orderBy('id')
       .limit(MONITORS_MAX)
       .execute();
-    if (others.length >= MONITORS_MAX) return null;
-    const made = { id: newId('monitor'), ...name, ...NEW_MONITOR, createdAt: now, updatedAt: now };
+    const replaceable = others.filter((monitor) => !monitor.is_kept);
+    if (others.length >= MONITORS_MAX) {
+      const [oldest] = replaceable;
+      if (!byKey || oldest === undefined) return 'too_many_monitors';
+      await this.delete(oldest.id);
+    }
+    const since = now.subtract({ hours: 1 });
+    const recent = replaceable.filter((monitor) => isAtOrBefore(since, monitor.created_at));
+    if (!byKey && recent.length >= NEW_MONITORS_AN_HOUR_MAX) return 'too_many_new_monitors';
+    const state = { ...NEW_MONITOR, isKept: byKey, createdAt: now, updatedAt: now };
+    const made = { id: newId('monitor'), ...name, ...state };
     await db
       .insertInto('monitors')
       .values(toColumns(MonitorEntity, made))
       .onConflict((conflict) => conflict.columns(['service_id', 'slug', 'environment']).doNothing())
       .execute();
-    return await this.#lockNamed(name);
+    const row = await this.#lockNamed(name);
+    if (row === null) throw new Error('a monitor that was just made is there');
+    return row;
   }
 
   async #lockNamed({ serviceId, slug, environment }: MonitorName): Promise<MonitorRow | null> {
@@ -105,10 +127,23 @@ export class MonitorStore {
       .execute();
   }
 
+  /** From now on no other takes its place. */
+  async keep(monitorId: Id<'monitor'>): Promise<void> {
+    await this.#session.db.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
+  }
+
+  async setKeyOnly(monitorId: Id<'monitor'>, keyOnly: boolean, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('monitors')
+      .set({ key_only: keyOnly, is_kept: true, updated_at: now })
+      .where('id', '=', monitorId)
+      .execute();
+  }
+
   async setMuted(monitorId: Id<'monitor'>, isMuted: boolean, now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('monitors')
-      .set({ is_muted: isMuted, updated_at: now })
+      .set({ is_muted: isMuted, is_kept: true, updated_at: now })
       .where('id', '=', monitorId)
       .execute();
   }

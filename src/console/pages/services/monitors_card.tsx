@@ -83,8 +83,10 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
   const { may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);
   const [isDeleting, setIsDeleting] = useState(false);
-  const { monitorId, slug, environment, schedule, scheduleFault, editedAt, nextDueAt, isMuted, runs } = monitor;
+  const { monitorId, slug, environment, schedule, scheduleFault, editedAt, nextDueAt, isMuted, keyOnly, runs } =
+    monitor;
   const muting = useServiceChange('mute_monitor');
+  const restricting = useServiceChange('restrict_monitor');
   const deleting = useServiceChange('delete_monitor', () => setIsDeleting(false));
   const [newest] = runs;
   return (
@@ -99,6 +101,7 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
           <div>
             {environment}, {schedule ?? 'no schedule: missed runs are not noticed'}
             {editedAt !== null && ', edited here'}
+            {keyOnly && ', by the ingestion key only'}
           </div>
           {scheduleFault !== null && <div>No run is expected: the schedule cannot be read. {scheduleFault}</div>}
           <div>
@@ -114,6 +117,7 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
             )}
           </div>
           {muting.error !== null && <ErrorAlert error={muting.error} />}
+          {restricting.error !== null && <ErrorAlert error={restricting.error} />}
           <Runs runs={runs} />
         </>
       }
@@ -127,6 +131,14 @@ function MonitorRow({ monitor }: { readonly monitor: Monitor }) {
             aria-label={`${isMuted ? 'Unmute' : 'Mute'} ${slug}`}
           >
             {isMuted ? 'Unmute' : 'Mute'}
+          </Button>
+          <Button
+            variant="default"
+            loading={restricting.isPending}
+            onClick={() => restricting.mutate({ monitorId, keyOnly: !keyOnly })}
+            aria-label={`${keyOnly ? 'Take any check-in of' : 'Take check-ins by key only of'} ${slug}`}
+          >
+            {keyOnly ? 'Any check-in' : 'Key only'}
           </Button>
           <Button variant="default" onClick={() => setIsEditing(true)} aria-label={`Edit ${slug}`}>
             Edit

@@ -31,6 +31,10 @@ export const MonitorEntity = defineEntity({
     /** When somebody has to look whether a run is missed or takes too long; null for never. */
     overdueFrom: instant().strictNullable(),
     isMuted: p.boolean().default(false),
+    /** Whether only check-ins by the ingestion key count. */
+    keyOnly: p.boolean().default(false),
+    /** Made by a check-in with the ingestion key, or changed by a person: no other takes its place. */
+    isKept: p.boolean().default(false),
     createdAt: instant(),
     /** When its state last changed, not when a run came. */
     updatedAt: instant(),
@@ -71,6 +75,8 @@ export const CheckInEntity = defineEntity({
     config: jsonColumn<MonitorConfig>().strictNullable(),
     release: p.text().strictNullable(),
     receivedAt: instant(),
+    /** Whether it came with the ingestion key of the service; else with its DSN, which is public. */
+    byKey: p.boolean().default(false),
   },
 });
 
