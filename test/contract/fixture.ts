@@ -124,7 +124,10 @@ async function buildAccess(w: World, orgId: Id<'org'>, userId: Id<'user'>) {
     const browser = { endpoint, p256dh: 'p256dh', auth: 'auth', label: 'Laptop' };
     return {
       apiKeyId: keyId,
-      invitationId: await stores.invitations.insert({ ...invited, tokenHash: randomBytes(32) }, now),
+      invitationId: await stores.invitations.insert(
+        { ...invited, tokenHash: randomBytes(32), mailedTokenHash: null },
+        now,
+      ),
       connectionId,
       subscriptionId: (await stores.pushSubscriptions.put(userId, browser, now)).id,
     };

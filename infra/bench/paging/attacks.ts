@@ -68,7 +68,7 @@ export async function attackerDsn(installation: BenchInstallation, db: Database,
     const stores = storesOf(session);
     const organization = await stores.people.insertOrganization(name, now);
     const email = `${name}@example.com`;
-    const user = await stores.people.insertUser({ email, name, passwordHash: null }, now);
+    const user = await stores.people.insertUser({ email, name, passwordHash: null, isAddressProven: true }, now);
     await stores.people.setMembership(organization.id, user.id, 'owner', now);
     const wanted = { orgId: organization.id, userId: null, name, permissions: null };
     const { key } = await issueApiKey(stores, wanted, now);

@@ -43,7 +43,10 @@ async function insertPeople(db: Database, organizationId: string, count: number)
     const userIds: string[] = [];
     for (let index = 0; index < count; index += 1) {
       const name = `Responder ${index}`;
-      const user = await people.insertUser({ email: `${newId('user')}@example.com`, name, passwordHash: null }, now);
+      const user = await people.insertUser(
+        { email: `${newId('user')}@example.com`, name, passwordHash: null, isAddressProven: true },
+        now,
+      );
       await people.setMembership(organizationId as Id<'org'>, user.id, 'responder', now);
       userIds.push(user.id);
     }
