@@ -10,7 +10,7 @@ import type { Id } from '#kernel/ids.ts';
  */
 export async function proveAddress(context: AccountContext, userId: Id<'user'>): Promise<boolean> {
   const { stores, now, record } = context;
-  if (!(await stores.people.proveAddress(userId, now))) return false;
+  if (!(await stores.addressProofs.prove(userId, now))) return false;
   await stores.secondFactors.deleteAll(userId);
   await stores.secondFactors.endPendingOf(userId);
   await forgetTries(stores, secondFactorTriesOf(userId));

@@ -9,7 +9,8 @@ import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { getOpenInvitation, invitationNotValid, type OpenInvitation } from '#actions/people/open_invitation.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
-import type { NewUser, UserRow } from '#storage/postgres/people_store.ts';
+import type { NewUser } from '#storage/postgres/entities/people.ts';
+import type { UserRow } from '#storage/postgres/people_store.ts';
 
 const Acceptance = Type.Object(
   { token: LinkToken, name: Type.Optional(PersonName), password: Type.Optional(PasswordField) },

@@ -10,7 +10,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
-import { MembershipEntity, OrganizationEntity, UserEntity } from '#storage/postgres/entities/people.ts';
+import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
@@ -69,12 +69,6 @@ const FIND_ROLE = prepared((db, { orgId, userId }: Values<{ orgId: Id<'org'>; us
   db.selectFrom('memberships').select('role').where('org_id', '=', orgId).where('user_id', '=', userId),
 );
 
-/** An account that is made. */
-export interface NewUser extends Pick<UserRow, 'email' | 'name' | 'passwordHash'> {
-  /** Whether it is known that this person reads mail to the address. */
-  readonly isAddressProven: boolean;
-}
-
 /** Organizations, users and who belongs where. */
 export class PeopleStore {
   readonly #session: Session;
@@ -122,13 +116,8 @@ export class PeopleStore {
   /** Throws `conflict` when another user has the address; letter case does not make it another. */
   async insertUser({ isAddressProven, ...person }: NewUser, now: Temporal.Instant): Promise<UserRow> {
     const { em } = this.#session;
-    const user = em.create(UserEntity, {
-      id: newId('user'),
-      ...person,
-      addressProvenAt: isAddressProven ? now : null,
-      createdAt: now,
-      updatedAt: now,
-    });
+    const times = { addressProvenAt: isAddressProven ? now : null, createdAt: now, updatedAt: now };
+    const user = em.create(UserEntity, { id: newId('user'), ...person, ...times });
     try {
       await em.persist(user).flush();
     } catch (error) {
@@ -136,17 +125,6 @@ export class PeopleStore {
       throw error;
     }
     return user;
-  }
-
-  /** Whether this is the first proof that somebody reads mail to the address of the account. */
-  async proveAddress(userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
-    const proven = await this.#session.db
-      .updateTable('users')
-      .set({ address_proven_at: now })
-      .where('id', '=', userId)
-      .where('address_proven_at', 'is', null)
-      .execute();
-    return rowsChanged(proven) > 0;
   }
 
   /** Letter case does not matter. */

@@ -1,3 +1,4 @@
+import { AddressProofStore } from '#storage/postgres/address_proof_store.ts';
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
 import { AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyStore } from '#storage/postgres/api_key_store.ts';
@@ -85,6 +86,7 @@ export interface Stores {
   readonly signInLimits: SignInLimitStore;
   readonly invitations: InvitationStore;
   readonly passwordResets: PasswordResetStore;
+  readonly addressProofs: AddressProofStore;
   readonly apiKeys: ApiKeyStore;
   readonly connections: ConnectionStore;
   readonly oauthRecords: OAuthRecordStore;
@@ -168,6 +170,7 @@ export function storesOf(session: Session): Stores {
     signInLimits: new SignInLimitStore(session),
     invitations: new InvitationStore(session),
     passwordResets: new PasswordResetStore(session),
+    addressProofs: new AddressProofStore(session),
     apiKeys: new ApiKeyStore(session),
     connections: new ConnectionStore(session),
     oauthRecords: new OAuthRecordStore(session),

@@ -1,4 +1,4 @@
-import { defineEntity, p } from '@mikro-orm/postgresql';
+import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
 
 import type { Role } from '#kernel/permissions.ts';
 import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
@@ -30,6 +30,12 @@ export const UserEntity = defineEntity({
     updatedAt: instant(),
   },
 });
+
+/** An account that is made. */
+export interface NewUser extends Pick<InferEntity<typeof UserEntity>, 'email' | 'name' | 'passwordHash'> {
+  /** Whether it is known that this person reads mail to the address. */
+  readonly isAddressProven: boolean;
+}
 
 export const MembershipEntity = defineEntity({
   name: 'Membership',

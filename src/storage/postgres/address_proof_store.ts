@@ -1,0 +1,24 @@
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { rowsChanged } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** Whether people are known to read mail to the addresses of their accounts. */
+export class AddressProofStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Whether this is the first proof. */
+  async prove(userId: Id<'user'>, now: Temporal.Instant): Promise<boolean> {
+    const proven = await this.#session.db
+      .updateTable('users')
+      .set({ address_proven_at: now })
+      .where('id', '=', userId)
+      .where('address_proven_at', 'is', null)
+      .execute();
+    return rowsChanged(proven) > 0;
+  }
+}
