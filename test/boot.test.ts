@@ -69,11 +69,17 @@ interface Ended {
 }
 
 function run(...args: readonly string[]): Promise<Ended> {
+  return runWith('', args);
+}
+
+/** With this as its standard input. */
+function runWith(input: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { ...environment(), NODE_COMPILE_CACHE: 'node_modules/.cache/node' };
-    execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) => {
+    const child = execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
+    child.stdin?.end(input);
   });
 }
 
@@ -138,8 +144,10 @@ async function listServices(key: string): Promise<number> {
 describe('the command line beside it', { timeout: 60_000 }, () => {
   test('creates organizations, users and keys, and revokes keys at once', async () => {
     const { organizationId: org = '' } = await tocsinJson('org', 'create', '--name', 'Acme');
-    const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
-    const user = await tocsinJson('user', 'create', ...person, '--org', org, '--role', 'responder');
+    const person = ['--email', 'anna@example.com', '--name', 'Anna', '--org', org, '--role', 'responder', '--json'];
+    const created = await runWith('a long password\n', ['src/entry/cli.ts', 'user', 'create', ...person]);
+    expect(created).toMatchObject({ code: 0, stderr: '' });
+    const user = JSON.parse(created.stdout) as Record<string, string>;
     expect(user).toEqual({ userId: expect.stringMatching(/^user_/) as string, organizationId: org });
     const { link } = await tocsinJson('user', 'password', '--email', 'ANNA@example.com');
     expect(link).toMatch(/\/reset\/tocsin_rst_\w{49}$/);
@@ -155,18 +163,22 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
 
   test('says what is wrong with a call, with status 2', async () => {
     const person = ['--email', 'b@example.com', '--name', 'Bram', '--org', 'org_1', '--role', 'owner'];
-    const calls: (readonly [args: readonly string[], says: RegExp])[] = [
+    const calls: (readonly [args: readonly string[], says: RegExp, input?: string])[] = [
       [['org', 'create'], /required option '--name <name>' not specified/],
       [['org', 'create', '--name', ' '], /must not be blank/],
-      [['user', 'create', ...person, '--password', 'short'], /at least 12 characters/],
-      [['user', 'create', ...person, '--password', 'a long password'], /there is no organization org_1/],
-      [['user', 'create', ...person, '--password', 'Password1234'], /commonest/],
+      [['user', 'create', ...person], /at least 12 characters/, 'short'],
+      [['user', 'create', ...person], /give the password by standard input/],
+      [['user', 'create', ...person, '--password', 'a long password'], /unknown option '--password'/],
+      [['user', 'create', ...person], /there is no organization org_1/, 'a long password'],
+      [['user', 'create', ...person], /commonest/, 'Password1234'],
       [['user', 'password', '--email', 'nobody@example.com'], /there is no user nobody@example.com/],
       [['key', 'create', '--org', 'org_1', '--permissions', 'fly', '--name', 'n'], /Unknown: fly/],
       [['key', 'revoke', 'apikey_1'], /no key apikey_1/],
       [['fly'], /unknown command 'fly'/],
     ];
-    const answers = await Promise.all(calls.map(([args]) => tocsin(...args)));
+    const answers = await Promise.all(
+      calls.map(([args, , input = '']) => runWith(input, ['src/entry/cli.ts', ...args])),
+    );
     for (const [index, [args, says]] of calls.entries()) {
       const stderr = expect.stringMatching(says) as string;
       expect({ args, ...answers[index] }).toMatchObject({ code: 2, stderr });

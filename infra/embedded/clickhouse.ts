@@ -6,6 +6,7 @@ import path from 'node:path';
 
 import type { ChdbServerOptions } from '@tocsin/chdb-server';
 
+import { engineEnvironment } from './engine_environment.ts';
 import { startNodeChild } from './node_child.ts';
 import type { Running } from './supervisor.ts';
 
@@ -50,7 +51,7 @@ export async function startClickHouse(dataDir: string, options: ClickHouseOption
   const child = await startNodeChild(
     {
       entry: createRequire(import.meta.url).resolve('@tocsin/chdb-server/main'),
-      env: { ...process.env, UV_THREADPOOL_SIZE: THREADS },
+      env: { ...engineEnvironment(), UV_THREADPOOL_SIZE: THREADS },
       memory: 'frugal',
       firstMessage,
       log: path.join(dataDir, 'clickhouse.log'),

@@ -10,6 +10,7 @@ import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
 
 import { deriveSecret, readOrCreateAppSecret } from './app_secret.ts';
+import { engineEnvironment } from './engine_environment.ts';
 import { findFreePort } from './free_port.ts';
 import { firstRunFile, readFirstRun, removeRunningFile, writeRunningFile } from './installation_files.ts';
 import { runNodeProgram, type Program } from './node_child.ts';
@@ -219,8 +220,9 @@ export class Installation {
       PHONE_SMS_URL: inboundSmsUrl(baseUrl),
       PHONE_CALLBACK_ORIGIN: `http://${addressToReach(host)}:${port}`,
     };
+    const env = { ...engineEnvironment(this.#environment, { prefix: 'PHONE_' }), ...variables };
     const program = this.#program([this.#programs.phone], variables);
-    return programService('Phone simulator', { ...program, memory: 'frugal' });
+    return programService('Phone simulator', { ...program, env, memory: 'frugal' });
   }
 
   /** The API has METRICS_PORT, and the processes beside it the ports that follow. */

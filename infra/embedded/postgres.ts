@@ -9,6 +9,7 @@ import pg from 'pg';
 import { messageOf } from '#kernel/errors.ts';
 import { retry } from '#kernel/retry.ts';
 
+import { engineEnvironment } from './engine_environment.ts';
 import { logEnd, rotateLog, textSince } from './log_files.ts';
 import { assertReachable, findAccount, makePrivateFolder, type Account } from './postgres/account.ts';
 import { findBinaries, type Binaries } from './postgres/binaries.ts';
@@ -118,6 +119,7 @@ async function initialize(cluster: Cluster, { durable = true, signal }: Postgres
   const child = spawn(cluster.binaries.initdb, ['-D', draft, ...access, ...locale, ...rest], {
     ...identityOf(cluster.account),
     cwd: cluster.root,
+    env: engineEnvironment(),
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(signal ? { signal } : {}),
@@ -191,6 +193,7 @@ function spawnServer(cluster: Cluster, { durable = true, settings = {} }: Postgr
     return spawn(cluster.binaries.postgres, ['-D', cluster.data, '-k', cluster.socketFolder, ...flags], {
       ...identityOf(cluster.account),
       cwd: cluster.root,
+      env: engineEnvironment(),
       detached: true,
       stdio: ['ignore', log, log],
     });

@@ -124,3 +124,16 @@ test('of thirty requests for a code or a test at once as many are sent as the li
     429: 30 - testsPerMinute,
   });
 });
+
+test('a code that was asked for later and sent sooner counts, as requests at the same time may end in any order', async () => {
+  const { userId } = w.owner;
+  const { notifications } = storesOf(w.context.db.session());
+  const now = w.clock.now();
+  const code = { incidentId: null, stepIndex: null, kind: 'code', channel: 'sms', address: '+31612345670' } as const;
+  const sent = { orgId: w.orgId, userId, status: 'queued', reason: null, ...code } as const;
+  await notifications.insert([sent], now.add({ milliseconds: 5 }));
+  const count = await w.context.db.transaction((session) =>
+    storesOf(session).notifications.countAskedFor('code', userId, 'sms', { since: now.subtract({ hours: 24 }), now }),
+  );
+  expect(count).toBe(1);
+});

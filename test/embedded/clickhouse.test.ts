@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { findProcess } from '#infra/embedded/processes.ts';
@@ -30,6 +30,18 @@ describe('the process', () => {
     await second.stop();
     expect(await second.exited).toBe('exit code 0');
     await rm(own, { recursive: true });
+  });
+
+  test('has no variable of ours that is secret', async () => {
+    vi.stubEnv('METRICS_TOKEN', 'secret of the metrics');
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const own = await mkdtemp(path.join(tmpdir(), 'clickhouse-'));
+    const engine = await startClickHouse(own);
+    const environment = await readFile(`/proc/${engine.pid}/environ`, 'utf8');
+    await engine.stop();
+    await rm(own, { recursive: true });
+    expect(environment).not.toMatch(/secret of/);
+    expect(environment).toContain('PATH=');
   });
 
   test('ends with its parent, and the next one waits for the folder', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 import pg from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 
 import { startPostgres, type Postgres } from '#infra/embedded/postgres.ts';
 
@@ -53,6 +53,16 @@ test('a first start creates the database, a later one finds the data', async () 
   expect(await ask(second, 'select current_database() as name, answer from kept')).toEqual([
     { name: 'tocsin', answer: 42 },
   ]);
+});
+
+test('the server has no variable of ours that is secret', async () => {
+  vi.stubEnv('TWILIO_AUTH_TOKEN', 'secret of the provider');
+  vi.stubEnv('LC_MESSAGES', 'C');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = await start();
+  const environment = readFileSync(`/proc/${server.pid}/environ`, 'utf8').split('\0');
+  expect(environment.filter((entry) => /secret/i.test(entry))).toEqual([]);
+  expect(environment).toContain('LC_MESSAGES=C');
 });
 
 test('a server that was killed starts again at once, with its data', async () => {

@@ -6,6 +6,8 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 import { changeService } from '#actions/services/change_service.ts';
 import { CapabilityName, ServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
+import type { Caller } from '#core/access/caller.ts';
+import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 
 export const RETENTION_COLUMNS = {
@@ -18,7 +20,7 @@ export const setRetention = defineAction({
   name: 'set_retention',
   summary:
     'Set how many days the data of a capability is kept. Older data is hidden at once and removed within an hour.',
-  guidance: 'Shortening it deletes data for good: ask your user first.',
+  guidance: 'Shortening it deletes data for good, which needs services:delete: ask your user first.',
   permission: 'services:edit',
   effect: 'delete',
   stepUp: true,
@@ -39,6 +41,7 @@ export const setRetention = defineAction({
   },
   async handle({ serviceId, capability, retentionDays }, context) {
     const changed = await changeService(serviceId, context, (service) => {
+      requireShortening(service[RETENTION_COLUMNS[capability]], retentionDays, context.caller);
       service[RETENTION_COLUMNS[capability]] = retentionDays;
     });
     if (capability === 'exceptions') {
@@ -47,3 +50,12 @@ export const setRetention = defineAction({
     return changed;
   },
 });
+
+/** Throws `forbidden` when it deletes data, and the caller may not delete a service with its data. */
+function requireShortening(before: number, after: number, { permissions }: Pick<Caller, 'permissions'>): void {
+  if (after >= before || permissions.has('services:delete')) return;
+  throw new AppError(
+    'forbidden',
+    `keeping data for ${after} days instead of ${before} deletes what is older for good, which needs the permission services:delete`,
+  );
+}

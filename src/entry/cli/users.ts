@@ -6,6 +6,7 @@ import { addMember } from '#actions/people/add_member.ts';
 import { changeRole } from '#actions/people/change_role.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
+import { readPassword } from '#entry/cli/read_password.ts';
 import { getOrganization, withStores, runAsOperator } from '#entry/cli/with_stores.ts';
 import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -18,15 +19,16 @@ export function addUserCommands(program: Command): void {
   const user = program.command('user').description('people');
   user
     .command('create')
-    .description('create a user as a member of an organization; a person who already has an account joins with it')
+    .description(
+      'create a user as a member of an organization, with the password typed or read from standard input; a person who already has an account joins with it',
+    )
     .requiredOption('--email <email>', 'mail address, the name to sign in with', mailAddress)
     .requiredOption('--name <name>', 'name as others see it', notBlank)
-    .requiredOption('--password <password>', 'at least 12 characters, and none of the commonest')
     .requiredOption('--org <id>', 'organization to belong to')
     .addOption(roleOption())
     .option('--json', 'print JSON: userId, organizationId')
-    .action(async ({ json, ...wanted }: WantedUser & { readonly json?: true }) => {
-      const { userId, isNew } = await createUser(wanted);
+    .action(async ({ json, ...wanted }: Omit<WantedUser, 'password'> & { readonly json?: true }) => {
+      const { userId, isNew } = await createUser({ ...wanted, password: await readPassword() });
       const text = isNew
         ? `Created the user ${userId} as ${wanted.role}.`
         : `Made the user ${userId} a member as ${wanted.role}.`;

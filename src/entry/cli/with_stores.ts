@@ -51,8 +51,9 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
       metrics: new MetricReader(clickhouse),
       exceptions: new ExceptionReader(clickhouse),
       releases: new ReleaseReader(clickhouse),
-      // No operation of the command line shows events.
-      sourceMaps: { mapEvents: async (events) => [...events] },
+      // No operation of the command line has selectors or shows events.
+      patterns: { prepare: async () => {} },
+      sourceMaps: { mapEvents: async (events) => [...events], prepare: async () => (event) => event },
       cipher: createCipher(config.appSecret, 'ingest-keys'),
       configuredChannels: new Set(),
       baseUrl: config.baseUrl,

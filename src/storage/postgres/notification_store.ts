@@ -4,7 +4,7 @@ import type { NewsEvent } from '#core/incidents/incident.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { Temporal } from '#kernel/time.ts';
 import { currentSpan } from '#kernel/tracing.ts';
 import { anyOf, toColumns } from '#storage/postgres/columns.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
@@ -40,6 +40,9 @@ interface Recipient {
   readonly userId: Id<'user'>;
   readonly address: string;
 }
+
+/** A time further ahead was set before the clock was set back. */
+const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
 
 const FIND = prepared((db, { id }: Values<{ id: Id<'notification'> }>) =>
   db.selectFrom('notifications as n').select(NOTIFICATION).where('n.id', '=', id),
@@ -178,7 +181,8 @@ export class NotificationStore {
 
   /**
    * How many messages of this kind the person has asked for on the channel between the two. Until the transaction ends
-   * others who count the same wait, so that requests at the same time cannot pass the limit together.
+   * others who count the same wait, so that requests at the same time cannot pass the limit together: those that began
+   * later and ended sooner count, too.
    */
   async countAskedFor(
     kind: 'test' | 'code',
@@ -192,7 +196,7 @@ export class NotificationStore {
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('incident_id', 'is', null)
       .where('created_at', '>', since)
-      .where('created_at', '<=', now)
+      .where('created_at', '<=', now.add(AHEAD_MAX))
       .where('kind', '=', kind)
       .where('user_id', '=', userId)
       .where('channel', '=', channel)

@@ -148,3 +148,17 @@ test('the console masks credentials, and shows them on request; each request is 
   const row = { userId, via: 'console', target: serviceId, after: { credentials: 'shown' }, address: '192.0.2.1' };
   expect(await reveals()).toEqual([row, row]);
 });
+
+test('keeping data for less time deletes it, which needs what deleting a service needs; for longer it does not', async () => {
+  const w = await world();
+  const { serviceId } = await w.given.service({ capabilities: ['metrics'] });
+  const edits = await w.given.apiKey({ permissions: ['services:view', 'services:edit'] });
+  const set = (retentionDays: number, key: string) =>
+    w.call('set_retention', { serviceId, capability: 'metrics', retentionDays }, { key });
+  expect(await set(60, edits)).toMatchObject({ status: 200 });
+  const refused = await set(59, edits);
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([403, expect.stringContaining('services:delete')]);
+  expect(await w.expectOk('get_service', { serviceId })).toMatchObject({ retentionDays: { metrics: 60 } });
+  const deletes = await w.given.apiKey({ permissions: ['services:view', 'services:edit', 'services:delete'] });
+  expect(await set(7, deletes)).toMatchObject({ status: 200 });
+});

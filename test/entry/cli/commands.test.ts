@@ -16,6 +16,11 @@ interface Ended {
 
 /** The command line under plain Node, on the stores of this world. */
 function tocsin(w: World, ...args: readonly string[]): Promise<Ended> {
+  return tocsinWith(w, '', args);
+}
+
+/** With this as its standard input. */
+function tocsinWith(w: World, input: string, args: readonly string[]): Promise<Ended> {
   const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.context.config;
   const env = {
     PATH: process.env['PATH'],
@@ -26,9 +31,15 @@ function tocsin(w: World, ...args: readonly string[]): Promise<Ended> {
     DATA_DIR: dataDir,
   };
   return new Promise((resolve) => {
-    execFile(process.execPath, ['src/entry/cli.ts', ...args], { cwd: ROOT, env }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
+    const child = execFile(
+      process.execPath,
+      ['src/entry/cli.ts', ...args],
+      { cwd: ROOT, env },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+      },
+    );
+    child.stdin?.end(input);
   });
 }
 
@@ -69,8 +80,9 @@ test('a key with all permissions may do all, and one that could do nothing is re
 
 test('a member is never changed by "user create", and the only owner stays one', async () => {
   const w = await world();
-  const person = ['user', 'create', '--name', 'Someone else', '--password', 'a long password', '--role', 'viewer'];
-  const create = (email: string, org = w.orgId) => tocsin(w, ...person, '--email', email, '--org', org);
+  const person = ['user', 'create', '--name', 'Someone else', '--role', 'viewer'];
+  const create = (email: string, org = w.orgId) =>
+    tocsinWith(w, 'a long password', [...person, '--email', email, '--org', org]);
   const before = await w.context.db.sql.row('select name, password_hash from users where id = $1', [w.owner.userId]);
   expect(await create(w.owner.email)).toMatchObject({
     code: 2,
@@ -97,8 +109,9 @@ test('a member is never changed by "user create", and the only owner stays one',
 test('every change by the command line is in the audit log of its organization', async () => {
   const w = await world();
   const { organizationId: org } = await tocsinJson(w, 'org', 'create', '--name', 'Beta');
-  const person = ['--email', 'anna@example.com', '--name', 'Anna', '--password', 'a long password'];
-  const { userId } = await tocsinJson(w, 'user', 'create', ...person, '--org', org, '--role', 'editor');
+  const person = ['--email', 'anna@example.com', '--name', 'Anna', '--org', org, '--role', 'editor', '--json'];
+  const created = await tocsinWith(w, 'a long password\r\n', ['user', 'create', ...person]);
+  const { userId } = JSON.parse(created.stdout) as { userId: string };
   await tocsinJson(w, 'user', 'role', '--email', 'anna@example.com', '--org', org, '--role', 'owner');
   const { keyId, key } = await tocsinJson(w, 'key', 'create', '--org', org, '--user', userId, '--name', 'Laptop');
   const team = await w.expectOk('create_team', { name: 'Payments' }, { key });
@@ -160,9 +173,18 @@ test('"audit verify" ends with 0 for whole logs, and with 1 for a broken one, wh
   await w.expectOk('create_team', { name: 'Platform' });
   await w.expectOk('create_team', { name: 'Payments' });
   const { auditLogs } = await tocsinJson(w, 'audit', 'verify');
+  const noted = (auditLogs as { head: string }[])[0]!.head;
   expect(auditLogs).toEqual([
     { organizationId: w.orgId, kind: 'whole', rows: 2, head: expect.stringMatching(/^[0-9a-f]{64}$/) },
   ]);
+  await w.expectOk('create_team', { name: 'Search' });
+  const expecting = (hash: string) => tocsin(w, 'audit', 'verify', '--org', w.orgId, '--expect', hash);
+  expect(await expecting(noted)).toMatchObject({ code: 0, stdout: expect.stringContaining('3') });
+  expect(await expecting('0'.repeat(64))).toMatchObject({ code: 1, stdout: expect.stringContaining('was cut off') });
+  expect(await tocsin(w, 'audit', 'verify', '--expect', noted)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--org'),
+  });
   const { sql } = w.context.db;
   const row = await sql.row<{ id: string }>('select audit_id as id from audit_links where number = 2');
   await sql.run('alter table audit_log disable trigger audit_log_no_update');
