@@ -25,6 +25,8 @@ const RESUME_RETRY = { pauseMs: 200, timeoutMs: 30_000 };
 /** This process never reads data that was sent. */
 export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
   const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
+  // Nobody waits for them with their first page.
+  await Promise.all([...foundation.senders.values()].map((sender) => sender.load()));
   await retryWhileUnavailable(() => resumeAfterRestore(pagerRuntime(foundation), log), RESUME_RETRY);
   return {
     running: runRole(foundation, pagerRole(foundation)),

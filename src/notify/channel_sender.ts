@@ -16,6 +16,8 @@ export interface ChannelSender {
   readonly timeoutMs: number;
   /** How often in all a message is sent whose fate stays unknown, before it counts as sent, unconfirmed. */
   readonly uncertainAttemptsMax: number;
+  /** Loads the library that sends, so that the first message need not wait for it. */
+  load(): Promise<unknown>;
   send(outgoing: OutgoingMessage): Promise<Delivery>;
   /**
    * The provider's ids of everything that may be this message, if an earlier try did get through; none where no

@@ -51,6 +51,7 @@ test('a provider that does not answer one organization delays neither the pages 
   const sender: ChannelSender = {
     timeoutMs: 10_000,
     uncertainAttemptsMax: 1,
+    load: async () => {},
     listSent: async () => [],
     async send({ notificationId }) {
       asked.push(notificationId);

@@ -11,6 +11,7 @@ import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
+import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
 import { startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';
@@ -280,4 +281,17 @@ test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', a
   expect(beat?.everySeconds).toBe(60);
   await beat?.run();
   expect(dog.heard()).toBe(1);
+});
+
+test('a worker that is frozen shows in every health check after some seconds, and a pager alone is not blamed', async () => {
+  const w = await staffedWorld({ jobs: false });
+  const now = w.clock.now();
+  const members = new WorkMemberStore(w.context.db.session());
+  await members.renew({ works: ['worker'], left: [] }, 'frozen', { now, aliveUntil: now.add({ seconds: 3 }) });
+  w.clock.advance({ seconds: 13 });
+  expect(await health(w)).toMatchObject({ code: 200, pager: { workerSilentSeconds: 10, problems: [] } });
+  w.clock.advance({ seconds: 1 });
+  const problems = [expect.stringMatching(/^no worker process has been alive for 11 s/)];
+  expect(await health(w)).toMatchObject({ code: 503, status: 'degraded', pager: { problems } });
+  expect(await metric(w, 'worker_silent_seconds')).toBe(11);
 });

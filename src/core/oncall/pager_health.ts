@@ -16,6 +16,8 @@ export interface PagerSigns {
   readonly acceptedInShareAt: Instant | null;
   /** When all rules were last evaluated: they have not seen what was stored later. */
   readonly rulesAsOf: Instant;
+  /** Until when the worker processes last said that they are alive; null when none has said so since it was stopped. */
+  readonly workerAliveUntil: Instant | null;
   /** When a pager process last did its periodic work. */
   readonly pagerSeenAt: Instant;
   /** When the oldest step was due that has not fired. */
@@ -31,6 +33,8 @@ export interface PagerHealth {
   readonly overdueStepSeconds: number;
   readonly overdueMessageSeconds: number;
   readonly pagerSilentSeconds: number;
+  /** Since the worker that was heard of last is frozen or gone. */
+  readonly workerSilentSeconds: number;
   /** What is wrong, as sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
   /** Those of pagers for which an API process should get no traffic. */
@@ -44,6 +48,8 @@ export interface PagerHealth {
  * is stuck.
  */
 const UNSEEN_SECONDS_MAX = 30;
+/** A worker says every second that it is alive for three more; a busy machine delays that. */
+const WORKER_SILENT_SECONDS_MAX = 10;
 /** A pager does its periodic work every 10 seconds. */
 const SILENT_SECONDS_MAX = 30;
 /** Pages leave within a second, or within 10 seconds after a crash. */
@@ -54,6 +60,7 @@ export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
   const waitingSeconds = secondsSince(signs.acceptedAt, now);
   const waitingInShareSeconds = secondsSince(signs.acceptedInShareAt, now);
   const unevaluatedSeconds = secondsSince(signs.rulesAsOf, now);
+  const workerSilentSeconds = secondsSince(signs.workerAliveUntil, now);
   const pagerSilentSeconds = secondsSince(signs.pagerSeenAt, now);
   const overdueStepSeconds = secondsSince(signs.stepDueAt, now);
   const overdueMessageSeconds = secondsSince(signs.messageDueAt, now);
@@ -67,12 +74,19 @@ export function judgePager(signs: PagerSigns, now: Instant): PagerHealth {
     ...problem(overdueStepSeconds, OVERDUE_SECONDS_MAX, (age) => `an escalation step is overdue by ${age}`),
     ...problem(overdueMessageSeconds, OVERDUE_SECONDS_MAX, (age) => `a page is overdue by ${age}`),
   ];
+  const silent = problem(
+    workerSilentSeconds,
+    WORKER_SILENT_SECONDS_MAX,
+    (age) =>
+      `no worker process has been alive for ${age}: it is frozen or gone, and nothing that arrives opens an incident`,
+  );
   return {
     unseenDataSeconds: Math.max(waitingSeconds, unevaluatedSeconds),
     overdueStepSeconds,
     overdueMessageSeconds,
     pagerSilentSeconds,
-    problems: [...waiting(waitingSeconds), ...unevaluated, ...ofPagers],
+    workerSilentSeconds,
+    problems: [...waiting(waitingSeconds), ...unevaluated, ...silent, ...ofPagers],
     unreadyBecause: ofPagers,
     rulesBehindBecause: [...waiting(waitingInShareSeconds), ...unevaluated],
   };

@@ -121,6 +121,7 @@ async function pagerState(context: AppContext): Promise<PagerState> {
       overdueStepSeconds: null,
       overdueMessageSeconds: null,
       pagerSilentSeconds: null,
+      workerSilentSeconds: null,
       problems: [UNKNOWN],
       unreadyBecause: [UNKNOWN],
       rulesBehindBecause: [],

@@ -40,6 +40,11 @@ export function registerPagerGauges(registry: Registry, context: AppContext): vo
     (health) => health.pagerSilentSeconds,
   );
   register(
+    'tocsin_worker_silent_seconds',
+    'How long every worker process has been frozen or gone; 0 while one is alive.',
+    (health) => health.workerSilentSeconds,
+  );
+  register(
     'tocsin_overdue_step_seconds',
     'How long ago the oldest escalation step that has not fired was due; 0 for none.',
     (health) => health.overdueStepSeconds,

@@ -30,8 +30,11 @@ export function messageIdOf(id: string, host: string): string {
   return `<${id}@${host}>`;
 }
 
+/** Loads the library, so that the first mail need not wait for it. */
+export const loadMailLibrary = async () => await import('nodemailer');
+
 async function connect(server: MailServer) {
-  const { createTransport } = await import('nodemailer');
+  const { createTransport } = await loadMailLibrary();
   return createTransport({
     url: server.url,
     connectionTimeout: CONNECT_TIMEOUT_MS,

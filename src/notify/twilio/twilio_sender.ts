@@ -27,6 +27,7 @@ export function twilioSender(client: TwilioClient, channel: TwilioChannel): Chan
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainAttemptsMax: UNCERTAIN_ATTEMPTS_MAX,
     findsByWords: channel.findsByWords,
+    load: client,
     async send(outgoing) {
       const twilio = await client();
       try {

@@ -45,12 +45,22 @@ export class PagerSignsReader {
           fn<Temporal.Instant | null>('least', [oldest, spooled]).as('acceptedAt'),
           fn<Temporal.Instant | null>('least', [inShare, spooled]).as('acceptedInShareAt'),
           this.#doneAt(WATCHED_WORK.rules).$asScalar().$notNull().as('rulesAsOf'),
+          this.#aliveUntil('worker', now).$asScalar().as('workerAliveUntil'),
           this.#doneAt(WATCHED_WORK.pager).$asScalar().$notNull().as('pagerSeenAt'),
           steps.$asScalar().as('stepDueAt'),
           messages.$asScalar().as('messageDueAt'),
         ];
       })
       .executeTakeFirstOrThrow();
+  }
+
+  /** Until when any process of a role last said that it is alive; a later time was set before the clock was set back. */
+  #aliveUntil(role: string, now: Temporal.Instant) {
+    return this.#session.db
+      .selectFrom('work_members')
+      .select(({ fn }) => fn.max('alive_until').as('at'))
+      .where('work', '=', role)
+      .where('alive_until', '<=', now.add({ minutes: 1 }));
   }
 
   /** As of when all of the named work was done; long ago when some of it never was. */

@@ -11,6 +11,7 @@ const WELL: PagerSigns = {
   acceptedAt: null,
   rulesAsOf: ago(12),
   pagerSeenAt: ago(10),
+  workerAliveUntil: ago(-2),
   stepDueAt: null,
   messageDueAt: null,
 };
@@ -21,10 +22,15 @@ test('a pager at work has no problems, and data is as old as what rules have not
     overdueStepSeconds: 0,
     overdueMessageSeconds: 0,
     pagerSilentSeconds: 10,
+    workerSilentSeconds: 0,
     problems: [],
     unreadyBecause: [],
     rulesBehindBecause: [],
   });
+});
+
+test('a worker that nobody has heard of since the last one stopped is no frozen one', () => {
+  expect(judgePager({ ...WELL, workerAliveUntil: null }, NOW)).toMatchObject({ workerSilentSeconds: 0, problems: [] });
 });
 
 test('a service that floods makes its own data late, and nobody turns senders away for it', () => {
@@ -39,6 +45,11 @@ test.each([
   ['acceptedAt', 30, 'data accepted 31 s ago has not reached the rules'],
   ['rulesAsOf', 30, 'rules were last evaluated 31 s ago'],
   ['pagerSeenAt', 30, 'no pager process has been at work for 31 s'],
+  [
+    'workerAliveUntil',
+    10,
+    'no worker process has been alive for 11 s: it is frozen or gone, and nothing that arrives opens an incident',
+  ],
   ['stepDueAt', 15, 'an escalation step is overdue by 16 s'],
   ['messageDueAt', 15, 'a page is overdue by 16 s'],
 ] as const)('%s may be %i seconds ago and no more', (sign, seconds, problem) => {
@@ -53,16 +64,18 @@ test('everything that is wrong is named, and what lies ahead of a clock that was
     acceptedInShareAt: long,
     rulesAsOf: long,
     pagerSeenAt: long,
+    workerAliveUntil: long,
     stepDueAt: long,
     messageDueAt: long,
   };
-  expect(judgePager(dead, NOW).problems).toHaveLength(5);
+  expect(judgePager(dead, NOW).problems).toHaveLength(6);
   const ahead = ago(-60);
   const set = {
     acceptedAt: ahead,
     acceptedInShareAt: ahead,
     rulesAsOf: ahead,
     pagerSeenAt: ahead,
+    workerAliveUntil: ahead,
     stepDueAt: ahead,
     messageDueAt: ahead,
   };

@@ -211,13 +211,14 @@ const HEALTH_BODY: JsonSchema = {
         pager: {
           type: 'object',
           description:
-            'from accepted data to a request at a provider; degraded when data waits, or rules or the pager stand still, for more than 30 seconds, or a step or message is overdue by more than 15',
+            'from accepted data to a request at a provider; degraded when data waits, or rules or the pager stand still, for more than 30 seconds, or no worker is alive for more than 10, or a step or message is overdue by more than 15',
           required: [
             'status',
             'unseenDataSeconds',
             'overdueStepSeconds',
             'overdueMessageSeconds',
             'pagerSilentSeconds',
+            'workerSilentSeconds',
             'problems',
           ],
           properties: {
@@ -231,6 +232,10 @@ const HEALTH_BODY: JsonSchema = {
             pagerSilentSeconds: {
               type: ['number', 'null'],
               description: 'since a pager process was last at work; null when unknown',
+            },
+            workerSilentSeconds: {
+              type: ['number', 'null'],
+              description: 'since every worker process is frozen or gone, 0 while one is alive; null when unknown',
             },
             problems: { type: 'array', items: TEXT, description: 'what is wrong and how old it is; empty when up' },
           },

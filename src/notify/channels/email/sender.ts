@@ -1,7 +1,7 @@
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';
 import type { Message } from '#notify/message.ts';
-import { type MailServer, messageIdOf, sendMail, SEND_TIMEOUT_MS } from '#notify/mail/send_mail.ts';
+import { loadMailLibrary, type MailServer, messageIdOf, sendMail, SEND_TIMEOUT_MS } from '#notify/mail/send_mail.ts';
 import { mailText } from '#notify/channels/email/text.ts';
 
 /**
@@ -13,6 +13,7 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
   return {
     timeoutMs: SEND_TIMEOUT_MS,
     uncertainAttemptsMax: 1,
+    load: loadMailLibrary,
     send: (outgoing) =>
       sendMail(server, {
         to: outgoing.to ?? '',

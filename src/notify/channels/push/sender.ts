@@ -53,6 +53,7 @@ export function pushSender(settings: PushSettings, links: AnswerLinks): ChannelS
   return {
     timeoutMs: REQUEST_TIMEOUT_MS,
     uncertainAttemptsMax: 3,
+    load: loadLibrary,
     async send(outgoing) {
       const browsers = await subscriptions.listOf(outgoing.userId);
       const text = JSON.stringify(pushText(outgoing, links, settings.baseUrl));
@@ -89,14 +90,16 @@ async function sendTo(
   }
 }
 
-/** Loads the library when it is first needed. */
+/** Once, when it is first needed. */
+const loadLibrary = async () => (await import('web-push')).default;
+
 async function encrypt(
   { endpoint, p256dh, auth }: PushSubscription,
   text: string,
   { notificationId }: OutgoingMessage,
   { keys, baseUrl, mailFrom }: PushSettings,
 ) {
-  const { default: webPush } = await import('web-push');
+  const webPush = await loadLibrary();
   return webPush.generateRequestDetails({ endpoint, keys: { p256dh, auth } }, text, {
     TTL: LIFE_SECONDS,
     urgency: 'high',
