@@ -23,6 +23,8 @@ export interface PortConnections {
   admit(socket: Socket): boolean;
   /** The connection has shown a good key just now; told each time. */
   setKnown(socket: Socket): void;
+  /** Closes a connection whose bodies come in pieces that are too small. */
+  refusePieces(socket: Socket): void;
 }
 
 export interface PortOptions {

@@ -13,19 +13,31 @@ const KEY_HEADERS = (key: string) => ({ authorization: `Bearer ${key}`, 'content
 
 const answer: RequestListener = (request, response) => void request.resume().on('end', () => response.end('done'));
 
-test('one address without a key has so many connections and no more', async () => {
+test('one address without a key has so many connections and no more: a new one takes the place of the one that waited longest', async () => {
   const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 3 });
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
-  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
+  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
   expect(limitLog.counts.get('connectionsOfAddressMax')).toBe(2);
+});
+
+test('who sends nothing shuts out nobody from the same address', async () => {
+  const { port } = await guarded(answer, { connectionsOfAddressMax: 3 });
+  const silent = [await opened(port), await opened(port), await opened(port)];
+  for (let times = 0; times < 3; times += 1) {
+    const served = await opened(port);
+    served.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await expect.poll(() => served.heard).toContain('done');
+    silent.push(await opened(port));
+  }
+  expect(silent.filter(({ isGone }) => isGone).length).toBeGreaterThanOrEqual(3);
 });
 
 test('of several processes each lets one address have its part of the connections', async () => {
   const { port, limitLog } = await guarded(answer, { connectionsOfAddressMax: 7 }, () => 3);
   const sockets: Awaited<ReturnType<typeof opened>>[] = [];
   for (let index = 0; index < 5; index += 1) sockets.push(await opened(port));
-  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([false, false, false, true, true]);
+  await expect.poll(() => sockets.map(({ isGone }) => isGone)).toEqual([true, true, false, false, false]);
   expect(limitLog.counts.get('connectionsOfAddressMax')).toBe(2);
 });
 

@@ -37,6 +37,7 @@ import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import { unknownAddress } from '#entry/http/unknown_address.ts';
 import { openProcessPort, type ProcessAnswers } from '#entry/process_port.ts';
 import { DiskSpace } from '#ingest/disk_space.ts';
+import { watchForwardedAddresses } from '#entry/http/untrusted_proxies.ts';
 import { IngestCounters } from '#ingest/ingest_counters.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
@@ -49,6 +50,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   const headers = securityHeadersOf(context.config.baseUrl);
   const timeouts = httpTimeoutsOf(context.config);
   const IncomingMessage = requestsInPieces(context.config.bodyPieceBytesMin, (slow) => connections.refusePieces(slow));
+  const noteForwarded = watchForwardedAddresses(context.log, context.config.trustedProxies);
   const app = fastify({
     logger: false,
     genReqId: () => newId('req'),
@@ -58,6 +60,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     serverFactory: (handle) =>
       createServer({ ...timeouts, IncomingMessage }, (request, response) => {
+        noteForwarded(request);
         spellForwardedAddresses(request);
         if (connections.admitRequest(request, response)) handle(request, response);
       }).on('connection', spellAddressOf),

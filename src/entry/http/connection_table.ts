@@ -1,6 +1,7 @@
-import { BlockList, isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 
 import { networkOf } from '#auth/network.ts';
+import { addressListOf } from '#entry/http/address_list.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 
@@ -11,7 +12,11 @@ export interface ConnectionCounts {
    * waits for a request: who has a good key cannot keep everybody else out with connections that do nothing.
    */
   readonly connectionsMax: number;
-  /** Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. */
+  /**
+   * Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. A new
+   * one beyond it takes the place of the one that has waited longest, so that who sends nothing shuts out nobody behind the
+   * same proxy.
+   */
   readonly connectionsOfAddressMax: number;
 }
 
@@ -33,33 +38,35 @@ const HTTP_NAMES = { inAll: 'connectionsMax', ofAddress: 'connectionsOfAddressMa
 export class ConnectionTable {
   readonly #counts: ConnectionCounts;
   readonly #options: ConnectionOptions;
-  readonly #proxies: BlockList;
+  readonly #isProxy: (address: string) => boolean;
   /** Each with its network; '' for a proxy's. */
   readonly #sockets = new Map<Socket, string>();
-  /** Those that have shown no key, with their networks, the one that was idle longest first. */
+  /** Those that have shown no key, with their networks, the one that has waited longest first; and by network. */
   readonly #unauthenticated = new Map<Socket, string>();
-  readonly #ofNetwork = new Map<string, number>();
+  readonly #ofNetwork = new Map<string, Set<Socket>>();
   /** By network those that have shown a key and wait for a request, the one that has waited longest first. */
   readonly #idle = new Map<string, Set<Socket>>();
 
   constructor(counts: ConnectionCounts, options: ConnectionOptions) {
     this.#counts = counts;
     this.#options = options;
-    this.#proxies = blockListOf(options.trustedProxies);
+    this.#isProxy = addressListOf(options.trustedProxies);
   }
 
-  /** Returns the network of a new connection; null when there is no room for it, and it was closed. */
+  /** Returns the network of a new connection; null when there is no room for it, and it was closed. A proxy's is ''. */
   admit(socket: Socket): string | null {
     const { connectionsMax, connectionsOfAddressMax } = this.#counts;
     const { limitLog, processes, names = HTTP_NAMES } = this.#options;
     const address = socket.remoteAddress ?? '';
-    const family = isIP(address);
-    const isProxy = family > 0 && this.#proxies.check(address, family === 6 ? 'ipv6' : 'ipv4');
+    const isProxy = this.#isProxy(address);
     const network = networkOf(address);
-    if (!isProxy && (this.#ofNetwork.get(network) ?? 0) >= Math.ceil(connectionsOfAddressMax / processes())) {
+    const counted = isProxy ? '' : network;
+    const ofNetwork = this.#ofNetwork.get(counted) ?? new Set();
+    if (!isProxy && ofNetwork.size >= Math.ceil(connectionsOfAddressMax / processes())) {
       limitLog.met(names.ofAddress, network);
-      socket.destroy();
-      return null;
+      const [longest = socket] = ofNetwork;
+      this.#forget(longest);
+      longest.destroy();
     }
     if (this.#sockets.size >= connectionsMax) {
       limitLog.met(names.inAll, network);
@@ -71,10 +78,9 @@ export class ConnectionTable {
       this.#forget(oldest);
       oldest.destroy();
     }
-    const counted = isProxy ? '' : network;
     this.#sockets.set(socket, counted);
     this.#unauthenticated.set(socket, counted);
-    this.#ofNetwork.set(counted, (this.#ofNetwork.get(counted) ?? 0) + 1);
+    this.#ofNetwork.set(counted, ofNetwork.add(socket));
     socket.once('close', () => this.#forget(socket));
     return counted;
   }
@@ -84,9 +90,8 @@ export class ConnectionTable {
     const network = this.#unauthenticated.get(socket);
     if (network === undefined) return;
     this.#unauthenticated.delete(socket);
-    const count = (this.#ofNetwork.get(network) ?? 0) - 1;
-    if (count > 0) this.#ofNetwork.set(network, count);
-    else this.#ofNetwork.delete(network);
+    const ofNetwork = this.#ofNetwork.get(network);
+    if (ofNetwork?.delete(socket) === true && ofNetwork.size === 0) this.#ofNetwork.delete(network);
   }
 
   /** The connection has a request that is not answered yet. */
@@ -104,6 +109,8 @@ export class ConnectionTable {
     if (network === undefined) return;
     if (this.#unauthenticated.delete(socket)) {
       this.#unauthenticated.set(socket, network);
+      const ofNetwork = this.#ofNetwork.get(network);
+      if (ofNetwork?.delete(socket) === true) ofNetwork.add(socket);
       return;
     }
     const idle = this.#idle.get(network) ?? new Set();
@@ -123,17 +130,4 @@ export class ConnectionTable {
     this.setBusy(socket);
     this.#sockets.delete(socket);
   }
-}
-
-/** `a,b/24`, as the setting has it. */
-function blockListOf(list: string | undefined): BlockList {
-  const blocks = new BlockList();
-  for (const entry of (list ?? '').split(',').map((part) => part.trim())) {
-    const [address = '', prefix] = entry.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0) continue;
-    if (prefix === undefined) blocks.addAddress(address, family);
-    else blocks.addSubnet(address, Number(prefix), family);
-  }
-  return blocks;
 }

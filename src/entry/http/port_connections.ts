@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 
+import { networkOf } from '#auth/network.ts';
 import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '#entry/http/connection_table.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { PortConnections } from '#ingest/port_protocol.ts';
@@ -52,6 +53,10 @@ export function limitPortConnections(
       unauthenticated.delete(socket);
       table.setKnown(socket);
       table.setIdle(socket);
+    },
+    refusePieces(socket) {
+      options.limitLog.met('bodyPieceBytesMin', networkOf(socket.remoteAddress ?? ''));
+      socket.destroy();
     },
     close: () => clearInterval(look),
   };

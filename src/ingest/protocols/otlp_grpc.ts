@@ -6,7 +6,7 @@ import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@g
 
 import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
 import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
-import { FramePacer } from '#ingest/protocols/http2/frame_pacer.ts';
+import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
 import {
   decodeOtlpMetrics,
   encodeOtlpAnswer,
@@ -40,14 +40,50 @@ interface Admitted {
   readonly release: () => void;
 }
 
-async function listen({ host, port, open, connections, log }: PortOptions): Promise<OpenPort> {
+/** A connection with its calls. */
+class GrpcConnection {
+  readonly socket: Socket;
+  readonly #paced: Paced;
+  #waiting = 0;
+  #running = 0;
+
+  constructor(socket: Socket, paced: Paced) {
+    this.socket = socket;
+    this.#paced = paced;
+  }
+
+  /** A call waits for its turn. */
+  waits(): void {
+    this.#waiting += 1;
+    this.#pace();
+  }
+
+  /** A call that has waited has its turn. */
+  begins(): void {
+    this.#waiting -= 1;
+    this.#running += 1;
+    this.#pace();
+  }
+
+  ends(): void {
+    this.#running -= 1;
+    this.#pace();
+  }
+
+  /** Nothing is read while all of its calls wait: what they send would be held for as long. */
+  #pace(): void {
+    this.#paced.hold(this.#waiting > 0 && this.#running === 0);
+  }
+}
+
+async function listen({ host, port, settings, open, connections, log }: PortOptions): Promise<OpenPort> {
   // Loaded only where it is configured.
   const grpc = await import('@grpc/grpc-js');
   const bodies = new KeyedLimit(BODIES);
   const admitted = new WeakMap<Metadata, Admitted>();
-  const pacer = new FramePacer();
+  const pacer = new FramePacer({ pieceBytesMin: settings.bodyPieceBytesMin });
   /** The connection of a call: the library says nothing of one that is paced. */
-  const sockets = new AsyncLocalStorage<Socket>();
+  const opened = new AsyncLocalStorage<GrpcConnection>();
 
   const statusOf = (error: unknown): StatusObject => {
     const known = error instanceof AppError ? error : new AppError('internal', 'internal error');
@@ -63,9 +99,9 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
 
   /** Checks the key and waits for a turn. Nothing of the body is read before. */
   const admit = async (metadata: Metadata): Promise<Admitted> => {
-    const socket = sockets.getStore();
-    const sender = await open(keyOf(metadata), socket?.remoteAddress ?? '');
-    if (socket !== undefined) connections.setKnown(socket);
+    const connection = opened.getStore();
+    const sender = await open(keyOf(metadata), connection?.socket.remoteAddress ?? '');
+    if (connection !== undefined) connections.setKnown(connection.socket);
     if (bodies.countOf(sender.serviceId) >= WAITING_MAX) {
       throw new AppError('unavailable', 'more is arriving than can be stored; send again shortly', {
         retryAfterSeconds: 2,
@@ -73,12 +109,21 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
     }
     const turn = Promise.withResolvers<void>();
     const { promise: done, resolve: release } = Promise.withResolvers<void>();
+    connection?.waits();
     void bodies.run(sender.serviceId, async () => {
       turn.resolve();
       await done;
     });
     await turn.promise;
-    return { sender, release };
+    connection?.begins();
+    let isOver = false;
+    const end = (): void => {
+      if (isOver) return;
+      isOver = true;
+      release();
+      connection?.ends();
+    };
+    return { sender, release: end };
   };
 
   /** The key is checked before the body is read, and the turn given back at the end, whatever that is. */
@@ -153,7 +198,8 @@ async function listen({ host, port, open, connections, log }: PortOptions): Prom
   const listener = createServer((socket: Socket) => {
     socket.on('error', () => {});
     if (!connections.admit(socket)) return;
-    sockets.run(socket, () => injector.injectConnection(pacer.pace(socket)));
+    const paced = pacer.pace(socket, () => connections.refusePieces(socket));
+    opened.run(new GrpcConnection(socket, paced), () => injector.injectConnection(paced));
   });
   listener.listen(port, host);
   await once(listener, 'listening');

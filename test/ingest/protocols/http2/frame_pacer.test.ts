@@ -5,19 +5,27 @@ import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import { FramePacer } from '#ingest/protocols/http2/frame_pacer.ts';
+import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const HEAD_BYTES = 9;
 
-function frame(length: number): Buffer {
+function frame(length: number, flags = length % 256): Buffer {
   const bytes = Buffer.alloc(HEAD_BYTES + length, length);
   bytes.writeUIntBE(length, 0, 3);
+  bytes[4] = flags;
+  return bytes;
+}
+
+/** A piece of a body, after which others follow. */
+function piece(length: number): Buffer {
+  const bytes = frame(length, 0);
+  bytes[3] = 0;
   return bytes;
 }
 
 /** A connection that a pacer has, as its client and its server see it. */
-function connection(pacer: FramePacer): Readonly<Record<'client' | 'socket' | 'server', Duplex>> {
+function connection(pacer: FramePacer): { client: Duplex; socket: Duplex; server: Paced } {
   const [client, socket] = duplexPair();
   return { client, socket, server: pacer.pace(socket) };
 }
@@ -86,3 +94,39 @@ test.each(['server', 'socket'] as const)(
     expect(received).toBeLessThan(100 * HEAD_BYTES);
   },
 );
+
+test.each([
+  ['of one byte', 1, true],
+  ['of sixteen bytes', 16, false],
+])('a body in many pieces %s is refused: %s', async (_what, length, isRefused) => {
+  let refused = 0;
+  const pacer = new FramePacer({ pieceBytesMin: 16 });
+  const [client, socket] = duplexPair();
+  const server = pacer.pace(socket, () => {
+    refused += 1;
+    socket.destroy();
+  });
+  let received = 0;
+  server.on('data', (bytes: Buffer) => (received += bytes.length));
+  const sent = Buffer.concat([PREFACE, ...Array.from({ length: 600 }, () => piece(length))]);
+  client.on('error', () => {}).end(sent);
+  if (isRefused) await once(server, 'close');
+  else await once(server.resume(), 'end');
+  expect(refused).toBe(isRefused ? 1 : 0);
+  expect(received <= 257 * (HEAD_BYTES + length) + PREFACE.length).toBe(isRefused);
+});
+
+test('a connection that is held lets nothing through and reads nothing more, and goes on afterwards', async () => {
+  const { client, socket, server } = connection(new FramePacer());
+  let received = 0;
+  server.on('data', (bytes: Buffer) => (received += bytes.length));
+  client.write(PREFACE);
+  await expect.poll(() => received).toBe(PREFACE.length);
+  server.hold(true);
+  const pieces = Buffer.concat(Array.from({ length: 5 }, () => piece(10)));
+  for (let times = 0; times < 3; times += 1) client.write(pieces);
+  for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect([received, socket.isPaused()]).toEqual([PREFACE.length, true]);
+  server.hold(false);
+  await expect.poll(() => received).toBe(PREFACE.length + 3 * pieces.length);
+});

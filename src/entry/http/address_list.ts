@@ -1,0 +1,17 @@
+import { BlockList, isIP } from 'node:net';
+
+/** Whether an address is in a list such as `a,b/24`, as settings have it. */
+export function addressListOf(list: string | undefined): (address: string) => boolean {
+  const blocks = new BlockList();
+  for (const entry of (list ?? '').split(',').map((part) => part.trim())) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) continue;
+    if (prefix === undefined) blocks.addAddress(address, family);
+    else blocks.addSubnet(address, Number(prefix), family);
+  }
+  return (address) => {
+    const family = isIP(address);
+    return family > 0 && blocks.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
+}
