@@ -25,6 +25,10 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
       'node:async_hooks',
       'node:net',
       'node:vm',
+      'node:events',
+      'node:fs',
+      'node:os',
+      'node:worker_threads',
     ],
   },
   core: {
@@ -298,6 +302,20 @@ test('SQL stands as text only where no typed query can say it', () => {
   expect(isSqlAsText("await session.sql.run('delete from teams')")).toBe(true);
   expect(isSqlAsText("await client.query<{ id: string }>('select id from teams')")).toBe(true);
   expect(isSqlAsText('await session.db.selectFrom("teams").execute()')).toBe(false);
+});
+
+test('what strangers can make long is read in threads of its own', () => {
+  const reads =
+    /import \{[^}]*\b(?:openMap|readManifest|readSourceMap|unpack)\b[^}]*\} from '#(?:releases|core)\/[^']*source_maps/;
+  const callers = [...sourceFiles('src'), ...sourceFiles('workers')].filter((file) => reads.test(readSource(file)));
+  const programs = ['assembly_program.ts', 'map_thread_program.ts'].map((name) => `src/releases/source_maps/${name}`);
+  expect(callers.toSorted()).toEqual(programs);
+  const compilers = sourceFiles('src').filter((file) => /\bsizeOfPattern\(/.test(readSource(file)));
+  expect(compilers.toSorted()).toEqual([
+    'src/actions/patterns/pattern_program.ts',
+    'src/core/metrics/pattern_size.ts',
+    'src/core/metrics/selector.ts',
+  ]);
 });
 
 test('no file has more than 400 lines', () => {

@@ -39,7 +39,7 @@ test('each queue is consumed by one role: pages wait behind nothing that senders
   const queuesOf = ({ handlers }: Role) => [...new Set(handlers.map(({ job }) => job.queue))].toSorted();
   const worker = queuesOf(workerRole(contextOfNothing, { db: { session: () => ({}) } } as never));
   const pager = queuesOf(pagerRole(contextOfNothing, {} as never));
-  expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep'], pager: ['paging'] });
+  expect({ worker, pager }).toEqual({ worker: ['ingest', 'upkeep', 'uploads'], pager: ['paging'] });
 });
 
 /** A page or a resource is about one or two kinds of things, each with its list. */

@@ -1,11 +1,92 @@
+import { inTurn } from '#core/source_maps/upload_turns.ts';
 import { assembleBundle as contract } from '#jobs/assemble_bundle.ts';
-import { asId } from '#kernel/ids.ts';
-import type { AssemblyRuntime } from '#releases/source_maps/assemble_bundle.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import { type Assembler, assembleBundle, type AssemblyRuntime } from '#releases/source_maps/assemble_bundle.ts';
+import { AssemblyThread } from '#releases/source_maps/assembly_thread.ts';
+import type { BundleRow } from '#storage/postgres/artifact_store.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
-export const onAssembleBundle = (runtime: AssemblyRuntime): JobHandler =>
-  handleJob(contract, async ({ orgId, bundleId }) => {
-    // Parsers of code and maps, of which most installations need none.
-    const { assembleBundle } = await import('#releases/source_maps/assemble_bundle.ts');
-    await assembleBundle(runtime, asId('org', orgId), bundleId);
-  });
+/** Another worker may read the uploads of an organization so long after the one that reads them has died. */
+const HOLD = Temporal.Duration.from({ seconds: 9 });
+const EXTEND_MS = 3_000;
+/** While another process reads uploads of the same organization, it is looked again after so long. */
+const LOOK_AGAIN_MS = 500;
+
+/**
+ * Reads uploads until that of the job has been read: each time that of the organization whose turn it is, and of each
+ * organization one at a time, whichever processes there are.
+ */
+export const onAssembleBundle = (runtime: AssemblyRuntime, thread = new AssemblyThread()): JobHandler => {
+  const stopping = new AbortController();
+  const assembler: Assembler = { thread, signal: stopping.signal };
+  const lastTurnAtMs = new Map<Id<'org'>, number>();
+  return {
+    ...handleJob(contract, async ({ orgId, bundleId }) => {
+      const { artifacts } = storesOf(runtime.db.session());
+      while ((await artifacts.findBundleById(asId('org', orgId), bundleId))?.state === 'waiting') {
+        stopping.signal.throwIfAborted();
+        let isReading = false;
+        for (const next of inTurn(await artifacts.listWaiting(), lastTurnAtMs)) {
+          isReading = await holding(runtime, next.orgId, async () => {
+            lastTurnAtMs.set(next.orgId, Date.now());
+            await readOne(runtime, assembler, next, bundleId);
+          });
+          if (isReading) break;
+        }
+        if (!isReading) await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+      }
+      if (lastTurnAtMs.size > ORGANIZATIONS_MAX) lastTurnAtMs.clear();
+    }),
+    async stop() {
+      stopping.abort();
+    },
+  };
+};
+
+const ORGANIZATIONS_MAX = 10_000;
+
+type Next = Pick<BundleRow, 'id' | 'orgId'>;
+
+/** A fault of another upload than that of the job is left to the job of its own. */
+async function readOne(
+  runtime: AssemblyRuntime,
+  assembler: Assembler,
+  { id, orgId }: Next,
+  ownId: string,
+): Promise<void> {
+  try {
+    await assembleBundle(runtime, assembler, orgId, id);
+  } catch (error) {
+    if (id === ownId || assembler.signal?.aborted === true) throw error;
+    runtime.log.warn(
+      { orgId, bundleId: id, err: error },
+      'an upload could not be read and is tried again by its own job',
+    );
+  }
+}
+
+/** Does the work unless another holds the uploads of this organization; whether it did. */
+async function holding(
+  { db, clock, log }: AssemblyRuntime,
+  orgId: Id<'org'>,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const leases = new LeaseStore(db.session());
+  const [name, holder, now] = [`uploads ${orgId}`, newId('job'), clock.now()];
+  if (!(await leases.take(name, holder, { now, notSince: now, heldUntil: now.add(HOLD) }))) return false;
+  const extending = setInterval(() => {
+    leases.extend(name, holder, clock.now().add(HOLD)).catch((error: unknown) => {
+      log.warn({ work: name, err: error }, 'failed to renew the lease');
+    });
+  }, EXTEND_MS);
+  try {
+    await work();
+    return true;
+  } finally {
+    clearInterval(extending);
+    await leases.drop(name, holder);
+  }
+}

@@ -13,7 +13,8 @@ import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exc
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import type { Log } from '#kernel/log.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
-import type { MailServer } from '#notify/mail/send_mail.ts';
+import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
+import type { UploadLimits } from '#releases/source_maps/assemble_bundle.ts';
 import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
@@ -50,6 +51,7 @@ export async function startWorker(config: RunningConfig, log: Log): Promise<Star
   useSmallBufferPool();
   const context = await compose(config, { log });
   context.newSeries.watch();
+  if (context.mail !== null) await loadMailLibrary();
   return { running: runRole(context, workerRole(context)), stores: context, close: () => context.close() };
 }
 
@@ -72,9 +74,10 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly missingSeries: MissingSeriesReader;
   readonly expiredRows: ExpiredRows;
   readonly rollups: RollupWriter;
-  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
+  readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
   /** Of each organization. */
   readonly sourceMapBytesMax: number;
+  readonly uploadLimits: UploadLimits;
   readonly sourceMapDays: number;
   readonly incidentLimit: IncidentLimit;
   /** Exception groups of one service; Infinity for no limit. */
@@ -106,6 +109,7 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     rollups: new RollupWriter(context.clickhouse),
     sourceMaps: context.actions.sourceMaps,
     sourceMapBytesMax: context.config.sourceMapMegabytes * 1024 * 1024 || Infinity,
+    uploadLimits: context.config,
     sourceMapDays: context.config.sourceMapDays,
     incidentLimit: {
       incidents: context.config.incidentsPerService || Infinity,

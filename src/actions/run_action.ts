@@ -9,6 +9,7 @@ import type {
   Installation,
 } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
+import type { PatternChecks } from '#actions/patterns/pattern_checks.ts';
 import { admitAgentWrite } from '#actions/responder/admit_agent_write.ts';
 import { getAction } from '#actions/registry.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
@@ -32,7 +33,8 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
   readonly releases: ReleaseReader;
-  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
+  readonly patterns: Pick<PatternChecks, 'prepare'>;
+  readonly sourceMaps: Pick<SourceMaps, 'mapEvents' | 'prepare'>;
   readonly cipher: Cipher;
   readonly configuredChannels: ReadonlySet<Channel>;
   readonly baseUrl: string;
@@ -55,6 +57,7 @@ export async function runAction(
   origin: RequestOrigin,
 ): Promise<unknown> {
   await requirePermission(runtime, action, caller, origin);
+  await runtime.patterns.prepare(caller.orgId, input);
   checkInput(action, input);
   if (action.effect === 'read') return await read(runtime, action, caller, input, origin);
   try {

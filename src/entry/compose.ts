@@ -1,4 +1,5 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
+import { PatternChecks } from '#actions/patterns/pattern_checks.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
 import { installationOf } from '#entry/installation.ts';
@@ -28,13 +29,22 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
   const foundation = await openFoundation(config, options);
   const { db, clock, log, senders, outbox } = foundation;
   const clickhouse = openClickHouse(config);
-  const sourceMaps = new SourceMaps({ db, clock, log, memoryBytesMax: SOURCE_MAP_MEMORY_BYTES });
+  const sourceMaps = new SourceMaps({
+    db,
+    clock,
+    log,
+    memoryBytesMax: SOURCE_MAP_MEMORY_BYTES,
+    readingMsPerMinute: config.sourceMapSeconds * 1_000,
+    onLimit: (orgId) => foundation.limitLog.met('sourceMapSeconds', orgId),
+  });
+  const patterns = new PatternChecks({ clock, secondsPerMinute: config.patternSeconds });
   const actions: ActionRuntime = {
     db,
     metrics: new MetricReader(clickhouse),
     exceptions: new ExceptionReader(clickhouse),
     releases: new ReleaseReader(clickhouse),
     sourceMaps,
+    patterns,
     cipher: createCipher(config.appSecret, 'ingest-keys'),
     configuredChannels: new Set(senders.keys()),
     clock,
@@ -47,6 +57,7 @@ export async function compose(config: RunningConfig, options: FoundationOptions)
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     changes.close();
+    await patterns.close();
     await sourceMaps.close();
     await clickhouse.close();
     await foundation.close();

@@ -9,6 +9,7 @@ import type { NewOrRegressed } from '#incidents/open_exception_incidents.ts';
 import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { MapToSource } from '#releases/source_maps/source_maps.ts';
 import type { GroupedEvent } from '#storage/clickhouse/exception_writer.ts';
 import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
 import type { SeenGroup } from '#storage/postgres/group_occurrences.ts';
@@ -17,21 +18,28 @@ import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts
 
 /**
  * Adds events to their groups, then stores them with the ids of these groups. Runs safely twice. Events of deleted
- * services are left out.
+ * services are left out. `map` maps them to their source; they are prepared here without it.
  */
 export async function groupAndStore(
   runtime: GroupingRuntime,
   events: readonly ArrivedEvent[],
   token: string,
+  map?: MapToSource,
 ): Promise<void> {
-  await continueTraces(events, (handled) => store(runtime, handled, token));
+  await continueTraces(events, (handled) => store(runtime, handled, token, map));
 }
 
-async function store(runtime: GroupingRuntime, arrived: readonly ArrivedEvent[], token: string): Promise<void> {
+async function store(
+  runtime: GroupingRuntime,
+  arrived: readonly ArrivedEvent[],
+  token: string,
+  prepared: MapToSource | undefined,
+): Promise<void> {
   const { exceptionWriter } = runtime;
   const rules = await findServiceRules(runtime.db, arrived);
   const { events: kept, filtered } = applyServiceRules(rules, arrived);
-  const events = await runtime.sourceMaps.mapEvents(kept, 'worker');
+  const map = prepared ?? (await runtime.sourceMaps.prepare(kept, 'worker'));
+  const events = kept.map((event) => map(event));
   const seen = groupEvents(readingOf(runtime), events, kept);
   /** The groups whose own the events are: those of merged groups can be split off with them. */
   let ownIds: readonly (Id<'group'> | null)[] = [];

@@ -8,6 +8,7 @@ import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import type { EventOfService, MapToSource } from '#releases/source_maps/source_maps.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import type { DurableJobHandler } from '#storage/queue/durable_job_runner.ts';
 import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
@@ -15,6 +16,7 @@ import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 /** The events of one job. */
 interface Batch {
   readonly events: readonly ArrivedEvent[];
+  readonly map: MapToSource;
   readonly token: string;
 }
 
@@ -28,7 +30,12 @@ const BUSY_FROM_EVENTS = 100;
 const JOBS_MAX = 48;
 const BATCH_EVENTS_MAX = 500;
 /** At most one batch of one organization at a time, so that others only wait for the one that is running. */
-export const GROUPING_CAPACITY = { items: 2 * BATCH_EVENTS_MAX, itemsOfOrg: BATCH_EVENTS_MAX, jobs: 2 * JOBS_MAX };
+export const GROUPING_CAPACITY = {
+  items: 2 * BATCH_EVENTS_MAX,
+  itemsOfOrg: BATCH_EVENTS_MAX,
+  jobs: 2 * JOBS_MAX,
+  jobsOfOrg: JOBS_MAX,
+};
 
 /**
  * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches. If that
@@ -51,6 +58,7 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
             runtime,
             collected.flatMap(({ events }) => events),
             deduplicationToken(...collected.map(({ token }) => token)),
+            mapOfEach(collected),
           ),
         OUTAGE_RETRY,
       ),
@@ -67,9 +75,22 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
         malformed.map(({ serviceId }) => ({ serviceId, count: 1 })),
         runtime.clock.now(),
       );
-      return await batches.add({ events: read.filter(isEvent), token });
+      const events = read.filter(isEvent);
+      // Before the batch, so that maps which take long hold up nobody else.
+      const map = await retryWhileUnavailable(() => runtime.sourceMaps.prepare(events, 'worker'), OUTAGE_RETRY);
+      return await batches.add({ events, map, token });
     }
     const slow = await groupOneByOne(runtime, unread, { token, attempt, log });
     if (slow.length > 0) await setAsideEvents(runtime, slow, log);
   };
+}
+
+/** Maps each event by the maps of its job. */
+function mapOfEach(batches: readonly Batch[]): MapToSource {
+  const maps = new Map(batches.flatMap(({ events, map }) => events.map((event) => [keyOf(event), map] as const)));
+  return (event) => maps.get(keyOf(event))?.(event) ?? event;
+}
+
+function keyOf({ serviceId, event }: EventOfService): string {
+  return `${serviceId} ${event.eventId}`;
 }

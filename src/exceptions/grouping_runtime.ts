@@ -12,7 +12,7 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   /** Differs from the default only in tests. */
   readonly reading?: Partial<Reading>;
   /** Maps events to their source. */
-  readonly sourceMaps: Pick<SourceMaps, 'mapEvents'>;
+  readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   readonly latencies?: LatencyHistograms;
   /** How many groups a service may open a minute; Infinity for no limit. */

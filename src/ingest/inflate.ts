@@ -10,6 +10,8 @@ export interface InflateLimits {
   readonly compressedBytesMax: number;
   /** What may come out of it; inflating stops there, so a bomb costs no more than an honest body of that size. */
   readonly inflatedBytesMax: number;
+  /** Told what comes out, also of a body that is refused. */
+  readonly count?: (bytes: number) => void;
 }
 
 interface Bounds {
@@ -60,7 +62,7 @@ export async function inflate(
   const applied = encodings.filter((encoding) => encoding !== '' && encoding !== 'identity').toReversed();
   if (applied.length > ENCODINGS_MAX) throw new AppError('unsupported_media_type', 'too many content encodings');
   let plain = body;
-  for (const encoding of applied) plain = await decode(plain, decoderFor(encoding, plain), limits.inflatedBytesMax);
+  for (const encoding of applied) plain = await decode(plain, decoderFor(encoding, plain), limits);
   if (plain.length > limits.inflatedBytesMax) throw tooLarge('inflated body', limits.inflatedBytesMax);
   return plain;
 }
@@ -81,11 +83,14 @@ function decoderFor(encoding: string, body: Buffer): Decoder | null {
   }
 }
 
-async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: number): Promise<Buffer> {
+async function decode(body: Buffer, decoder: Decoder | null, limits: InflateLimits): Promise<Buffer> {
   if (decoder === null || body.length === 0) return body;
+  const { inflatedBytesMax } = limits;
   try {
     const atOnce = body.length <= AT_ONCE.compressedBytesMax ? decodeSmall(body, decoder, inflatedBytesMax) : null;
-    return atOnce ?? (await decodeLarge(body, decoder, inflatedBytesMax));
+    if (atOnce === null) return await decodeLarge(body, decoder, limits);
+    limits.count?.(atOnce.length);
+    return atOnce;
   } catch (error) {
     if (error instanceof AppError) throw error;
     if (isCode(error, 'ERR_BUFFER_TOO_LARGE')) throw tooLarge('inflated body', inflatedBytesMax);
@@ -97,13 +102,18 @@ async function decode(body: Buffer, decoder: Decoder | null, inflatedBytesMax: n
 const COPIED_AT_ONCE = 8 * 1024 * 1024;
 
 /** Stops where it has become too large. */
-async function decodeLarge(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Promise<Buffer> {
+async function decodeLarge(
+  body: Buffer,
+  decoder: Decoder,
+  { inflatedBytesMax, count }: InflateLimits,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   const stream = decoder.open();
   stream.end(body);
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     length += chunk.length;
+    count?.(chunk.length);
     if (length > inflatedBytesMax) throw tooLarge('inflated body', inflatedBytesMax);
     chunks.push(chunk);
   }

@@ -35,6 +35,8 @@ export interface PortOptions {
   /** The sender with this ingestion key; throws as over HTTP, and counts bad keys by the address. */
   open(key: string, address: string): Promise<PortSender>;
   readonly connections: PortConnections;
+  /** Of the pieces that a body comes in, so many bytes on average at least. */
+  readonly pieceBytesMin: number;
   now(): Temporal.Instant;
   readonly log: Log;
 }

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from 'typebox';
 
-export const QUEUE_NAMES = ['ingest', 'paging', 'upkeep'] as const;
+export const QUEUE_NAMES = ['ingest', 'paging', 'upkeep', 'uploads'] as const;
 
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
@@ -10,7 +10,10 @@ export type QueueName = (typeof QUEUE_NAMES)[number];
  */
 export interface JobContract<Payload extends TObject = TObject> {
   readonly name: string;
-  /** The queue it waits in: the pager consumes `paging` and nothing else, the worker the other two. */
+  /**
+   * The queue it waits in: the pager consumes `paging` and nothing else, the worker the others. No job of `upkeep` takes
+   * longer than seconds; reading an upload may, so it has a queue of its own.
+   */
   readonly queue: QueueName;
   readonly payload: Payload;
   /**

@@ -1,5 +1,6 @@
 import type { ValuesOf } from '#kernel/config.ts';
 import { limit, optional } from '#kernel/limit_setting.ts';
+import { LONG_WORK_LIMITS } from '#kernel/long_work_limits.ts';
 
 const CLOSED = 'the connection is closed';
 const WAIT = '429';
@@ -19,7 +20,7 @@ const OF_PROCESS = {
     purpose: 'connections of one address (one IPv6 /64) that have shown no key',
     fallback: 500,
     maximum: 1_000_000,
-    reached: CLOSED,
+    reached: 'the one that has waited longest is closed',
   }),
   pipelinedMax: limit({
     variable: 'LIMIT_PIPELINED_REQUESTS',
@@ -88,7 +89,7 @@ const OF_PROCESS = {
     purpose: 'gRPC connections of one address that have shown no key',
     fallback: 200,
     maximum: 1_000_000,
-    reached: CLOSED,
+    reached: 'the one that has waited longest is closed',
   }),
   portSecondsWithoutKey: limit({
     variable: 'LIMIT_GRPC_SECONDS_WITHOUT_KEY',
@@ -360,35 +361,16 @@ const OF_SERVICE = {
     maximum: 1_000_000,
     reached: WAIT,
   }),
-  uploadMegabytes: limit({
-    variable: 'LIMIT_UPLOAD_MEGABYTES',
-    purpose: 'one upload of source maps',
-    fallback: 512,
-    unit: 'MiB',
-    minimum: 2,
-    maximum: 10_000,
-    reached: '413',
-  }),
-  uploadsWaitingMegabytes: limit({
-    variable: 'LIMIT_UPLOADS_WAITING_MEGABYTES',
-    purpose: 'uploads of an organization that wait to be read',
-    fallback: 1_024,
-    unit: 'MiB',
-    minimum: 2,
-    maximum: 100_000,
-    reached: WAIT,
-  }),
-  sourceMapMegabytes: optional({
-    variable: 'SOURCE_MAP_MEGABYTES',
-    purpose: 'source maps that an organization has stored, compressed; 0 for no limit',
-    fallback: 2_048,
-    unit: 'MB',
-    reached: 'those that were used longest ago are deleted',
-  }),
 };
 
 /** Every limit that is a setting. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
-export const LIMIT_SETTINGS = { ...OF_PROCESS, ...OF_UNAUTHENTICATED, ...OF_CALLER, ...OF_SERVICE };
+export const LIMIT_SETTINGS = {
+  ...OF_PROCESS,
+  ...OF_UNAUTHENTICATED,
+  ...OF_CALLER,
+  ...OF_SERVICE,
+  ...LONG_WORK_LIMITS,
+};
 
 export type LimitName = keyof typeof LIMIT_SETTINGS;
 

@@ -5,6 +5,5 @@
 export const MEASURING_FILES: readonly string[] = [
   'test/entry/http/ingest_hostile_bodies.test.ts',
   'test/journeys/many_incidents.test.ts',
-  'test/releases/source_maps.test.ts',
   'test/storage/queue/job_watch.test.ts',
 ];

@@ -4,7 +4,8 @@ import zlib from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { silentLog } from '#kernel/log.ts';
-import { assembleBundle } from '#releases/source_maps/assemble_bundle.ts';
+import { assembleBundle, type UploadLimits } from '#releases/source_maps/assemble_bundle.ts';
+import { AssemblyThread } from '#releases/source_maps/assembly_thread.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -13,7 +14,20 @@ beforeAll(async () => {
   w = await world({ keepOpen: true });
   await w.given.service({ name: 'Web shop' });
 });
-afterAll(() => w.close());
+afterAll(async () => {
+  await thread.close();
+  await w.close();
+});
+
+const thread = new AssemblyThread();
+/** How many files of uploads were read. */
+let filesRead = 0;
+const counted: Pick<AssemblyThread, 'ask'> = {
+  async ask(orgId, question) {
+    filesRead += 1;
+    return await thread.ask(orgId, question);
+  },
+};
 
 const sha1 = (bytes: Buffer): string => createHash('sha1').update(bytes).digest('hex');
 
@@ -43,16 +57,17 @@ function assemble(bytes: Buffer, key = w.orgKey) {
 }
 
 /** Uploads the bytes, has them read, and returns how that went. */
-async function upload(bytes: Buffer, sourceMapBytesMax = 1e9) {
+async function upload(bytes: Buffer, sourceMapBytesMax = 1e9, limits: Partial<UploadLimits> = {}) {
   await sendChunk(bytes);
   expect((await assemble(bytes)).body).toEqual({ state: 'created', missingChunks: [], detail: null });
   const [bundle] = await w.context.db.sql.rows<{ id: string }>('select id from artifact_bundles where checksum = $1', [
     sha1(bytes),
   ]);
   const { db, clock } = w.context;
-  const runtime = { db, clock, onOutbox: () => {}, log: silentLog, sourceMapBytesMax };
-  await assembleBundle(runtime, w.orgId, bundle?.id ?? '');
-  await assembleBundle(runtime, w.orgId, bundle?.id ?? '');
+  const uploadLimits = { uploadUnpackedMegabytes: 4_096, uploadSeconds: 120, ...limits };
+  const runtime = { db, clock, onOutbox: () => {}, log: silentLog, sourceMapBytesMax, uploadLimits };
+  await assembleBundle(runtime, { thread: counted }, w.orgId, bundle?.id ?? '');
+  await assembleBundle(runtime, { thread: counted }, w.orgId, bundle?.id ?? '');
   return (await assemble(bytes)).body;
 }
 
@@ -132,6 +147,56 @@ test('a file that inflates to more than a map may have is left out and named', a
   expect(await upload(bundle({ deflated, bytes: 100 }))).toMatchObject({
     state: 'ok',
     detail: expect.stringContaining('app.js.map is larger than 32 MiB'),
+  });
+});
+
+/** An upload of many names, each with code and a map of its own, or with one map for all. */
+function bundleOfMany(count: number, { isShared }: { readonly isShared: boolean }): Buffer {
+  const names = Array.from({ length: count }, (_, index) => `app${index}`);
+  const mapOfName = (name: string) => (isShared ? 'shared.map' : `${name}.map`);
+  const files = Object.fromEntries(
+    names.flatMap((name) => [
+      [`${name}.js`, { type: 'minified_source', url: `~/${name}.js`, headers: { Sourcemap: mapOfName(name) } }],
+      [mapOfName(name), { type: 'source_map', url: `~/${mapOfName(name)}` }],
+    ]),
+  );
+  const maps = Object.fromEntries(names.map((name) => [mapOfName(name), mapOf(`content of ${mapOfName(name)}`)]));
+  return zip({ 'manifest.json': JSON.stringify({ files }), ...maps });
+}
+
+test('files that share one map have it read once, and each is mapped', async () => {
+  filesRead = 0;
+  expect(await upload(bundleOfMany(50, { isShared: true }))).toMatchObject({ state: 'ok', detail: null });
+  expect(filesRead, 'the manifest and the map').toBe(2);
+  const [{ maps } = { maps: 0 }] = await w.context.db.sql.rows<{ maps: number }>(
+    'select maps from artifact_bundles order by created_at desc, id desc limit 1',
+    [],
+  );
+  expect(maps).toBe(50);
+});
+
+test('what an upload may unpack to counts for all of its files together: the others are left out, and it says so', async () => {
+  filesRead = 0;
+  const limits = { uploadUnpackedMegabytes: 1e-6 };
+  expect(await upload(bundleOfMany(3, { isShared: false }), 1e9, limits)).toMatchObject({
+    state: 'ok',
+    detail: expect.stringMatching(/LIMIT_UPLOAD_UNPACKED_MEGABYTES.*the last 2 source maps were left out/),
+  });
+  expect(filesRead).toBe(2);
+  const seconds = await upload(bundleOfMany(4, { isShared: false }), 1e9, { uploadSeconds: 0 });
+  expect(seconds).toMatchObject({ state: 'ok', detail: expect.stringMatching(/LIMIT_UPLOAD_SECONDS/) });
+});
+
+test('a name that PostgreSQL cannot store fails no upload', async () => {
+  const files = {
+    'a\0.js': { type: 'minified_source', url: '~/a\0.js', headers: { 'debug-id': '0'.repeat(32) } },
+    'a\0.map': { type: 'source_map', url: '~/a\0.map', headers: { 'debug-id': '0'.repeat(32) } },
+    'b\0.map': { type: 'source_map', headers: { 'debug-id': '1'.repeat(32) } },
+  };
+  const archive = zip({ 'manifest.json': JSON.stringify({ files }), 'a\0.map': mapOf('nul') });
+  expect(await upload(archive)).toMatchObject({
+    state: 'ok',
+    detail: expect.stringMatching(/^b\ufffd\.map: it is not in/),
   });
 });
 

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, MetricName, Timestamp } from '#actions/fields.ts';
 import { parsePeriod } from '#actions/metrics/period.ts';
 import { EXEMPLAR_DAYS } from '#core/metrics/exemplar.ts';
-import { parseSelector, selectorFaults } from '#core/metrics/selector.ts';
+import { readCheckedSelector, selectorFaults } from '#core/metrics/selector.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 const EXEMPLARS_MAX = 100;
@@ -55,7 +55,7 @@ export const listExemplars = defineAction({
     const keptMs = now.subtract({ hours: 24 * service.retentionMetrics }).epochMilliseconds;
     const asked = { fromMs: Math.max(from.epochMilliseconds, keptMs), toMs: to.epochMilliseconds };
     if (asked.fromMs >= asked.toMs) return { exemplars: [] };
-    const found = await metrics.exemplars.list(service.id, parseSelector(metricName), asked, limit);
+    const found = await metrics.exemplars.list(service.id, readCheckedSelector(metricName), asked, limit);
     return {
       exemplars: found.map(({ at, value, traceId, spanId, labels }) => ({
         at: toTimestamp(fromEpochMilliseconds(at)),

@@ -9,7 +9,7 @@ import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
 import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
-import { parseSelector, selectorFaults } from '#core/metrics/selector.ts';
+import { readCheckedSelector, selectorFaults } from '#core/metrics/selector.ts';
 
 export const queryMetric = defineAction({
   name: 'query_metric',
@@ -58,7 +58,7 @@ export const queryMetric = defineAction({
   },
   async handle(input, { caller, stores, metrics, now }) {
     const { metricName, windowMinutes = 60, aggregation = 'avg' } = input;
-    const selector = parseSelector(metricName);
+    const selector = readCheckedSelector(metricName);
     const service = await stores.services.get(caller.orgId, input.serviceId);
     const query = {
       serviceId: service.id,

@@ -1,7 +1,7 @@
 import type { ActionContext } from '#actions/action_context.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { RuleHistory } from '#core/metrics/replay.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
 const MINUTE_MS = 60_000;
@@ -29,7 +29,7 @@ export async function readHistory(
   const first = Math.max(last + 1 - (days * DAY_MS) / MINUTE_MS, Math.min(wholeSince, last));
   const values = await metrics.readHistory({
     serviceId: service.id,
-    selector: parseSelector(metricName),
+    selector: readCheckedSelector(metricName),
     aggregation,
     windowMinutes,
     firstMs: first * MINUTE_MS,

@@ -1,10 +1,9 @@
-import { RE2JS } from 're2js';
-
+import { knownPattern, rememberPattern, sizeOfPattern } from '#core/metrics/pattern_size.ts';
 import type { SelectorScanner } from '#core/metrics/selector_scanner.ts';
 import { type MetricSelector, readSelector } from '#core/metrics/read_selector.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
-const PATTERN_LENGTH_MAX = 512;
+export const PATTERN_LENGTH_MAX = 512;
 /** Keeps what a pattern compiles to within RE2's own memory budget, which only shows when the query runs. */
 const PROGRAM_SIZE_MAX = 500;
 /** Of all patterns of a selector together. Compiling to this size takes some milliseconds, and each request that is read may ask for it. */
@@ -25,6 +24,25 @@ export function parseSelector(text: string, path = 'metricName'): MetricSelector
   }
 }
 
+/**
+ * Reads the selector of a rule or call whose patterns were checked when it was stored or sent. Costs nothing for patterns:
+ * what checks them again is the store that compiles them.
+ */
+export function readCheckedSelector(text: string): MetricSelector {
+  return readSelector(text);
+}
+
+/** Patterns of a text that may be a selector; none where it is no selector. */
+export function patternsIn(text: string): string[] {
+  const patterns: string[] = [];
+  try {
+    readSelector(text, (pattern) => void patterns.push(pattern));
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+  }
+  return patterns;
+}
+
 /** What `parseSelector` would throw, as data; empty for a text that it reads. */
 export function selectorFaults(text: string, path = 'metricName'): readonly Fault[] {
   try {
@@ -34,11 +52,6 @@ export function selectorFaults(text: string, path = 'metricName'): readonly Faul
     if (error instanceof AppError) return [{ path, message: error.message }];
     throw error;
   }
-}
-
-/** The pattern of a `=~` or `!~` matcher as a search for it has to be written: PromQL anchors, and its dot is any character. */
-export function anchoredPattern(pattern: string): string {
-  return `^(?s:${pattern})$`;
 }
 
 /** Refuses what RE2 refuses, in its own words: look-around, back-references, and repetition beyond its bounds. */
@@ -56,22 +69,11 @@ function patternCheck() {
   };
 }
 
-const KNOWN_MAX = 1_000;
-/** The same selector is read several times in a request, and by each chart of a page. */
-const known = new Map<string, number | string>();
-
 /** Of the program of a pattern; what is wrong with one that RE2 does not take. */
 function compiledSize(pattern: string): number | string {
-  let size = known.get(pattern);
-  if (size !== undefined) return size;
-  try {
-    // Alone first: `a)(b` is sound only inside the group that anchors it. Then anchored: `\Q` must not swallow that.
-    RE2JS.compile(pattern);
-    size = RE2JS.compile(anchoredPattern(pattern)).programSize();
-  } catch (error) {
-    size = error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'unreadable';
-  }
-  if (known.size === KNOWN_MAX) known.clear();
-  known.set(pattern, size);
+  const known = knownPattern(pattern);
+  if (known !== undefined) return known;
+  const size = sizeOfPattern(pattern);
+  rememberPattern(pattern, size);
   return size;
 }

@@ -14,6 +14,8 @@ export interface Capacity {
   /** Of one organization, so that room is left for the next one. */
   readonly itemsOfOrg: number;
   readonly jobs: number;
+  /** Of one organization: its jobs may wait for something that only its own work needs. */
+  readonly jobsOfOrg?: number;
   /** What an item takes at most, in bytes: work that is larger counts as more items, as it takes more memory. */
   readonly bytesOfItem?: number;
 }
@@ -30,6 +32,7 @@ export function takeTurns<Work extends WaitingWork>(
 ): Work[] {
   const orgs = new Loads();
   const services = new Loads();
+  const jobsOfOrgs = new Loads();
   let items = 0;
   let jobs = running.length;
   const start = (work: WaitingWork): void => {
@@ -37,6 +40,7 @@ export function takeTurns<Work extends WaitingWork>(
     items += weight;
     orgs.add(work.orgId, weight);
     services.add(work.serviceId, weight);
+    jobsOfOrgs.add(work.orgId, 1);
   };
   running.forEach(start);
   const queues = new Map(
@@ -50,6 +54,7 @@ export function takeTurns<Work extends WaitingWork>(
       if (work === undefined) continue;
       const loads = [orgs.of(work.orgId), services.of(serviceId)] as const;
       if (loads[0] >= capacity.itemsOfOrg) continue;
+      if (jobsOfOrgs.of(work.orgId) >= (capacity.jobsOfOrg ?? Infinity)) continue;
       if (best === null || loads[0] < best.loads[0] || (loads[0] === best.loads[0] && loads[1] < best.loads[1])) {
         best = { work, loads };
       }

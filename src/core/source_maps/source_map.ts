@@ -64,7 +64,7 @@ export function readSourceMap(text: string): Omit<StoredMap, 'functions'> {
     sources: sources.map((source) => sourcePath(root === '' ? source : `${root.replace(/\/$/, '')}/${source}`)),
     contents: sources.map((_, index) => {
       const content: unknown = contents[index];
-      return typeof content === 'string' ? content : null;
+      return typeof content === 'string' ? storable(content) : null;
     }),
     ignored: numbers(flat['ignoreList'] ?? flat['x_google_ignoreList']).slice(0, sources.length),
   };
@@ -156,7 +156,12 @@ function segmentsOf(mappings: string): number {
 function texts(value: unknown, max: number, lengthMax: number): string[] {
   if (!Array.isArray(value)) return [];
   if (value.length > max) throw new BadSourceMap(`it has more than ${max} names or sources`);
-  return value.map((entry: unknown) => (typeof entry === 'string' ? entry.slice(0, lengthMax) : ''));
+  return value.map((entry: unknown) => (typeof entry === 'string' ? storable(entry.slice(0, lengthMax)) : ''));
+}
+
+/** Without the character that PostgreSQL does not store: frames of events get these names and lines. */
+function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text;
 }
 
 function numbers(value: unknown): number[] {

@@ -12,8 +12,8 @@ interface UploadedCode {
  */
 export function withoutUploadLine(uploaded: UploadedCode): Pick<UploadedCode, 'code' | 'mappings'> {
   const { path, code, mappings } = uploaded;
-  const id = COPY.exec(path)?.[1]?.toLowerCase();
-  if (id === undefined) return uploaded;
+  const id = copyIdOf(path);
+  if (id === null) return uploaded;
   const lines = code.split('\n', FIRST_LINES);
   const index = lines.findIndex((line) => ADDED_LINE.exec(line)?.[1]?.toLowerCase() === id);
   const before = lines.slice(0, Math.max(index, 0));
@@ -27,6 +27,11 @@ export function withoutUploadLine(uploaded: UploadedCode): Pick<UploadedCode, 'c
     code: `${code.slice(0, start)}${rest}`,
     mappings: `${mappings.slice(0, mappingsStart)}${mappings.slice(mappingsStart + 1)}`,
   };
+}
+
+/** The debug id in the name of a copy that was made for the upload; null for other code. */
+export function copyIdOf(path: string): string | null {
+  return COPY.exec(path)?.[1]?.toLowerCase() ?? null;
 }
 
 /** `9f3329ff-5230-4ef0-8039-5b9b8bf31b50-0.js` */

@@ -19,6 +19,7 @@ import type { DiskSpace } from '#ingest/disk_space.ts';
 import { CheckInIntake } from '#ingest/check_in_intake.ts';
 import { openItemLimiters } from '#ingest/item_limits.ts';
 import { openIntake } from '#ingest/intake.ts';
+import { RefusedBytes } from '#ingest/refused_bytes.ts';
 import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SentryMetrics } from '#ingest/sentry_metrics.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
@@ -64,6 +65,7 @@ export async function mountIngest(
       onNewSeries: (count) => context.newSeries.add(count),
     }),
     unpacking: new KeyedLimit(UNPACKING),
+    refusedBytes: new RefusedBytes({ megabytesPerMinute: config.refusedMegabytesPerMinute, openLimit }),
     pointRates: new RateLimiter({
       perSecond: config.ingestPointsPerSecond,
       noun: 'points',

@@ -3,6 +3,7 @@ import type { IngestAccess } from '#auth/ingest_access.ts';
 import type { Intake } from '#ingest/intake.ts';
 import type { ItemLimiters } from '#ingest/item_limits.ts';
 import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { RefusedBytes } from '#ingest/refused_bytes.ts';
 import type { SeriesQuota } from '#ingest/series/series_quota.ts';
 import type { ServiceTypes } from '#ingest/series/service_types.ts';
 import type { ServiceStarts } from '#ingest/series/series_starts.ts';
@@ -23,6 +24,8 @@ export interface IngestContext {
   readonly intake: Intake;
   /** Limits how many bodies are unpacked at once: a small one may need all the memory that its protocol allows. */
   readonly unpacking: KeyedLimit;
+  /** Limits what is unpacked of bodies that bring nothing. */
+  readonly refusedBytes: RefusedBytes;
   readonly pointRates: RateLimiter;
   /** For each kind of what Sentry's clients send. */
   readonly itemLimits: ItemLimiters;

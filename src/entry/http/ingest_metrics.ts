@@ -90,10 +90,13 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
       const isOwn = protocol.ownEncoding !== undefined && (!encoding || encoding === protocol.ownEncoding);
       const body = isOwn
         ? sent
-        : await inflate(sent, encoding, {
-            compressedBytesMax: protocol.bodyBytesMax,
-            inflatedBytesMax: protocol.bodyBytesMax,
-          });
+        : await context.refusedBytes.watch(target.serviceId, (count) =>
+            inflate(sent, encoding, {
+              compressedBytesMax: protocol.bodyBytesMax,
+              inflatedBytesMax: protocol.bodyBytesMax,
+              count,
+            }),
+          );
       if (body !== sent) freeBytes(sent);
       const decode = isOwn ? protocol.decode : (protocol.decodeInflated ?? protocol.decode);
       return (now, limits) => freeing(body, decode(body, contentTypeOf(request), now, limits, memory));

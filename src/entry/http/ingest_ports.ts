@@ -27,7 +27,8 @@ export function openIngestPorts(
       try {
         const open = portSenders(context);
         const now = () => clock.now();
-        ports.push(await protocol.listen({ host, port, settings: config, open, connections, now, log }));
+        const limits = { connections, pieceBytesMin: config.bodyPieceBytesMin };
+        ports.push(await protocol.listen({ host, port, settings: config, open, ...limits, now, log }));
       } catch (error) {
         const fault = toListenFault(error, host, port);
         throw fault === null ? error : new ConfigError([fault.sentence]);

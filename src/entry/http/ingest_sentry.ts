@@ -9,6 +9,7 @@ import { takePoints } from '#entry/http/take_points.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { admitItems, findReachedLimit, limitsHeader, quietHeader } from '#ingest/item_limits.ts';
 import { inflate } from '#ingest/inflate.ts';
+import type { Inflate } from '#ingest/protocols/sentry/body.ts';
 import { sentryKeyOf } from '#ingest/protocols/sentry/auth.ts';
 import { readFirstLine } from '#ingest/protocols/sentry/first_line.ts';
 import {
@@ -87,7 +88,11 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
           const target = targets.get(request);
           if (target === undefined) throw new Error('the request was not authenticated');
           const sent = await context.unpacking.run(target.serviceId, () =>
-            decodeSentryRequest(toSentryRequest(kind, request, context), inflateSentry),
+            context.refusedBytes.watch(
+              target.serviceId,
+              (count) => decodeSentryRequest(toSentryRequest(kind, request, context), inflateCounting(count)),
+              (delivery) => !isEmpty(delivery),
+            ),
           );
           const { delivery, reached } = await admitItems(context.itemLimits, target.serviceId, sent);
           const checkIns = await context.checkIns.accept(target, delivery.besides.checkIns);
@@ -197,8 +202,8 @@ export function headersOf(
     : error;
 }
 
-function inflateSentry(body: Buffer, contentEncoding: string | undefined): Promise<Buffer> {
-  return inflate(body, contentEncoding, SENTRY_BODY_LIMITS);
+function inflateCounting(count: (bytes: number) => void): Inflate {
+  return (body, contentEncoding) => inflate(body, contentEncoding, { ...SENTRY_BODY_LIMITS, count });
 }
 
 function toSentryRequest(

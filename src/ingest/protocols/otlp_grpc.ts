@@ -76,12 +76,12 @@ class GrpcConnection {
   }
 }
 
-async function listen({ host, port, settings, open, connections, log }: PortOptions): Promise<OpenPort> {
+async function listen({ host, port, open, connections, pieceBytesMin, log }: PortOptions): Promise<OpenPort> {
   // Loaded only where it is configured.
   const grpc = await import('@grpc/grpc-js');
   const bodies = new KeyedLimit(BODIES);
   const admitted = new WeakMap<Metadata, Admitted>();
-  const pacer = new FramePacer({ pieceBytesMin: settings.bodyPieceBytesMin });
+  const pacer = new FramePacer({ pieceBytesMin });
   /** The connection of a call: the library says nothing of one that is paced. */
   const opened = new AsyncLocalStorage<GrpcConnection>();
 

@@ -20,6 +20,9 @@ export interface MappedCode {
   readonly url: string | null;
 }
 
+export const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
+/** Source maps that are taken out of one upload. */
+export const MAPS_MAX = 5_000;
 const TEXT_LENGTH_MAX = 1_000;
 
 /** What a manifest says of its files: each piece of code with its map. Code without a map is left out. */
@@ -86,6 +89,8 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
     : null;
 }
 
+/** Null also for text that PostgreSQL does not store. */
 function asText(value: unknown): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX ? value : null;
+  if (typeof value !== 'string' || value === '' || value.length > TEXT_LENGTH_MAX) return null;
+  return value.includes('\0') ? null : value.toWellFormed();
 }

@@ -1,9 +1,6 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-
 import type { OriginalPlace } from '#core/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
-import { KeyedLimit } from '#kernel/keyed_limit.ts';
+import { OwnThread } from '#kernel/own_thread.ts';
 
 /** Line and column from 1, in the code that runs. */
 export type CodePlace = readonly [line: number, column: number];
@@ -35,89 +32,29 @@ export interface MapThreadLimits {
   readonly storedBytesMax: number;
 }
 
-/** Without a question for so long, the thread ends and its memory is free. */
-const IDLE_MS = 60_000;
-/** The thread itself stops after its time. One that is not heard of for this many times as long is ended. */
+/** See `unheardMs` of `OwnThread`. */
 const UNHEARD_TIMES = 5;
 
-/**
- * Source maps in a thread of their own, because to read one may take seconds, in which this process would answer nobody.
- * The thread is started with the first question.
- */
+/** Source maps in a thread of their own, because to read one may take seconds. */
 export class MapThread {
-  readonly #limits: MapThreadLimits;
-  /**
-   * One after the other: what ends the thread is then known, and memory is what one map takes. Organizations take turns,
-   * so that the maps of one do not hold up the others for longer than one of them takes.
-   */
-  readonly #turns = new KeyedLimit({ concurrency: 1, concurrencyPerKey: 1 });
-  #worker: Worker | null = null;
-  #idle: NodeJS.Timeout | null = null;
+  readonly #thread: OwnThread<MapQuestion, MapAnswer>;
 
   constructor(limits: MapThreadLimits) {
-    this.#limits = limits;
-  }
-
-  /** Throws what reading a map throws that is not as it was stored. */
-  async ask(orgId: Id<'org'>, question: MapQuestion): Promise<MapAnswer> {
-    return await this.#turns.run(orgId, async () => {
-      if (this.#idle !== null) clearTimeout(this.#idle);
-      try {
-        return await this.#askNow(question);
-      } finally {
-        this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
-      }
+    this.#thread = new OwnThread({
+      program: new URL('./map_thread_program.ts', import.meta.url),
+      data: limits,
+      memoryMb: limits.memoryMb,
+      unheardMs: limits.milliseconds * UNHEARD_TIMES,
     });
   }
 
-  /** Ends the thread; the next question starts another. */
+  /** The answer, and how long it took. Throws what reading a map throws that is not as it was stored. */
+  async ask(orgId: Id<'org'>, question: MapQuestion): Promise<MapAnswer & { readonly tookMs: number }> {
+    const asked = await this.#thread.ask(orgId, question);
+    return asked.kind === 'answered' ? { ...asked.answer, tookMs: asked.tookMs } : asked;
+  }
+
   async close(): Promise<void> {
-    if (this.#idle !== null) clearTimeout(this.#idle);
-    const worker = this.#worker;
-    this.#worker = null;
-    await worker?.terminate();
+    await this.#thread.close();
   }
-
-  async #askNow(question: MapQuestion): Promise<MapAnswer> {
-    const worker = (this.#worker ??= this.#start());
-    const unheard = new AbortController();
-    const stop = (): void => unheard.abort();
-    const timer = setTimeout(stop, this.#limits.milliseconds * UNHEARD_TIMES);
-    worker.once('exit', stop);
-    try {
-      const answered = once(worker, 'message', { signal: unheard.signal });
-      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-      worker.postMessage(question);
-      const answer: MapAnswer = (await answered)[0];
-      return answer;
-    } catch (error) {
-      const isTooMuch = unheard.signal.aborted || isOutOfMemory(error);
-      await this.close();
-      if (!isTooMuch) throw error;
-      return { kind: 'too_much' };
-    } finally {
-      clearTimeout(timer);
-      worker.off('exit', stop);
-    }
-  }
-
-  #start(): Worker {
-    const worker = new Worker(new URL('./map_thread_program.ts', import.meta.url), {
-      workerData: this.#limits,
-      resourceLimits: { maxOldGenerationSizeMb: this.#limits.memoryMb },
-      execArgv: [],
-    });
-    worker.unref();
-    const forget = (): void => {
-      if (this.#worker === worker) this.#worker = null;
-    };
-    // A question that waits hears of it too.
-    worker.on('error', forget);
-    worker.once('exit', forget);
-    return worker;
-  }
-}
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

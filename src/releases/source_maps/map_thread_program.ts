@@ -1,14 +1,17 @@
 /** What runs in the thread of `MapThread`: keeps the maps that were used last, and says what stands at places. */
-import { parentPort, workerData } from 'node:worker_threads';
 import zlib from 'node:zlib';
 
 import type { OriginalCode } from '#core/source_maps/original_code.ts';
+import { answerInThread, threadData } from '#kernel/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 import type { MapAnswer, MapQuestion, MapThreadLimits } from '#releases/source_maps/map_thread.ts';
 import { openMap } from '#releases/source_maps/open_map.ts';
 import { WeightedCache } from '#releases/source_maps/weighted_cache.ts';
 
-const limits: MapThreadLimits = workerData;
+/** About what maps take that are read, for each character of their text. */
+const WEIGHT_OF_CHARACTER = 6;
+
+const limits = threadData<MapThreadLimits>();
 const codes = new WeightedCache<OriginalCode>(limits.keptBytesMax);
 
 function answer({ key, content, places }: MapQuestion): MapAnswer {
@@ -25,13 +28,11 @@ function answer({ key, content, places }: MapQuestion): MapAnswer {
 
 function open(key: string, content: Uint8Array): OriginalCode {
   const text = zlib.zstdDecompressSync(content, { maxOutputLength: limits.storedBytesMax }).toString('utf8');
+  codes.makeRoom(text.length * WEIGHT_OF_CHARACTER);
   const { code, weight } = runWithTimeLimit(limits.milliseconds, () => openMap(text));
   // What a hash names never changes.
   codes.set(key, code, { weight, until: Infinity });
   return code;
 }
 
-parentPort?.on('message', (question: MapQuestion) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
-  parentPort?.postMessage(answer(question));
-});
+answerInThread(answer);

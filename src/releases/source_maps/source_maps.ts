@@ -1,20 +1,21 @@
-import { promisify } from 'node:util';
-import zlib from 'node:zlib';
-
 import type { ExceptionEvent } from '#core/exceptions/event.ts';
 import { codeOf, mapEvent, type PlacedCode, type RunCode } from '#core/source_maps/map_event.ts';
-import type { OriginalCode, OriginalPlace } from '#core/source_maps/original_code.ts';
+import type { OriginalPlace } from '#core/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
+import { TimeBudget } from '#kernel/time_budget.ts';
 import type { Clock } from '#kernel/time.ts';
-import { type CodePlace, MapThread, type MapThreadLimits } from '#releases/source_maps/map_thread.ts';
+import {
+  type CodePlace,
+  type MapAnswer,
+  type MapQuestion,
+  MapThread,
+  type MapThreadLimits,
+} from '#releases/source_maps/map_thread.ts';
 import { WeightedCache } from '#releases/source_maps/weighted_cache.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import type { CodeAddress, FoundPlace } from '#storage/postgres/source_map_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-
-const zstdDecompress = promisify(zlib.zstdDecompress);
 
 /** An event of a service. */
 export interface EventOfService {
@@ -29,21 +30,37 @@ interface Options {
   readonly log: Log;
   /** About how much memory maps may take. */
   readonly memoryBytesMax: number;
-  /** Other limits of the thread in which maps are read for people. */
+  /** What the worker may read maps a minute for the events of one organization. */
+  readonly readingMsPerMinute: number;
+  /** Called when that is used up. */
+  readonly onLimit?: (orgId: Id<'org'>) => void;
+  /** Other limits of the thread in which maps are read. */
   readonly thread?: Partial<MapThreadLimits>;
+}
+
+/** Maps one of the events that were prepared to its source. */
+export type MapToSource = <E extends EventOfService>(event: E) => E;
+
+/** What is left for the events that are prepared together. */
+interface Batch {
+  loads: number;
+  leftMs: number;
+  /** Null for a person, who waits for no one else. */
+  readonly budget: TimeBudget | null;
 }
 
 /** What was looked up is looked up again after this time. A debug id names one build, an address may get another map. */
 const PLACE_MS = 60_000;
-const CODE_MS = 3_600_000;
 const PLACES_MAX = 20_000;
-/** For the events of a batch: a hundred times what they normally take. Beyond, they stay as they were sent. */
+/** To read a map: real ones of the largest size take a third of it. */
 const MAP_MS_MAX = 2_000;
+/** What the worker waits for the maps of a batch, whose events page people. */
+const BATCH_MS_MAX = 3_000;
 /** Stored maps are bounded, see `SOURCE_MAP_LIMITS`; so is what one decompresses to. */
 const STORED_BYTES_MAX = 96 * 1024 * 1024;
 /** New maps for one batch; what is left is mapped when it is read. */
 const LOADS_MAX = 20;
-/** Of the thread in which maps are read for people: the largest map, and those that are kept. */
+/** Of the thread: the largest map, and those that are kept. */
 const THREAD_MEMORY_MB = 320;
 /** Answers of the thread are taken in by so many places, a millisecond or two of work. */
 const PLACES_A_QUESTION = 200;
@@ -59,14 +76,14 @@ interface AskedCode {
 export class SourceMaps {
   readonly #options: Options;
   readonly #places = new WeightedCache<FoundPlace | null>(PLACES_MAX);
-  readonly #codes: WeightedCache<OriginalCode | null>;
+  readonly #budget: TimeBudget;
   /** Maps that are gone or take too much. */
   readonly #unusable = new WeightedCache<true>(PLACES_MAX);
   readonly #thread: MapThread;
 
   constructor(options: Options) {
     this.#options = options;
-    this.#codes = new WeightedCache(options.memoryBytesMax);
+    this.#budget = new TimeBudget(options.readingMsPerMinute, options.clock);
     this.#thread = new MapThread({
       milliseconds: MAP_MS_MAX,
       keptBytesMax: options.memoryBytesMax,
@@ -81,64 +98,81 @@ export class SourceMaps {
   }
 
   /**
-   * In the same order; those without code that has a map stay as they are. Code that had no map is looked up again after
-   * a minute; at once for a person who looks at events that came before their map. For a person maps are read in a
-   * thread, because others wait for answers of this process.
+   * Reads the maps of the code that events of an organization come from, and returns what maps such events: one without
+   * code that has a map stays as it is. Maps are read in a thread, because others wait for this process.
+   *
+   * Code that had no map is looked up again after a minute; at once for a person, who looks at events that came before
+   * their map. For the worker, reading takes no more than some time a minute of each organization, and some time of one
+   * batch: what is left is mapped when a person reads it.
    */
-  async mapEvents<E extends EventOfService>(events: readonly E[], by: 'worker' | 'reader'): Promise<E[]> {
+  async prepare(events: readonly EventOfService[], by: 'worker' | 'reader'): Promise<MapToSource> {
     const wanted = events.map(({ event }) => codeOf(event));
-    if (wanted.every((codes) => codes.length === 0)) return [...events];
+    if (wanted.every((codes) => codes.length === 0)) return (event) => event;
     const places = await this.#findPlaces(events, wanted, by);
-    if (by === 'reader') return await this.#mapAside(events, places);
-    const codes = await this.#load(events, places);
-    try {
-      return runWithTimeLimit(MAP_MS_MAX, () => mapAll(events, places, (key) => codes.get(key) ?? null));
-    } catch (error) {
-      if (!(error instanceof TimeLimitExceeded)) throw error;
-      this.#options.log.warn(
-        { events: events.length },
-        'mapping events to their source took too long; they are stored without',
-      );
-      return [...events];
-    }
+    const found = await this.#lookUp(events, places, by);
+    const placesOf = new Map(
+      events.map(({ serviceId, event }, index) => [keyOfEvent(serviceId, event), places[index]]),
+    );
+    return (arrived) => {
+      const ofEvent = placesOf.get(keyOfEvent(arrived.serviceId, arrived.event));
+      return mapOne(arrived, ofEvent, (key) => ({
+        find: (line, column) => found.get(key)?.get(`${line} ${column}`) ?? null,
+      }));
+    };
   }
 
-  /** With what the thread finds at the places of their frames. */
-  async #mapAside<E extends EventOfService>(events: readonly E[], places: readonly PlacesOfEvent[]): Promise<E[]> {
+  /** In the same order. */
+  async mapEvents<E extends EventOfService>(events: readonly E[], by: 'worker' | 'reader'): Promise<E[]> {
+    const map = await this.prepare(events, by);
+    return events.map((event) => map(event));
+  }
+
+  /** What the thread finds at the places of their frames, by map and place. */
+  async #lookUp(
+    events: readonly EventOfService[],
+    places: readonly PlacesOfEvent[],
+    by: 'worker' | 'reader',
+  ): Promise<ReadonlyMap<string, ReadonlyMap<string, OriginalPlace | null>>> {
     const asked = new Map<string, AskedCode>();
-    mapAll(events, places, (key, orgId, { hash }) => ({
-      find(line, column) {
-        const code = asked.get(key) ?? { orgId, hash, places: new Map<string, CodePlace>() };
-        asked.set(key, code);
-        code.places.set(`${line} ${column}`, [line, column]);
-        return null;
-      },
-    }));
+    for (const [index, arrived] of events.entries()) {
+      mapOne(arrived, places[index], (key, orgId, { hash }) => ({
+        find(line, column) {
+          const code = asked.get(key) ?? { orgId, hash, places: new Map<string, CodePlace>() };
+          asked.set(key, code);
+          code.places.set(`${line} ${column}`, [line, column]);
+          return null;
+        },
+      }));
+    }
     const found = new Map<string, ReadonlyMap<string, OriginalPlace | null>>();
-    const loads = { left: LOADS_MAX };
-    for (const [key, code] of asked) found.set(key, await this.#ask(key, code, loads));
-    return mapAll(events, places, (key) => ({
-      find: (line, column) => found.get(key)?.get(`${line} ${column}`) ?? null,
-    }));
+    const budget = by === 'worker' ? this.#budget : null;
+    const batch: Batch = { loads: LOADS_MAX, leftMs: budget === null ? Infinity : BATCH_MS_MAX, budget };
+    for (const [key, code] of asked) found.set(key, await this.#ask(key, code, batch));
+    return found;
   }
 
   async #ask(
     key: string,
     { orgId, hash, places }: AskedCode,
-    loads: { left: number },
+    batch: Batch,
   ): Promise<ReadonlyMap<string, OriginalPlace | null>> {
     const nowMs = this.#options.clock.now().epochMilliseconds;
     const found = new Map<string, OriginalPlace | null>();
     const wanted = [...places];
     for (let at = 0; at < wanted.length && this.#unusable.get(key, nowMs) === undefined; at += PLACES_A_QUESTION) {
+      if ((batch.budget?.secondsToWait(orgId) ?? 0) > 0) {
+        this.#options.onLimit?.(orgId);
+        break;
+      }
+      if (batch.leftMs <= 0) break;
       const some = wanted.slice(at, at + PLACES_A_QUESTION);
       const question = { key, content: null, places: some.map(([, place]) => place) };
-      let answer = await this.#thread.ask(orgId, question);
+      let answer = await this.#askThread(orgId, question, batch);
       if (answer.kind === 'unknown') {
-        if (loads.left === 0) break;
-        loads.left -= 1;
+        if (batch.loads === 0) break;
+        batch.loads -= 1;
         const content = await storesOf(this.#options.db.session()).sourceMaps.findContent(orgId, hash);
-        if (content !== null) answer = await this.#thread.ask(orgId, { ...question, content });
+        if (content !== null) answer = await this.#askThread(orgId, { ...question, content }, batch);
       }
       if (answer.kind === 'found') {
         for (const [index, [name]] of some.entries()) found.set(name, answer.places[index] ?? null);
@@ -148,6 +182,15 @@ export class SourceMaps {
       if (answer.kind === 'too_much') this.#options.log.warn({ orgId, hash }, 'a source map takes too long to read');
     }
     return found;
+  }
+
+  async #askThread(orgId: Id<'org'>, question: MapQuestion, batch: Batch): Promise<MapAnswer> {
+    const began = performance.now();
+    const { tookMs, ...answer } = await this.#thread.ask(orgId, question);
+    // Also what it waited for others.
+    batch.leftMs -= performance.now() - began;
+    batch.budget?.spend(orgId, tookMs);
+    return answer;
   }
 
   /** For each event, where the maps of its files are. */
@@ -209,67 +252,26 @@ export class SourceMaps {
       return new Map(codes);
     });
   }
-
-  async #load(
-    events: readonly EventOfService[],
-    places: readonly ReadonlyMap<string, FoundPlace>[],
-  ): Promise<Map<string, OriginalCode | null>> {
-    const nowMs = this.#options.clock.now().epochMilliseconds;
-    const codes = new Map<string, OriginalCode | null>();
-    let loads = 0;
-    for (const [index, { orgId }] of events.entries()) {
-      for (const place of places[index]?.values() ?? []) {
-        const key = keyOfCode(orgId, place);
-        if (codes.has(key)) continue;
-        let code = this.#codes.get(key, nowMs);
-        if (code === undefined && loads < LOADS_MAX) {
-          loads += 1;
-          code = await this.#open(orgId, place.hash, nowMs);
-        }
-        codes.set(key, code ?? null);
-      }
-    }
-    return codes;
-  }
-
-  async #open(orgId: Id<'org'>, hash: string, nowMs: number): Promise<OriginalCode | null> {
-    const content = await storesOf(this.#options.db.session()).sourceMaps.findContent(orgId, hash);
-    let code: OriginalCode | null = null;
-    let weight = 1;
-    if (content !== null) {
-      // Loaded with the first map.
-      const { openMap } = await import('#releases/source_maps/open_map.ts');
-      const text = (await zstdDecompress(content, { maxOutputLength: STORED_BYTES_MAX })).toString('utf8');
-      try {
-        ({ code, weight } = runWithTimeLimit(MAP_MS_MAX, () => openMap(text)));
-      } catch (error) {
-        if (!(error instanceof TimeLimitExceeded)) throw error;
-        this.#options.log.warn({ orgId, hash }, 'a source map takes too long to read');
-      }
-    }
-    const until = nowMs + (code === null ? PLACE_MS : CODE_MS);
-    this.#codes.set(keyOf(orgId, hash), code, { weight, until });
-    return code;
-  }
 }
 
 /** By the path that stands in its frames. */
 type PlacesOfEvent = ReadonlyMap<string, FoundPlace>;
 
-function mapAll<E extends EventOfService>(
-  events: readonly E[],
-  places: readonly PlacesOfEvent[],
+function mapOne<E extends EventOfService>(
+  arrived: E,
+  places: PlacesOfEvent | undefined,
   codeOfKey: (key: string, orgId: Id<'org'>, place: FoundPlace) => PlacedCode | null,
-): E[] {
-  return events.map((arrived, index) => {
-    const ofEvent = places[index];
-    if (ofEvent === undefined || ofEvent.size === 0) return arrived;
-    const codeAt = (path: string): PlacedCode | null => {
-      const place = ofEvent.get(path);
-      return place === undefined ? null : codeOfKey(keyOfCode(arrived.orgId, place), arrived.orgId, place);
-    };
-    return { ...arrived, event: mapEvent(arrived.event, codeAt) };
-  });
+): E {
+  if (places === undefined || places.size === 0) return arrived;
+  const codeAt = (path: string): PlacedCode | null => {
+    const place = places.get(path);
+    return place === undefined ? null : codeOfKey(keyOf(arrived.orgId, place.hash), arrived.orgId, place);
+  };
+  return { ...arrived, event: mapEvent(arrived.event, codeAt) };
+}
+
+function keyOfEvent(serviceId: Id<'service'>, { eventId }: ExceptionEvent): string {
+  return `${serviceId} ${eventId}`;
 }
 
 function addressOf(serviceId: Id<'service'>, { release, dist }: ExceptionEvent, url: string): CodeAddress {
@@ -282,10 +284,6 @@ function keyOfDebugId(orgId: Id<'org'>, debugId: string): string {
 
 function keyOfAddress({ serviceId, release, dist, url }: CodeAddress): string {
   return [serviceId, release, dist ?? '', url].join('\n');
-}
-
-function keyOfCode(orgId: Id<'org'>, { hash }: FoundPlace): string {
-  return keyOf(orgId, hash);
 }
 
 function keyOf(orgId: Id<'org'>, hash: string): string {

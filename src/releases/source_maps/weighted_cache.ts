@@ -34,6 +34,14 @@ export class WeightedCache<Value> {
     }
   }
 
+  /** Removes what was used longest ago until this weight fits, before what weighs so much is made. */
+  makeRoom(weight: number): void {
+    for (const [oldest, entry] of this.#entries) {
+      if (this.#weight + weight <= this.#weightMax) return;
+      this.#remove(oldest, entry);
+    }
+  }
+
   #add(key: string, entry: Entry<Value>): void {
     this.#entries.set(key, entry);
     this.#weight += entry.weight;

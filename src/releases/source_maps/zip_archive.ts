@@ -1,10 +1,6 @@
-import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 
 import { BadUpload, type UploadedBytes } from '#releases/source_maps/uploaded_bytes.ts';
-
-const inflateRaw = promisify(zlib.inflateRaw);
-const zstdDecompress = promisify(zlib.zstdDecompress);
 
 /** A file in the archive. */
 export interface ZipEntry {
@@ -55,27 +51,42 @@ export async function listZipEntries(file: UploadedBytes): Promise<ZipEntry[]> {
   return entries;
 }
 
-/** Throws `BadUpload` for a file that is damaged, or larger than the limit, whatever the archive says of its size. */
-export async function readZipEntry(file: UploadedBytes, entry: ZipEntry, bytesMax: number): Promise<Buffer> {
-  const tooLarge = `${entry.name} is larger than ${Math.round(bytesMax / 1_048_576)} MiB`;
-  if (entry.bytes > bytesMax || entry.compressedBytes > bytesMax) throw new BadUpload(tooLarge);
+/** A file of the archive as it is packed there. */
+export interface PackedFile {
+  readonly name: string;
+  readonly method: number;
+  readonly content: Uint8Array;
+}
+
+/** Throws `BadUpload` for a file whose entry is damaged, or that says it is larger than the limit. */
+export async function readPacked(file: UploadedBytes, entry: ZipEntry, bytesMax: number): Promise<PackedFile> {
+  if (entry.bytes > bytesMax || entry.compressedBytes > bytesMax) throw tooLarge(entry.name, bytesMax);
   const header = await file.read(entry.headerAt, 30);
   if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw new BadUpload('the archive is damaged');
   const contentAt = entry.headerAt + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
-  const packed = await file.read(contentAt, entry.compressedBytes);
+  const content = await file.read(contentAt, entry.compressedBytes);
+  return { name: entry.name, method: entry.method, content };
+}
+
+/** Throws `BadUpload` for a file that is damaged, or larger than the limit, whatever the archive says of its size. */
+export function unpack({ name, method, content }: PackedFile, bytesMax: number): Buffer {
   try {
-    switch (entry.method) {
+    switch (method) {
       case 0:
-        return packed;
+        return Buffer.from(content.buffer, content.byteOffset, content.byteLength);
       case 8:
-        return await inflateRaw(packed, { maxOutputLength: bytesMax });
+        return zlib.inflateRawSync(content, { maxOutputLength: bytesMax });
       case 93:
-        return await zstdDecompress(packed, { maxOutputLength: bytesMax });
+        return zlib.zstdDecompressSync(content, { maxOutputLength: bytesMax });
       default:
-        throw new BadUpload(`${entry.name} is compressed in a way that is not supported`);
+        throw new BadUpload(`${name} is compressed in a way that is not supported`);
     }
   } catch (error) {
-    if (error instanceof RangeError) throw new BadUpload(tooLarge);
-    throw error instanceof BadUpload ? error : new BadUpload(`${entry.name} is damaged`);
+    if (error instanceof RangeError) throw tooLarge(name, bytesMax);
+    throw error instanceof BadUpload ? error : new BadUpload(`${name} is damaged`);
   }
+}
+
+function tooLarge(name: string, bytesMax: number): BadUpload {
+  return new BadUpload(`${name} is larger than ${Math.round(bytesMax / 1_048_576)} MiB`);
 }

@@ -1,7 +1,7 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { DAY_MS, planRollups, readPeriodOf, type RollupPlan, type ValidRollups } from '#core/metrics/rollup_plan.ts';
-import { anchoredPattern } from '#core/metrics/selector.ts';
+import { anchoredPattern } from '#core/metrics/pattern_size.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';

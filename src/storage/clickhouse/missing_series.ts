@@ -3,7 +3,7 @@ import { type MissingSeries, ruleWindow } from '#core/metrics/breach.ts';
 import { RANGE_LABEL } from '#core/metrics/exponential_buckets.ts';
 import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
@@ -55,7 +55,7 @@ export class MissingSeriesReader {
   async find(question: MissingQuestion, now: Temporal.Instant): Promise<MissingSeries | null> {
     const { metricName, aggregation } = question;
     const { toMs } = ruleWindow(1, now);
-    const selector = parseSelector(metricName);
+    const selector = readCheckedSelector(metricName);
     const asked = quantileQuestionOf(selector);
     if (asked === null && aggregation === 'count') return null;
     const own = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);

@@ -1,5 +1,5 @@
 import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
-import { anchoredPattern } from '#core/metrics/selector.ts';
+import { anchoredPattern } from '#core/metrics/pattern_size.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { isSelective, type QuestionGroup, type Shape, type Target } from '#storage/clickhouse/rule_plan.ts';

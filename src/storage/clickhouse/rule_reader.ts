@@ -3,7 +3,7 @@ import pLimit from 'p-limit';
 import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
 import { ruleWindow } from '#core/metrics/breach.ts';
 import { quantileQuestionOf } from '#core/metrics/quantile.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { emptyWindow } from '#core/metrics/series_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
@@ -299,7 +299,7 @@ export class RuleReader {
 }
 
 function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): readonly Meaning[] {
-  const selector = parseSelector(metricName);
+  const selector = readCheckedSelector(metricName);
   const targetOf = (targetKey: string, of: MetricSelector, isOfBuckets: boolean): Target => {
     const metric = metricKeyOf({ serviceId, name: of.name });
     return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };

@@ -91,6 +91,19 @@ export class ArtifactStore {
     return (await this.#bundles(orgId).where('b.id', '=', asId('bundle', bundleId)).executeTakeFirst()) ?? null;
   }
 
+  /** The oldest upload of each organization that waits to be read. */
+  async listWaiting(): Promise<Pick<BundleRow, 'id' | 'orgId'>[]> {
+    return await this.#session.db
+      .selectFrom('artifact_bundles')
+      .select(['id', 'org_id as orgId'])
+      .distinctOn('org_id')
+      .where('state', '=', 'waiting')
+      .orderBy('org_id')
+      .orderBy('created_at')
+      .orderBy('id')
+      .execute();
+  }
+
   /** False when another request has made it first. */
   async insertBundle(bundle: BundleRow): Promise<boolean> {
     const inserted = await this.#session.db

@@ -87,6 +87,11 @@ export class LeaseStore {
       .where('holder', '=', holder)
       .execute();
   }
+
+  /** Gives back the lease of work that is not done again and again; nothing remains of it. */
+  async drop(name: string, holder: string): Promise<void> {
+    await this.#session.db.deleteFrom('leases').where('name', '=', name).where('holder', '=', holder).execute();
+  }
 }
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);

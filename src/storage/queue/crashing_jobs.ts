@@ -9,10 +9,10 @@ import { CRASHES_MAX, SET_ASIDE_MS } from '#storage/queue/crash_limits.ts';
  * durable jobs. Jobs of `paging` are never set aside: they only say that a row is due, which the sweep would find without
  * them, and no page is to wait for hours.
  */
-const COUNTED: QueueName = 'upkeep';
+const COUNTED: ReadonlySet<QueueName> = new Set(['upkeep', 'uploads']);
 
 export function crashesWorkers(job: Job, queue: QueueName): boolean {
-  return queue === COUNTED && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
+  return COUNTED.has(queue) && job.stalledCounter - forgivenStallsOf(job) >= CRASHES_MAX;
 }
 
 /** Delays the job for hours. Then it is run once more, and set aside again if another worker dies over it. */

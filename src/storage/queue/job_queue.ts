@@ -101,7 +101,7 @@ async function addAll(queue: Queue, jobs: readonly ReturnType<typeof toBulkJob>[
 }
 
 /** How many completed jobs the queue keeps, to see what ran; those of ingestion hold data and are not kept. */
-const KEEP_COMPLETED: Record<QueueName, number> = { ingest: 0, paging: 100, upkeep: 100 };
+const KEEP_COMPLETED: Record<QueueName, number> = { ingest: 0, paging: 100, upkeep: 100, uploads: 100 };
 const KEEP_FAILED = 1_000;
 
 function toBulkJob({ id, job, payload, delayMs }: PendingJob) {

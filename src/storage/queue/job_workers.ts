@@ -60,7 +60,7 @@ interface JobWorkersOptions {
 }
 
 /** Jobs of each queue that one process runs at once. Those of ingestion only wake the process (`durable_job_runner.ts`). */
-const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2 };
+const CONCURRENCY: Record<QueueName, number> = { ingest: 4, paging: 16, upkeep: 2, uploads: 3 };
 
 /** A job needs a connection only when it begins and ends. */
 const CONNECTIONS_MAX = 8;
@@ -91,10 +91,11 @@ export function startJobWorkers(
   );
   const connection = connect(connections.reduce((sum, count) => sum + count, 0));
   const running = new Set<Job>();
-  const workers = [...byQueue].map(([name, group]) => {
-    const own = new Map(group.map((handler) => [handler.job.name, handler]));
-    return startWorker(name, own, connection, log.child({ queue: name }), { prefix, running });
-  });
+  // Of all queues: during an upgrade, one still holds jobs that have another queue by now.
+  const known = new Map(handlers.map((handler) => [handler.job.name, handler]));
+  const workers = [...byQueue.keys()].map((name) =>
+    startWorker(name, known, connection, log.child({ queue: name }), { prefix, running }),
+  );
   for (const handler of handlers) handler.start?.(log.child({ job: handler.job.name }));
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {

@@ -14,11 +14,17 @@ export interface WaitingJob {
 }
 
 /** The jobs of the other queues only wake workers for rows of PostgreSQL, which a sweep finds without them. */
-const QUEUE: QueueName = 'upkeep';
+const QUEUES: readonly QueueName[] = ['upkeep', 'uploads'];
 
 /** What the queue holds that no row tells of. */
-export async function listWaitingJobs({ options, backend }: QueueConnection, prefix = 'tocsin'): Promise<WaitingJob[]> {
-  const queue = new Queue(`${prefix}-${QUEUE}`, options, backend as never);
+export async function listWaitingJobs(connection: QueueConnection, prefix = 'tocsin'): Promise<WaitingJob[]> {
+  const waiting: WaitingJob[] = [];
+  for (const name of QUEUES) waiting.push(...(await listWaitingIn(connection, `${prefix}-${name}`)));
+  return waiting;
+}
+
+async function listWaitingIn({ options, backend }: QueueConnection, name: string): Promise<WaitingJob[]> {
+  const queue = new Queue(name, options, backend as never);
   queue.on('error', () => {});
   try {
     const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'prioritized']);

@@ -2,7 +2,8 @@ import fc from '#test/kit/properties.ts';
 import { RE2JS } from 're2js';
 import { describe, expect, test } from 'vitest';
 
-import { anchoredPattern, parseSelector, selectorFaults } from '#core/metrics/selector.ts';
+import { anchoredPattern } from '#core/metrics/pattern_size.ts';
+import { parseSelector, selectorFaults } from '#core/metrics/selector.ts';
 import type { MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -32,6 +32,14 @@ test('an organization leaves room for those who come later', () => {
   expect(takeTurns([...flood, later], flood.slice(0, 6), { items: 10, itemsOfOrg: 6, jobs: 50 })).toEqual([later]);
 });
 
+test('jobs of one organization that wait leave places for those of others, however few items they have', () => {
+  const flood = Array.from({ length: 50 }, () => ({ orgId: 'much', serviceId: 'flood', items: 1 }));
+  const room = { items: 1_000, itemsOfOrg: 500, jobs: 10, jobsOfOrg: 5 };
+  expect(takeTurns(flood, [], room)).toHaveLength(5);
+  const later = { orgId: 'little', serviceId: 'shop', items: 1 };
+  expect(takeTurns([...flood, later], flood.slice(0, 5), room)).toEqual([later]);
+});
+
 test('work that is large for its items counts as more of them', () => {
   const large = Array.from({ length: 9 }, () => ({ orgId: 'much', serviceId: 'new', items: 1, size: 40 }));
   const room = { items: 10, itemsOfOrg: 8, jobs: 50, bytesOfItem: 10 };

@@ -23,7 +23,8 @@ async function given({ own, keys = [], away = 0 }: { own?: string; keys?: readon
     host: '127.0.0.1',
     port: 0,
     settings: { statsdIngestionKey: own } as never,
-    connections: { admit: () => true, setKnown: () => {} },
+    connections: { admit: () => true, setKnown: () => {}, refusePieces: () => {} },
+    pieceBytesMin: 16,
     log: silentLog,
     now: () => NOW,
     async open(key) {

@@ -10,6 +10,7 @@ import { faultsAtFields } from '#console/components/field_faults.ts';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
 import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
 
 interface RetentionProps {
@@ -20,6 +21,7 @@ interface RetentionProps {
 
 /** Sets how long data is kept. */
 export function Retention({ service, capability, onClose }: RetentionProps) {
+  const { may } = useOrganization();
   const before = service.retentionDays[capability];
   const [{ days }, setValues, draft] = useDraftState<{ readonly days: number | null }>({
     form: `set_retention ${service.serviceId} ${capability}`,
@@ -30,7 +32,8 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
     onClose();
   });
   const refused = faultsAtFields(changing.error, { retentionDays: days })['retentionDays'];
-  const isValid = days !== null && Number.isInteger(days) && days >= 1 && days <= RETENTION_DAYS_MAX;
+  const daysMin = may('services:delete') ? 1 : before;
+  const isValid = days !== null && Number.isInteger(days) && days >= daysMin && days <= RETENTION_DAYS_MAX;
   return (
     <Dialog onClose={onClose} title={`How long ${CAPABILITY_NAMES[capability]} data is kept`}>
       <Form
@@ -45,13 +48,17 @@ export function Retention({ service, capability, onClose }: RetentionProps) {
           <DraftNotice draft={draft} labels={{ days: 'Days' }} show={(_, value) => `${String(value)} days`} />
           <NumberInput
             label="Days"
-            description={`1 to ${RETENTION_DAYS_MAX}`}
+            description={
+              daysMin === 1
+                ? `1 to ${RETENTION_DAYS_MAX}`
+                : `${daysMin} to ${RETENTION_DAYS_MAX}: fewer would delete data, which your role may not`
+            }
             value={days ?? ''}
             onChange={(entered) => setValues({ days: typeof entered === 'number' ? entered : null })}
-            min={1}
+            min={daysMin}
             max={RETENTION_DAYS_MAX}
             allowDecimal={false}
-            error={isValid ? refused : `A whole number from 1 to ${RETENTION_DAYS_MAX}`}
+            error={isValid ? refused : `A whole number from ${daysMin} to ${RETENTION_DAYS_MAX}`}
             data-autofocus
           />
           {isValid && days < before && (

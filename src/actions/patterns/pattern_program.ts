@@ -1,0 +1,19 @@
+/** What runs in the thread of `PatternChecks`: compiles patterns of selectors. */
+import type { PatternAnswer, PatternQuestion } from '#actions/patterns/pattern_checks.ts';
+import { sizeOfPattern } from '#core/metrics/pattern_size.ts';
+import { answerInThread } from '#kernel/answer_in_thread.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
+
+/** Patterns that people write take a thousandth of it. */
+const PATTERN_MS_MAX = 500;
+
+function answer({ pattern }: PatternQuestion): PatternAnswer {
+  try {
+    return runWithTimeLimit(PATTERN_MS_MAX, () => sizeOfPattern(pattern));
+  } catch (error) {
+    if (!(error instanceof TimeLimitExceeded)) throw error;
+    return 'it takes too long to compile';
+  }
+}
+
+answerInThread(answer);

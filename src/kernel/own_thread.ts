@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
+
+/** Work for a thread of its own, and the limits within which it is done. */
+interface OwnThreadOptions {
+  /** A module that calls `answerInThread`. */
+  readonly program: URL;
+  /** Handed to the program as it begins. */
+  readonly data: unknown;
+  /** Memory of everything in the thread, in MiB. */
+  readonly memoryMb: number;
+  /** The program itself stops after its time. A thread that is not heard of for this long is ended. */
+  readonly unheardMs: number;
+}
+
+/** A question as the program gets it, and what it answers: its answer, or what it throws, with the time that it took. */
+export type ThreadAnswer<Answer> =
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly tookMs: number }
+  /** It takes more time or memory than it may. The thread was ended; the next question starts another. */
+  | { readonly kind: 'too_much'; readonly tookMs: number };
+
+/** Without a question for so long, the thread ends and its memory is free. */
+const IDLE_MS = 60_000;
+
+/**
+ * A thread for work that strangers can make long, so that this process goes on answering everybody. It starts with the
+ * first question and answers one question after the other: what ends it is then known, and memory is what one question
+ * takes. Organizations take turns, so that one holds up the others for no longer than one question takes.
+ */
+export class OwnThread<Question, Answer> {
+  readonly #options: OwnThreadOptions;
+  readonly #turns = new KeyedLimit({ concurrency: 1, concurrencyPerKey: 1 });
+  #worker: Worker | null = null;
+  #idle: NodeJS.Timeout | null = null;
+
+  constructor(options: OwnThreadOptions) {
+    this.#options = options;
+  }
+
+  /** Throws what the program throws. Buffers in `transfer` are moved to the thread and are empty here afterwards. */
+  async ask(orgId: string, question: Question, transfer: readonly ArrayBuffer[] = []): Promise<ThreadAnswer<Answer>> {
+    return await this.#turns.run(orgId, async () => {
+      if (this.#idle !== null) clearTimeout(this.#idle);
+      try {
+        return await this.#askNow(question, transfer);
+      } finally {
+        this.#idle = setTimeout(() => void this.close(), IDLE_MS).unref();
+      }
+    });
+  }
+
+  /** Ends the thread; the next question starts another. */
+  async close(): Promise<void> {
+    if (this.#idle !== null) clearTimeout(this.#idle);
+    const worker = this.#worker;
+    this.#worker = null;
+    await worker?.terminate();
+  }
+
+  async #askNow(question: Question, transfer: readonly ArrayBuffer[]): Promise<ThreadAnswer<Answer>> {
+    const worker = (this.#worker ??= this.#start());
+    const unheard = new AbortController();
+    const stop = (): void => unheard.abort();
+    const timer = setTimeout(stop, this.#options.unheardMs);
+    const began = performance.now();
+    worker.once('exit', stop);
+    try {
+      const answered = once(worker, 'message', { signal: unheard.signal });
+      worker.postMessage(question, transfer);
+      const [answer]: [Answer] = (await answered) as [Answer];
+      return { kind: 'answered', answer, tookMs: performance.now() - began };
+    } catch (error) {
+      const isTooMuch = unheard.signal.aborted || isOutOfMemory(error);
+      await this.close();
+      if (!isTooMuch) throw error;
+      return { kind: 'too_much', tookMs: performance.now() - began };
+    } finally {
+      clearTimeout(timer);
+      worker.off('exit', stop);
+    }
+  }
+
+  #start(): Worker {
+    const { program, data, memoryMb } = this.#options;
+    const worker = new Worker(program, {
+      workerData: data,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      execArgv: [],
+    });
+    worker.unref();
+    const forget = (): void => {
+      if (this.#worker === worker) this.#worker = null;
+    };
+    // A question that waits hears of it too.
+    worker.on('error', forget);
+    worker.once('exit', forget);
+    return worker;
+  }
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
