@@ -11,6 +11,7 @@ import { fairness } from './fairness.ts';
 import { faults } from './faults.ts';
 import { footprint } from './footprint.ts';
 import { grouping } from './grouping.ts';
+import { guard } from './guard.ts';
 import { type Bench, machineLine } from './harness.ts';
 import { hostile } from './hostile.ts';
 import { ingestion } from './ingestion.ts';
@@ -43,6 +44,7 @@ const BENCHES: readonly Bench[] = [
   faults,
   footprint,
   grouping,
+  guard,
   hostile,
   ingestion,
   lists,

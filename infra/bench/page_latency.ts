@@ -59,7 +59,7 @@ export const pageLatency: Bench = {
 };
 
 async function measure(installation: BenchInstallation, db: Database): Promise<void> {
-  const services = await prepare(installation, db, SERVICES, 'service');
+  const services = await prepareServices(installation, db, SERVICES, 'service');
   for (let index = 0; index < BREACHES; index += 1) {
     await alertOnMetric(clientOf(installation), serviceOf(services, index), `metric_${index}`);
   }
@@ -81,7 +81,7 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
 }
 
 async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
-  const services = await prepare(installation, db, UNDER_ATTACK, one.name);
+  const services = await prepareServices(installation, db, UNDER_ATTACK, one.name);
   const dsn = await attackerDsn(installation, db, `attacker-${one.name}`);
   const watch = new PageWatch(installation.phoneUrl);
   const typeOf = (index: number): string => `Under${one.name}${index}`;
@@ -119,7 +119,7 @@ function clientOf(installation: BenchInstallation) {
 let people = 0;
 
 /** Services with a person each, whose new exceptions page them. */
-async function prepare(
+export async function prepareServices(
   installation: BenchInstallation,
   db: Database,
   number: number,
@@ -145,7 +145,11 @@ function serviceOf(services: readonly PagedService[], index: number): PagedServi
 }
 
 /** One after the other at even distances, whether or not the one before is answered. */
-async function sendAll(times: number, everyMs: number, send: (index: number) => Promise<Sending>): Promise<Sending[]> {
+export async function sendAll(
+  times: number,
+  everyMs: number,
+  send: (index: number) => Promise<Sending>,
+): Promise<Sending[]> {
   const sendings: Promise<Sending>[] = [];
   for (let index = 0; index < times; index += 1) {
     sendings.push(send(index));
@@ -175,7 +179,7 @@ interface PagedIncident {
   readonly pagedAtMs: number;
 }
 
-async function listPaged({ sql }: Database, taken: TakenPages, titles = '%'): Promise<PagedIncident[]> {
+export async function listPaged({ sql }: Database, taken: TakenPages, titles = '%'): Promise<PagedIncident[]> {
   const rows = await sql.rows<{ id: string; title: string; openedAtMs: number }>(
     `select n.id, i.title, extract(epoch from i.triggered_at)::float8 * 1000 as "openedAtMs"
      from notifications n join incidents i on i.id = n.incident_id where i.title like $1`,

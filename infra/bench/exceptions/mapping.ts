@@ -48,7 +48,13 @@ export async function measureMapping(
   const { code, map } = await buildApplication(folder);
   const owner = { orgId: asId('org', organizationId), serviceId: asId('service', serviceId) };
   await storeMap(db, owner, new OriginalCode({ ...readSourceMap(map), functions: [] }).withFunctions(code));
-  const maps = new SourceMaps({ db, clock: systemClock, log: silentLog, memoryBytesMax: 256 * 1024 * 1024 });
+  const maps = new SourceMaps({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    memoryBytesMax: 256 * 1024 * 1024,
+    readingMsPerMinute: Infinity,
+  });
   const stacks = stacksIn(code);
   const batchAt = (index: number) =>
     Array.from({ length: BATCH }, (_, place) => {
