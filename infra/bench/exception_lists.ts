@@ -79,7 +79,8 @@ async function measure(
   orgId: Id<'org'>,
   { label, action, input }: { label: string; action: AnyOperation; input: object },
 ): Promise<Record<string, string>> {
-  const caller: Caller = { orgId, actor: { kind: 'system' }, via: 'cli', permissions: new Set(PERMISSIONS) };
+  const permissions = new Set(PERMISSIONS);
+  const caller: Caller = { orgId, actor: { kind: 'system' }, via: 'cli', mustStepUp: false, permissions };
   let bytes = 0;
   const call = async (): Promise<void> => {
     const result = await runAction(context.actions, action, caller, input, { requestId: newId('req'), address: null });

@@ -80,7 +80,7 @@ export async function requirePermission(
 ): Promise<void> {
   if (action.consoleOnly === true) requireOfferedTo(action, caller);
   if (caller.permissions.has(action.permission)) {
-    if (action.stepUp === true && caller.mustStepUp === true) throw stepUpRequired(action.name);
+    if (action.stepUp === true && caller.mustStepUp) throw stepUpRequired(action.name);
     return;
   }
   if (action.effect !== 'read') await recordRefusal(runtime, action, caller, origin);
@@ -171,7 +171,7 @@ async function change(
             `${name} needs the permission ${approved.permission}, which your role does not have`,
           );
         }
-        if (approved.stepUp === true && caller.mustStepUp === true) throw stepUpRequired(name);
+        if (approved.stepUp === true && caller.mustStepUp) throw stepUpRequired(name);
         checkInput(approved, input);
         const context = contextOf(name, { ...actor, proposal });
         const prepared: unknown = await approved.prepare?.(input, context);

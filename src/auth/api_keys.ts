@@ -1,4 +1,5 @@
 import { isUseWorthRecording } from '#auth/last_used.ts';
+import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { Actor, CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
@@ -48,7 +49,8 @@ export async function issueApiKey(
 
 /**
  * The caller behind an `Authorization` header, with the current permissions: the key, its user's role
- * and its narrowing are read anew each time. Throws `unauthenticated`.
+ * and its narrowing are read anew each time. Throws `unauthenticated`, and `second_factor_required` while the key's user
+ * lacks the second factor that the organization requires.
  */
 export async function authenticateApiKey<Way extends string>(
   stores: Stores,
@@ -64,6 +66,10 @@ export async function authenticateApiKey<Way extends string>(
   if (key === null || (key.userId !== null && key.role === null)) {
     throw new AppError('unauthenticated', 'this API key is unknown, revoked or expired');
   }
+  if (key.role !== null) {
+    const refusal = refusalOf({ ...key, role: key.role }, { kind: 'credential' });
+    if (refusal !== null) throw refusalError(refusal);
+  }
   if (isUseWorthRecording(key.lastUsedAt, now)) {
     await stores.apiKeys.touch(key.id, now);
   }
@@ -71,6 +77,7 @@ export async function authenticateApiKey<Way extends string>(
     orgId: key.orgId,
     actor: actorOf(key),
     via,
+    mustStepUp: false,
     permissions: permissionsOf(key),
     ...(key.areStopped === true && { areAgentsStopped: true }),
   };

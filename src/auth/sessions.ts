@@ -1,9 +1,10 @@
 import { isUseWorthRecording } from '#auth/last_used.ts';
+import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import type { CallerVia } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
-import { isManagerRole, type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
@@ -135,22 +136,11 @@ export async function memberCallerOf(
   now: Temporal.Instant,
 ): Promise<MemberCaller> {
   const id = asId('org', orgId);
-  const { userId, hasSecondFactor, secondFactorAt } = session;
-  const place = await stores.people.findPlace(id, userId);
-  if (place === null) throw new AppError('not_found', 'you are not a member of an organization with this id');
-  const { role, secondFactorRequired } = place;
-  if (secondFactorRequired && isManager({ role }) && !hasSecondFactor) {
-    throw new AppError(
-      'second_factor_required',
-      'this organization requires a second factor of owners and admins; set one up on your account page',
-    );
-  }
-  if (secondFactorRequired && isManager({ role }) && secondFactorAt === null) {
-    throw new AppError(
-      'step_up_required',
-      'this organization requires the second factor of owners and admins; enter yours',
-    );
-  }
+  const { userId, secondFactorAt } = session;
+  const standing = await stores.people.findStanding(id, userId);
+  const refusal = refusalOf(standing, { kind: 'session', secondFactorAt });
+  if (standing === null || refusal !== null) throw refusalError(refusal ?? 'no_member');
+  const { role } = standing;
   return {
     orgId: id,
     actor: { kind: 'user', userId, apiKeyId: null },
@@ -159,9 +149,4 @@ export async function memberCallerOf(
     mustStepUp: mustStepUp(session, now),
     permissions: new Set([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]),
   };
-}
-
-/** Owners and admins. */
-export function isManager({ role }: Pick<MemberCaller, 'role'>): boolean {
-  return isManagerRole(role);
 }

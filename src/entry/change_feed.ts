@@ -1,3 +1,4 @@
+import { refusalOf } from '#auth/may_act.ts';
 import { livenessAt } from '#auth/sessions.ts';
 import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
@@ -82,7 +83,11 @@ export function createChangeFeed(
     // A browser that subscribes meanwhile is not among those asked about.
     const asked = [...subscribers];
     const listeners = asked.map(([, { listener }]) => listener);
-    const live = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
+    const known = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
+    const mayListen = known.filter(
+      (standing) => refusalOf(standing, { kind: 'session', secondFactorAt: standing.secondFactorAt }) === null,
+    );
+    const live = new Set(mayListen.map(({ sessionId, orgId }) => `${sessionId} ${orgId}`));
     for (const [subscriber, { listener }] of asked) {
       const { sessionId, orgId } = listener;
       if (!live.has(`${sessionId} ${orgId}`)) subscriber.end();

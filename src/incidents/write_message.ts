@@ -1,5 +1,8 @@
 import type { NewsEvent } from '#core/incidents/incident.ts';
 import { actorName } from '#core/incidents/incident_actor.ts';
+import { declarationOf } from '#core/oncall/channel.ts';
+import { describeProposal } from '#incidents/proposed_objects.ts';
+import type { Id } from '#kernel/ids.ts';
 import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
@@ -29,13 +32,24 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
   }
   const [item] = await itemsOf(stores, [notification]);
   if (item === undefined) return null;
-  const { subject, news: event } = item;
+  const { news: event } = item;
+  const numbered = numbersOf(stores, notification);
+  const subject = { ...item.subject, number: await numbered(item.subject.id, null, item.subject.number) };
   if (notification.proposalId !== null) {
-    const proposal = await stores.proposals.find(notification.orgId, notification.proposalId);
-    return proposal && { kind: 'proposal', subject, proposal };
+    const found = await stores.proposals.find(notification.orgId, notification.proposalId);
+    if (found === null) return null;
+    const number = await numbered(subject.id, found.id, found.number);
+    return { kind: 'proposal', subject, proposal: { ...(await describeProposal(stores, found)), number } };
   }
   if (event === null) return { kind: 'page', subject };
   return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
+}
+
+/** By what number the receiver answers: to a phone each means one thing, whichever organization pages it. */
+function numbersOf({ replyNumbers }: Stores, { channel, address }: NotificationRow) {
+  const isPhone = declarationOf(channel).addressKind === 'phone';
+  return async (incidentId: Id<'incident'>, proposalId: Id<'proposal'> | null, number: number): Promise<number> =>
+    isPhone && address !== null ? await replyNumbers.assign(address, { incidentId, proposalId, number }) : number;
 }
 
 /** Who acknowledged or resolved it, in words; null when that was undone meanwhile. */

@@ -36,8 +36,11 @@ export interface CallerVia<Way extends string> {
   readonly actor: Actor;
   readonly via: Way;
   readonly permissions: ReadonlySet<OperationPermission>;
-  /** Whether the second factor has to be shown again before anything that asks for stepping up. */
-  readonly mustStepUp?: boolean;
+  /**
+   * Whether the second factor has to be shown before anything that asks for stepping up. True by a message to a person
+   * who has one, since there is no session to show it in; false for keys and connections, which were made with it.
+   */
+  readonly mustStepUp: boolean;
   /** What the role of the person allows and the connection was not granted: approving it anew would help. */
   readonly withheld?: ReadonlySet<OperationPermission>;
   /** An agent at the endpoint of responders, which an owner has enabled. */

@@ -60,6 +60,24 @@ export function isManagerRole(role: Role): boolean {
   return MANAGER_ROLES.includes(role);
 }
 
+/** Whether the first role is above the second. */
+export function isAbove(role: Role, other: Role): boolean {
+  return ROLES.indexOf(role) < ROLES.indexOf(other);
+}
+
+/**
+ * The highest role whose changes somebody may make who holds these permissions: at most their own role, and no more than
+ * the key or the connection that they act through. `role` is null for a key of the organization.
+ */
+export function actingRoleOf(role: Role | null, permissions: ReadonlySet<OperationPermission>): Role {
+  const atMost = role === null ? ROLES : ROLES.slice(ROLES.indexOf(role));
+  return atMost.find((candidate) => changesOf(candidate).every((change) => permissions.has(change))) ?? 'viewer';
+}
+
+function changesOf(role: Role): readonly Permission[] {
+  return ROLE_PERMISSIONS[role].filter((permission) => !permission.endsWith(':view'));
+}
+
 export function isPermission(text: string): text is Permission {
   return (PERMISSIONS as readonly string[]).includes(text);
 }

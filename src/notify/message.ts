@@ -1,5 +1,6 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import type { NewsEvent } from '#core/incidents/incident.ts';
+import type { ProposalText } from '#core/responder/proposal_text.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
@@ -21,25 +22,6 @@ export interface DigestItem {
   readonly subject: PageSubject;
   /** null for a page: the incident waits for somebody. */
   readonly news: NewsEvent | null;
-}
-
-/** A proposal as far as messages need it. */
-export interface ProposalText {
-  /** What a person types in a reply. */
-  readonly number: number;
-  readonly agentName: string;
-  /** The name of the action; null for a question. */
-  readonly action: string | null;
-  /** The reason, or the question. */
-  readonly sentence: string;
-  readonly evidence: readonly string[];
-}
-
-/** "Night agent proposes acknowledge incident: reason", or the question. */
-export function proposalText({ agentName, action, sentence }: ProposalText): string {
-  return action === null
-    ? `${agentName} asks: ${sentence}`
-    : `${agentName} proposes to ${action.replaceAll('_', ' ')}: ${sentence}`;
 }
 
 /** What is said. Its text depends on nothing that changes between two tries. */

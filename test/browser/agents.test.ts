@@ -24,7 +24,14 @@ inBrowser('agents that respond', () => {
     await page.getByText('Night agent may respond now.').waitFor();
 
     const actor = { kind: 'api_key', apiKeyId: found!.id, apiKeyName: 'Night agent' } as Caller['actor'];
-    const agent: Caller = { orgId: h.orgId, actor, via: 'mcp', permissions: new Set(['oncall:view']), responder };
+    const agent: Caller = {
+      orgId: h.orgId,
+      actor,
+      via: 'mcp',
+      mustStepUp: false,
+      permissions: new Set(['oncall:view']),
+      responder,
+    };
     await runOperation(h, takeLease, agent, { incidentId, minutes: 5 });
     const { answerUrl } = await runOperation(h, proposeAction, agent, {
       incidentId,

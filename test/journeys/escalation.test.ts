@@ -78,6 +78,7 @@ test('a number of nobody in the organization gets no information and changes not
 test('pressing 2 resolves the incident, and everyone who got an SMS gets the news', async () => {
   const w = await staffedWorld({ jobs: 'driven' });
   const { anna, bram, alert } = await annaThenBram(w);
+  await w.staff.confirm(bram);
   const incidentId = await alert.trigger();
   await w.advance({ minutes: 15 });
   const [call] = w.phone.calls;

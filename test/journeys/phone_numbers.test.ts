@@ -77,7 +77,7 @@ test('a viewer who claims the number of the person on call does not take over th
   await w.expectOk('add_team_member', { teamId, userId: viewer.userId, phone: anna.phone });
   await w.context.db.sql.run(`update team_members set id = 'member_0' where user_id = $1`, [viewer.userId]);
   const { number, incident } = await page();
-  expect(await text(w, anna.phone, `ACK ${number}`)).toBe('Acknowledged. Thank you.');
+  expect(await text(w, anna.phone, `ACK ${number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
   expect(await incident()).toMatchObject({ status: 'acknowledged', acknowledgedBy: { userId: anna.userId } });
 });
 
@@ -95,14 +95,14 @@ test('a person with a confirmed number answers only from it, also for pages by o
   const { w, anna, page } = await annaIsPaged();
   await confirmed(w, anna);
   const first = await page();
-  expect(await text(w, anna.phone, `ACK ${first.number}`)).toBe('Acknowledged. Thank you.');
+  expect(await text(w, anna.phone, `ACK ${first.number}`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
   const admin = await w.given.user({ role: 'admin', name: 'Ada' });
   const elsewhere = '+31687654321';
   await w.expectOk('update_team_member', { memberId: anna.memberId, phone: elsewhere }, { key: admin.key });
   await w.expectOk('resolve_incident', { incidentId: first.incidentId });
   const second = await page();
   expect(await text(w, elsewhere, `RES ${second.number}`)).toBe(`There is no incident ${second.number}.`);
-  expect(await text(w, anna.phone, `RES ${second.number}`)).toBe('Resolved. Thank you.');
+  expect(await text(w, anna.phone, `RES ${second.number}`)).toBe('Resolved. Thank you. (checkout, Acme)');
 });
 
 test('a confirmed number can only be changed by its owner or an admin, and both are notified', async () => {
@@ -165,6 +165,7 @@ test('a code confirms a number within ten minutes and five attempts', async () =
 
 test('a person with a PIN answers with it, by SMS and in a call', async () => {
   const { w, anna, page } = await annaIsPaged();
+  await w.staff.confirm(anna);
   const { invoke } = await consoleOf(w, anna);
   expect((await invoke('set_reply_pin', { pin: '123' })).status).toBe(400);
   expect((await invoke('set_reply_pin', { pin: '4711' })).body.result).toEqual({ hasReplyPin: true });
@@ -172,12 +173,12 @@ test('a person with a PIN answers with it, by SMS and in a call', async () => {
   expect(await text(w, anna.phone, `ACK ${number}`)).toMatch(/^Add your PIN/);
   expect(await text(w, anna.phone, `ACK ${number} 4712`)).toBe('That PIN is wrong. Nothing was changed.');
   expect((await incident()).status).toBe('triggered');
-  expect(await text(w, anna.phone, `ACK ${number} 4711`)).toBe('Acknowledged. Thank you.');
+  expect(await text(w, anna.phone, `ACK ${number} 4711`)).toBe('Acknowledged. Thank you. (checkout, Acme)');
   for (let wrong = 0; wrong < 4; wrong += 1) await text(w, anna.phone, `RES ${number} 0000`);
   expect(await text(w, anna.phone, `RES ${number} 0000`)).toMatch(/^Too many wrong PINs/);
   expect(await text(w, anna.phone, `RES ${number} 4711`)).toMatch(/^Too many wrong PINs/);
   w.clock.advance({ minutes: 15 });
-  expect(await text(w, anna.phone, `RES ${number} 4711`)).toBe('Resolved. Thank you.');
+  expect(await text(w, anna.phone, `RES ${number} 4711`)).toBe('Resolved. Thank you. (checkout, Acme)');
   const audited = JSON.stringify(await w.context.db.sql.rows('select * from audit_log'));
   expect(audited).not.toContain('4711');
 });

@@ -11,6 +11,7 @@ async function annaIsPaged() {
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
+  await w.staff.confirm(anna);
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
   await w.settle();
@@ -86,7 +87,7 @@ describe('a reply by SMS', () => {
     expect(await statusOf()).toBe('triggered');
   });
 
-  test('a reply of a member of two organizations reaches the incident that they were paged about, even if another has its number', async () => {
+  test('to a phone each number means one incident, whichever organizations page it', async () => {
     const { w, anna, alert, incidentId, number } = await annaIsPaged();
     const other = await w.given.organization('Other');
     const key = other.orgKey;
@@ -110,10 +111,12 @@ describe('a reply by SMS', () => {
     expect(await statuses(theirId)).toEqual(['acknowledged', 'triggered']);
 
     await w.advance({ minutes: 61 });
-    await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM2'));
+    expect(w.phone.messages.at(-1)?.body).toContain('Reply ACK 2 or RES 2');
+    const resolved = await post(w, SMS_PATH, sms(anna.phone, 'RES 2', 'SM2'));
+    expect(resolved.body).toContain('Resolved. Thank you. (checkout, Other)');
     expect(await statuses(theirId)).toEqual(['acknowledged', 'resolved']);
-    // What is left of that number is meant the next time.
-    await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM3'));
+    const own = await post(w, SMS_PATH, sms(anna.phone, 'RES 1', 'SM3'));
+    expect(own.body).toContain('Resolved. Thank you. (checkout, Acme)');
     expect(await statuses(theirId)).toEqual(['resolved', 'resolved']);
 
     w.clock.advance({ minutes: 5 });
@@ -125,6 +128,34 @@ describe('a reply by SMS', () => {
     const open = await w.context.db.sql.rows(`select 1 from incidents where status = 'triggered'`);
     expect(open).toEqual([]);
   });
+
+  test.each(['ACK', 'RES'])(
+    'a %s of who has confirmed the number is theirs, whoever else enters the number and opens incidents of the same number',
+    async (verb) => {
+      const { w, anna, number, statusOf } = await annaIsPaged();
+      const other = await w.given.organization('Other');
+      const key = other.orgKey;
+      const mallory = await w.given.user({ orgId: other.orgId, role: 'responder', name: 'Mallory' });
+      const { teamId } = await w.expectOk('create_team', { name: 'Theirs' }, { key });
+      await w.expectOk('add_team_member', { teamId, userId: mallory.userId, phone: anna.phone }, { key });
+      const theirs = await w.staff.alert(
+        teamId,
+        [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [mallory.userId] }],
+        { key },
+      );
+      w.clock.advance({ minutes: 5 });
+      const theirId = await theirs.trigger();
+      await w.settle();
+      const their = async () => await w.expectOk('get_incident', { incidentId: theirId }, { key });
+      expect((await their()).number).toBe(number);
+      const answer = await post(w, SMS_PATH, sms(anna.phone, `${verb} ${number}`));
+      expect(answer.body).toContain('(checkout, Acme)');
+      expect(await statusOf()).toBe(verb === 'ACK' ? 'acknowledged' : 'resolved');
+      await post(w, SMS_PATH, sms(anna.phone, 'ACK ALL', 'SM2'));
+      await post(w, SMS_PATH, sms(anna.phone, `RES ${number + 1}`, 'SM3'));
+      expect((await their()).status, 'it counts for nothing').toBe('triggered');
+    },
+  );
 
   test('an unreadable reply, and a wrong number, are answered with the numbers that wait', async () => {
     const { w, anna, number } = await annaIsPaged();

@@ -23,6 +23,7 @@ async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels:
   const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
+  await w.staff.confirm(anna);
   const alert = await w.staff.alert(
     teamId,
     steps.map((step) => ({ ...step, targetUserIds: [anna.userId] })),
@@ -224,7 +225,7 @@ test('a proposal that cannot be carried out stays as it was; one that expired, w
   await expect(answer(forbidden, 'yes')).rejects.toMatchObject({ code: 'conflict' });
   const resolve = await propose('resolve_incident', { incidentId });
   await runOperation(w, stopAgents, asOwner, { stopped: true });
-  await expect(answer(resolve, 'yes')).rejects.toThrow('its agent was stopped');
+  await expect(answer(resolve, 'yes')).rejects.toThrow('expired');
   expect(await tool('get_proposal', { proposalId: resolve })).toMatchObject({ status: 403 });
   await runOperation(w, stopAgents, asOwner, { stopped: false });
   w.clock.advance({ minutes: 10 });

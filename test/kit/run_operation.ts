@@ -11,6 +11,7 @@ export function memberCaller(orgId: Id<'org'>, userId: Id<'user'>, role: Role): 
     orgId,
     actor: { kind: 'user', userId, apiKeyId: null },
     via: 'console',
+    mustStepUp: false,
     permissions: new Set([...ROLE_PERMISSIONS[role], ...ROLE_CONSOLE_PERMISSIONS[role]]),
   };
 }

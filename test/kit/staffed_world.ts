@@ -9,6 +9,7 @@ import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { drivenQueue } from '#test/kit/driven_queue.ts';
@@ -52,6 +53,8 @@ export interface StaffedWorld extends World {
     team(): Promise<string>;
     /** Somebody of the team with a phone of their own. */
     responder(teamId: string, name: string): Promise<Responder>;
+    /** The person has confirmed their number, so that answers from it count as theirs. */
+    confirm(person: Pick<Responder, 'userId' | 'phone'>): Promise<void>;
     /** A policy, a rule that uses it, and what opens an incident of that rule. */
     alert(teamId: string, steps: readonly StepInput[], options?: { key?: string }): Promise<Alert>;
   };
@@ -173,6 +176,8 @@ export async function staffedWorld(
         const { userId, email, key } = person;
         return { userId, memberId: member.memberId, name, phone: phoneNumber, email, key };
       },
+      confirm: ({ userId, phone: number }) =>
+        storesOf(w.context.db.session()).phoneNumbers.confirm(userId, number, w.clock.now()),
       async alert(teamId, steps, { key = w.orgKey } = {}) {
         const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake somebody', steps }, { key });
         const { serviceId } = await w.given.service({ key });

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { AccessName, Redirect, RequestUid } from '#actions/apps/fields.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { memberCallerOf } from '#auth/sessions.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 
@@ -19,7 +20,9 @@ export const connectApp = defineAction({
   refusals: ['not_found'],
   example: { uid: 'c0ffee', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', access: 'read_only' },
   /** The authorization server keeps what was answered, with the audit row, in a transaction of its own. */
-  async prepare({ uid, orgId, access }, { browser, session: { userId }, origin }) {
+  async prepare({ uid, orgId, access }, { browser, stores, now, session, origin }) {
+    const { userId } = session;
+    await memberCallerOf(stores, session, orgId, now);
     const asked = await browser.getConnectRequest(uid);
     if (access === 'changes' && !asked.canChange) {
       throw invalidInput([{ path: 'access', message: 'the app asks for reading only; send read_only' }]);

@@ -51,9 +51,8 @@ export const updateOwnContact = defineAction({
     Object.assign(member, changesSince(basedOn, wasReached, input, WHAT));
     await stores.teams.saveMember(member, now);
     const contact = toContactView(member);
-    if (contact.phone !== wasReached.phone) {
-      await notifyOfNumberChange(context, caller, member, wasReached.phone, configuredChannels);
-    }
+    const change = { before: wasReached.phone, after: contact.phone };
+    await notifyOfNumberChange(context, caller, member.userId, change, configuredChannels);
     // Two numbers may look the same once they are masked.
     const after = { ...toMemberRecord(member), ...(contact.phone === wasReached.phone ? {} : { phoneChanged: true }) };
     record({ target: member.id, before, after });
@@ -75,7 +74,8 @@ async function updateOwn(
   await stores.people.saveMembership(membership);
   const contact = toContactView(membership);
   const isOther = contact.phone !== before.phone;
-  if (isOther) await notifyOfNumberChange(context, caller, { userId }, before.phone, configuredChannels);
+  const change = { before: before.phone, after: contact.phone };
+  await notifyOfNumberChange(context, caller, userId, change, configuredChannels);
   record({
     target: userId,
     before: maskedContact(before),

@@ -22,7 +22,7 @@ export const setSecondFactorPolicy = defineAction({
     if (required && passkeys === 0 && !hasApp) {
       throw new AppError('conflict', 'set up a second factor of your own first, or you would lock yourself out');
     }
-    const before = await stores.people.findPlace(caller.orgId, userId);
+    const before = await stores.people.findStanding(caller.orgId, userId);
     await stores.people.setSecondFactorRequired(caller.orgId, required);
     record({
       target: caller.orgId,

@@ -19,6 +19,9 @@ export async function admitAgentWrite(
 ): Promise<void> {
   const settings = await stores.responders.shareSettings(orgId);
   if (settings.areStopped) throw agentsStopped();
+  if (responder !== undefined && !(await stores.responders.isResponder(orgId, responder.agentId))) {
+    throw new AppError('forbidden', 'this agent may no longer respond to incidents');
+  }
   const agentId = responder?.agentId ?? agentIdOf(actor);
   const cap = capOf(settings, responder !== undefined, agentWritesAnHour);
   if (cap === null || agentId === null || isBeyondCap(operation)) return;

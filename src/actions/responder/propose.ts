@@ -9,7 +9,9 @@ import {
   type ProposalKind,
   proposalStateOf,
 } from '#core/responder/proposal.ts';
+import { proposedText } from '#core/responder/proposal_text.ts';
 import { askPeople } from '#incidents/ask_people.ts';
+import { describeProposal } from '#incidents/proposed_objects.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { addMinutesSaturating } from '#kernel/time.ts';
@@ -94,7 +96,13 @@ async function insert(
     before: null,
     after: { proposalId: made.id, number: made.number, action, input, sentence },
   });
-  const told = { agent: agent.agentName, number: made.number, sentence, ...(action !== null && { action }) };
+  const proposed = action === null ? null : proposedText(await describeProposal(stores, made));
+  const told = {
+    agent: agent.agentName,
+    number: made.number,
+    sentence,
+    ...(proposed !== null && { action: proposed }),
+  };
   await stores.timeline.record(incident.id, kind === 'action' ? 'agent_proposed' : 'agent_asked', told, now);
   return made;
 }

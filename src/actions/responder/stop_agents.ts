@@ -4,14 +4,14 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { requireOwner } from '#actions/responder/require_owner.ts';
 import { AgentSettingsView } from '#actions/responder/settings_view.ts';
-import { endLeases } from '#incidents/agent_lease.ts';
+import { endAgentWork } from '#incidents/end_agent_work.ts';
 
 /** Stopping must be quick, so admins may do it, too, and nobody is asked for a second factor. */
 export const stopAgents = defineAction({
   name: 'stop_agents',
   consoleOnly: true,
   summary:
-    'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed is not carried out. Only owners can allow them again.',
+    'Stop every agent of the organization at once: their next requests are refused, their leases end, and what they proposed expires. Only owners can allow them again.',
   permission: 'organization:manage',
   effect: 'write',
   input: Type.Object({ stopped: Type.Boolean() }, CLOSED),
@@ -24,8 +24,12 @@ export const stopAgents = defineAction({
     const before = await stores.responders.lockSettings(caller.orgId);
     const after = { ...before, areStopped: stopped };
     await stores.responders.setSettings(caller.orgId, after);
-    if (stopped) await endLeases(context, caller.orgId, null);
-    record({ target: caller.orgId, before: { areStopped: before.areStopped }, after: { areStopped: stopped } });
+    const proposalsEnded = stopped ? await endAgentWork(context, caller.orgId, null) : 0;
+    record({
+      target: caller.orgId,
+      before: { areStopped: before.areStopped },
+      after: { areStopped: stopped, ...(proposalsEnded > 0 && { proposalsEnded }) },
+    });
     return after;
   },
 });

@@ -6,6 +6,8 @@ import type { Caller } from '#core/access/caller.ts';
 import { actorText } from '#core/incidents/incident_actor.ts';
 import { leaseStateOf } from '#core/responder/lease.ts';
 import { proposalStateOf } from '#core/responder/proposal.ts';
+import { proposedText } from '#core/responder/proposal_text.ts';
+import { describeProposal } from '#incidents/proposed_objects.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentLeaseRow } from '#storage/postgres/incident_lease_store.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
@@ -26,6 +28,7 @@ export const ProposalView = Type.Object({
   kind: Type.Enum(['action', 'question']),
   agentName: Type.String(),
   action: nullable(Type.String()),
+  proposed: nullable(Type.String({ description: 'what would be done, with the names that things have here' })),
   input: nullable(Type.Record(Type.String(), Type.Unknown())),
   sentence: Type.String({ description: 'the reason, or the question' }),
   evidence: Type.Array(Type.String()),
@@ -58,13 +61,15 @@ export async function toProposalViews(
   );
   const people = await stores.people.listPeople(caller.orgId, deciders);
   const nameOf = (userId: string) => people.get(userId)?.name ?? 'somebody who has left';
-  return proposals.map((proposal) => ({
+  const described = await Promise.all(proposals.map((proposal) => describeProposal(stores, proposal)));
+  return described.map((proposal) => ({
     proposalId: proposal.id,
     incidentId: proposal.incidentId,
     number: proposal.number,
     kind: proposal.kind,
     agentName: proposal.agentName,
     action: proposal.action,
+    proposed: proposal.action === null ? null : proposedText(proposal),
     input: proposal.input,
     sentence: proposal.sentence,
     evidence: [...proposal.evidence],

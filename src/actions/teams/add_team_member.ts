@@ -3,9 +3,11 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { notifyOfNumberChange, requireMayEnterNumber } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
 import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
+import { asId } from '#kernel/ids.ts';
 import { recordOf } from '#kernel/record_of.ts';
 
 export const addTeamMember = defineAction({
@@ -29,8 +31,10 @@ export const addTeamMember = defineAction({
   },
   exampleResult: MEMBER_EXAMPLE,
   async handle(input, context) {
-    const { stores, caller, now, record } = context;
+    const { stores, caller, now, record, configuredChannels } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);
+    const change = { before: null, after: input.phone ?? null };
+    await requireMayEnterNumber(context, caller, asId('user', input.userId), change);
     const member = await stores.teams.insertMember(
       team,
       input.userId,
@@ -40,6 +44,7 @@ export const addTeamMember = defineAction({
       },
       now,
     );
+    await notifyOfNumberChange(context, caller, member.userId, change, configuredChannels);
     record({ target: member.id, before: null, after: toMemberRecord(member) });
     return await readMember(member, context);
   },

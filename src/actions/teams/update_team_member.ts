@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, SafeInteger } from '#actions/fields.ts';
-import { requireMayChangeNumber, notifyOfNumberChange } from '#actions/teams/change_number.ts';
+import { notifyOfNumberChange, requireMayEnterNumber } from '#actions/teams/change_number.ts';
 import { CHANNEL_SWITCHES, Phone } from '#actions/teams/contact_fields.ts';
 import { MemberView, readMember, toMemberRecord, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
 
@@ -48,10 +48,11 @@ export const updateTeamMember = defineAction({
     const before = toMemberRecord(member);
     const phoneBefore = member.phone;
     const isNumberChanged = fields.phone !== undefined && fields.phone !== phoneBefore;
-    if (isNumberChanged) await requireMayChangeNumber(context, caller, member, phoneBefore);
+    const change = { before: phoneBefore, after: isNumberChanged ? (fields.phone ?? null) : phoneBefore };
+    await requireMayEnterNumber(context, caller, member.userId, change);
     Object.assign(member, fields);
     await stores.teams.saveMember(member, now);
-    if (isNumberChanged) await notifyOfNumberChange(context, caller, member, phoneBefore, context.configuredChannels);
+    await notifyOfNumberChange(context, caller, member.userId, change, context.configuredChannels);
     // Two numbers may look the same once they are masked.
     const phoneChange = isNumberChanged ? { phoneChanged: true } : {};
     record({ target: member.id, before, after: { ...toMemberRecord(member), ...phoneChange } });

@@ -30,7 +30,7 @@ const IGNORED_FIELDS = [
 /**
  * Changes what real clients send into metadata that the provider accepts, in place: many leave out the application type, ask
  * for scopes and grants that do not exist, and add fields of OpenID Connect. Throws `invalid_redirect_uri` where a code would
- * be sent to another machine unencrypted.
+ * be sent to another machine unencrypted, or to whatever program opens addresses of a common scheme.
  */
 export function normalizeClient(metadata: ClientMetadata): void {
   const uris = redirectUrisOf(metadata);
@@ -55,13 +55,25 @@ function redirectUrisOf({ redirect_uris: uris }: ClientMetadata): URL[] {
   }
   return uris.map((uri: unknown) => {
     const url = typeof uri === 'string' && uri.length <= URI_LENGTH_MAX ? URL.parse(uri) : null;
-    if (url === null || (url.protocol === 'http:' && !isLoopback(url)) || url.username !== '' || url.password !== '') {
+    if (url === null || !mayReceiveCodes(url) || url.username !== '' || url.password !== '') {
       throw new errors.InvalidRedirectUri(
-        'redirect_uris must be https, http on a loopback address, or of a scheme of the app’s own, without a user',
+        'redirect_uris must be https, http on a loopback address, or of a scheme of the app’s own with a dot in it, such as com.example.app:/callback, without a user',
       );
     }
     return url;
   });
+}
+
+/** Of an app's own scheme the name is that of a domain of its maker, in reverse (RFC 8252, 7.1): others belong to other programs. */
+const OWN_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
+/** Schemes without a dot of editors that connect over MCP, and have no other way back. */
+const SCHEMES_OF_EDITORS = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:']);
+
+function mayReceiveCodes(url: URL): boolean {
+  if (url.protocol === 'https:') return true;
+  return url.protocol === 'http:'
+    ? isLoopback(url)
+    : OWN_SCHEME.test(url.protocol) || SCHEMES_OF_EDITORS.has(url.protocol);
 }
 
 function normalizeNames(metadata: ClientMetadata): void {

@@ -1,4 +1,5 @@
 import { isUseWorthRecording } from '#auth/last_used.ts';
+import { refusalError, refusalOf } from '#auth/may_act.ts';
 import { mayChange } from '#auth/oauth/scopes.ts';
 import { isAccessToken } from '#auth/oauth/tokens.ts';
 import { hashSecret } from '#auth/secret_text.ts';
@@ -12,7 +13,8 @@ import type { Database, Session } from '#storage/postgres/database.ts';
 
 /**
  * The person who acts through the connection of this access token, with the current permissions: token,
- * connection and role are read anew, in one query. Throws `unauthenticated`.
+ * connection and role are read anew, in one query. Throws `unauthenticated`, and `second_factor_required` while the person
+ * lacks the second factor that the organization requires.
  */
 export async function authenticateConnection(
   session: Session,
@@ -25,6 +27,8 @@ export async function authenticateConnection(
   if (found === null) {
     throw new AppError('unauthenticated', 'this access token is unknown or expired, or the app was disconnected');
   }
+  const refusal = refusalOf(found, { kind: 'credential' });
+  if (refusal !== null) throw refusalError(refusal);
   const { connectionId, lastUsedAt } = found;
   if (isUseWorthRecording(lastUsedAt, now)) {
     await connections.touch(connectionId, now);
@@ -41,6 +45,7 @@ function callerOf(connection: LiveConnection): CallerVia<'mcp'> {
     orgId,
     actor: { kind: 'user', userId, apiKeyId: null, connection: { connectionId, clientName } },
     via: 'mcp',
+    mustStepUp: false,
     permissions: new Set(granted),
     withheld: new Set(ofRole.filter((permission) => !granted.includes(permission))),
     ...(granted.every((permission) => permission.endsWith(':view')) && { isReadOnly: true }),

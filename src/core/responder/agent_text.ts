@@ -1,5 +1,6 @@
 import { actorText } from '#core/incidents/incident_actor.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
+import { quoted, visibleText } from '#core/responder/visible_text.ts';
 
 /** An event of a timeline that is about an agent; null for any other. No field is trusted. */
 export function agentEventText(
@@ -7,7 +8,7 @@ export function agentEventText(
   data: Readonly<Record<string, unknown>>,
   nameOf: (userId: unknown) => string,
 ): string | null {
-  const agent = `The agent "${text(data['agent'])}"`;
+  const agent = `The agent ${quoted(text(data['agent']))}`;
   switch (event) {
     case 'lease_taken':
       return `${agent} works on it for ${Number(data['minutes'] ?? 0)} minutes${heldText(data)}.`;
@@ -48,5 +49,5 @@ function actorOf(data: Readonly<Record<string, unknown>>, nameOf: (userId: unkno
 }
 
 function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' ? visibleText(value) : '';
 }

@@ -3,28 +3,23 @@ import pLimit from 'p-limit';
 import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
 import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
-import type { AppContext } from '#entry/compose.ts';
+import type { Refusal } from '#auth/may_act.ts';
 import type { Caller } from '#core/access/caller.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { type Answerer, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
-import type { Via } from '#core/access/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Answer } from '#notify/answer_link.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-
-/** Who answers a message, and how. */
-export interface Answerer {
-  readonly orgId: Id<'org'>;
-  readonly userId: Id<'user'>;
-  readonly via: Via;
-  readonly origin: RequestOrigin;
-}
 
 export interface Answered {
-  readonly outcome: 'done' | 'nothing_left' | 'resolved_already' | 'not_allowed' | 'left_organization';
+  readonly outcome: 'done' | 'nothing_left' | 'resolved_already' | 'not_allowed' | 'refused';
   /** How many incidents are acknowledged or resolved now. */
   readonly count: number;
+  /** The incidents that were acknowledged or resolved by it. */
+  readonly doneIds: readonly Id<'incident'>[];
+  /** Set when it was refused: why the message may not speak for its person, in a sentence. */
+  readonly refusal: string | null;
 }
 
 /** A storm has hundreds of incidents, and a caller waits on the line until all are acknowledged. */
@@ -33,17 +28,34 @@ const CONCURRENCY = 8;
 /** Acknowledges or resolves through the same actions as everybody, with the person's current role. */
 export async function answerAsPerson(
   context: AppContext,
-  { orgId, userId, via, origin }: Answerer,
+  answerer: Answerer,
   incidentIds: readonly Id<'incident'>[],
   answer: Answer,
 ): Promise<Answered> {
-  const role = await storesOf(context.db.session()).people.findRole(orgId, userId);
-  if (role === null) return { outcome: 'left_organization', count: 0 };
-  const actor = { kind: 'user', userId, apiKeyId: null } as const;
-  const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
-  const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) => answerOne(context, caller, origin, id, answer));
-  const count = outcomes.filter((outcome) => outcome === 'done').length;
-  return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count };
+  const speaking = await speakFor(context, answerer, wantsOf(answer));
+  if ('refusal' in speaking) {
+    return { outcome: 'refused', count: 0, doneIds: [], refusal: refusalSentence(speaking.refusal, context, answerer) };
+  }
+  const outcomes = await pLimit(CONCURRENCY).map(incidentIds, (id) =>
+    answerOne(context, speaking.caller, answerer.origin, id, answer),
+  );
+  const doneIds = incidentIds.filter((_, nth) => outcomes[nth] === 'done');
+  const count = doneIds.length;
+  return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count, doneIds, refusal: null };
+}
+
+/** Why this person may not give this answer; null when they may, as far as it does not depend on their role. */
+export async function refusalOfAnswer(
+  context: AppContext,
+  answerer: Omit<Answerer, 'origin'>,
+  answer: Answer,
+): Promise<Refusal | null> {
+  const speaking = await speakFor(context, answerer, wantsOf(answer));
+  return 'refusal' in speaking ? speaking.refusal : null;
+}
+
+function wantsOf(answer: Answer): 'acknowledge' | 'more' {
+  return answer === 'acknowledge' ? 'acknowledge' : 'more';
 }
 
 async function answerOne(
@@ -67,7 +79,7 @@ async function answerOne(
 }
 
 /** What came of it, in a sentence. */
-export function answeredSentence({ outcome, count }: Answered, answer: Answer): string {
+export function answeredSentence({ outcome, count, refusal }: Omit<Answered, 'doneIds'>, answer: Answer): string {
   switch (outcome) {
     case 'done': {
       const done = answer === 'acknowledge' ? 'Acknowledged' : 'Resolved';
@@ -79,7 +91,7 @@ export function answeredSentence({ outcome, count }: Answered, answer: Answer): 
       return 'This incident is resolved already.';
     case 'not_allowed':
       return 'Your role does not allow this.';
-    case 'left_organization':
-      return 'You no longer belong to this organization.';
+    case 'refused':
+      return refusal ?? 'This message may not answer.';
   }
 }

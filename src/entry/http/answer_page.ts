@@ -81,6 +81,11 @@ export const FORGED_LINK: AnswerPage = {
   paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
 };
 
+/** Of a link that may not speak for the person whom it was sent to. */
+export function notForThem(sentence: string): AnswerPage {
+  return { status: 403, heading: 'This link cannot answer for you.', paragraphs: [sentence] };
+}
+
 /** Of a link to somebody who is no member any more. Reveals nothing about the incident. */
 export const LEFT_ORGANIZATION: AnswerPage = {
   status: 403,

@@ -1,13 +1,12 @@
 import { answerProposal } from '#actions/responder/answer_proposal.ts';
 import { runAction } from '#actions/run_action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
 import type { ProposalAnswer } from '#core/responder/proposal.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { Answerer } from '#entry/http/answer_as_person.ts';
+import { type Answerer, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import { AppError } from '#kernel/errors.ts';
-import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What came of it: whether it was done, and a sentence for the person. */
 export interface ProposalAnswered {
@@ -18,22 +17,38 @@ export interface ProposalAnswered {
 /** Answers a proposal through the same operation as the console, with the person's current role. */
 export async function answerProposalAsPerson(
   context: AppContext,
-  { orgId, userId, via, origin }: Answerer,
-  proposal: Pick<ProposalRow, 'id' | 'kind' | 'action'>,
+  answerer: Answerer,
+  proposal: Pick<ProposalRow, 'id' | 'orgId' | 'incidentId' | 'number' | 'kind' | 'action'>,
   answer: ProposalAnswer,
 ): Promise<ProposalAnswered> {
-  const role = await storesOf(context.db.session()).people.findRole(orgId, userId);
-  if (role === null) return { isDone: false, sentence: 'You no longer belong to this organization.' };
-  const actor = { kind: 'user', userId, apiKeyId: null } as const;
-  const caller: Caller = { orgId, actor, via, permissions: new Set(ROLE_PERMISSIONS[role]) };
+  const speaking = await speakFor(context, answerer, 'more');
+  if ('refusal' in speaking) {
+    return { isDone: false, sentence: refusalSentence(speaking.refusal, context, answerer) };
+  }
   try {
-    await runAction(context.actions, answerProposal, caller, { proposalId: proposal.id, answer }, origin);
+    const input = { proposalId: proposal.id, answer };
+    await runAction(context.actions, answerProposal, speaking.caller, input, answerer.origin);
     return { isDone: true, sentence: doneSentence(proposal, answer) };
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error;
-    const why = error.code === 'forbidden' ? 'Your role does not allow this' : capital(error.message);
-    return { isDone: false, sentence: `${why.replace(/\.$/, '')}.` };
+    return { isDone: false, sentence: refusedSentence(error, context, proposal) };
   }
+}
+
+/** Where the console shows the proposal. */
+export function proposalUrl(
+  { config }: Pick<AppContext, 'config'>,
+  { orgId, incidentId, number }: Pick<ProposalRow, 'orgId' | 'incidentId' | 'number'>,
+): string {
+  return `${linkTo(config.baseUrl, `${PAGES.incidents}/${incidentId}`, orgId)}#proposal-${number}`;
+}
+
+function refusedSentence(error: AppError, context: AppContext, proposal: Parameters<typeof proposalUrl>[1]): string {
+  if (error.code === 'step_up_required') {
+    return `This needs your second factor. Answer in the console: ${proposalUrl(context, proposal)}`;
+  }
+  const why = error.code === 'forbidden' ? 'Your role does not allow this' : capital(error.message);
+  return `${why.replace(/\.$/, '')}.`;
 }
 
 function doneSentence({ kind, action }: Pick<ProposalRow, 'kind' | 'action'>, answer: ProposalAnswer): string {

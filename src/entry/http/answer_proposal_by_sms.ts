@@ -2,8 +2,11 @@ import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { SmsReply } from '#core/oncall/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
+import { answeredAbout } from '#entry/http/answered_about.ts';
 import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
+import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
+import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 export const PIN_REFUSALS_BY_SMS = {
   missing: 'Add your PIN at the end, for example: ACK 1234 PIN.',
@@ -22,24 +25,45 @@ export async function answerProposalBySms(
   { from, reply, origin }: { readonly from: string; readonly reply: Reply; readonly origin: RequestOrigin },
 ): Promise<string | null> {
   const stores = storesOf(context.db.session());
-  const about = await stores.proposals.listIncidentsOf(reply.number);
-  const paged = await stores.phoneNumbers.listPagedAbout(from, about);
-  const proposal = await stores.proposals.findByNumber(
-    reply.number,
-    paged.map(({ incidentId }) => incidentId),
-  );
-  const person = paged.find(({ incidentId }) => incidentId === proposal?.incidentId);
-  if (proposal === null || person === undefined) {
+  const asked = await findAsked(stores, from, reply.number);
+  if (asked === null) {
     return (await stores.phoneNumbers.isKnown(from)) ? `No agent asks you anything under ${reply.number}.` : null;
   }
+  const { proposal, person } = asked;
   const { orgId, userId } = person;
   const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
   if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS_BY_SMS[pin];
-  const { sentence } = await answerProposalAsPerson(
+  const { isDone, sentence } = await answerProposalAsPerson(
     context,
-    { orgId, userId, via: 'sms', origin },
+    { orgId, userId, via: 'sms', number: from, origin },
     proposal,
     reply.kind,
   );
-  return sentence;
+  return isDone ? sentence + (await answeredAbout(stores, [{ orgId, incidentIds: [proposal.incidentId] }])) : sentence;
+}
+
+interface Asked {
+  readonly proposal: ProposalRow;
+  readonly person: PagedAtNumber;
+}
+
+/** The proposal that messages to the phone have named so, else the newest of this number; and whom the phone speaks for. */
+async function findAsked(
+  { phoneNumbers, proposals, replyNumbers }: Stores,
+  from: string,
+  number: number,
+): Promise<Asked | null> {
+  const named = await replyNumbers.find(from, 'proposal', number);
+  if (named !== null && named.proposalId !== null) {
+    const [person] = await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+    const proposal = person === undefined ? null : await proposals.find(person.orgId, named.proposalId);
+    if (person !== undefined && proposal !== null) return { proposal, person };
+  }
+  const paged = await phoneNumbers.listPagedAbout(from, await proposals.listIncidentsOf(number));
+  const proposal = await proposals.findByNumber(
+    number,
+    paged.map(({ incidentId }) => incidentId),
+  );
+  const person = paged.find(({ incidentId }) => incidentId === proposal?.incidentId);
+  return proposal === null || person === undefined ? null : { proposal, person };
 }

@@ -3,8 +3,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { linkTo } from '#core/console/link_to.ts';
 import { PAGES } from '#core/console/pages.ts';
-import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
-import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { answerAsPerson, type Answered, answeredSentence, refusalOfAnswer } from '#entry/http/answer_as_person.ts';
+import {
+  type AnswerPage,
+  FORGED_LINK,
+  LEFT_ORGANIZATION,
+  notForThem,
+  sendAnswerPage,
+} from '#entry/http/answer_page.ts';
+import { receiverOf, REFUSAL_NAMES, refusalSentence } from '#entry/http/answerer.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
 import { findGivenAnswers, type GivenAnswer, NOTHING_LEFT } from '#entry/http/given_answers.ts';
@@ -12,7 +19,7 @@ import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import type { Via } from '#core/access/via.ts';
 
 interface Params {
@@ -41,7 +48,7 @@ const STATUS: Record<Answered['outcome'], number> = {
   nothing_left: 200,
   resolved_already: 409,
   not_allowed: 403,
-  left_organization: 403,
+  refused: 403,
 };
 
 const LISTED_MAX = 20;
@@ -92,7 +99,7 @@ async function readAnswer(
   const stores = storesOf(context.db.session());
   const notification = await stores.notifications.find(read.notificationId);
   if (read.kind !== 'valid') return await refuse(context, request, answer, notification, read.kind);
-  return await readIncidents(stores, read.answer, notification);
+  return await readIncidents(context, request, read.answer, notification);
 }
 
 async function readShortAnswer(
@@ -107,7 +114,7 @@ async function readShortAnswer(
   if (notification !== null && haveLinksExpired(notification.createdAt, context.clock.now())) {
     return await refuse(context, request, 'acknowledge', notification, 'expired');
   }
-  return await readIncidents(stores, 'acknowledge', notification);
+  return await readIncidents(context, request, 'acknowledge', notification);
 }
 
 /** The question again, with what is wrong about the PIN; null when it is right, or none is set. */
@@ -130,18 +137,38 @@ async function refuse(
 }
 
 async function readIncidents(
-  stores: Stores,
+  context: AnswerContext,
+  request: FastifyRequest,
   answer: Answer,
   notification: NotificationRow | null,
 ): Promise<ReadAnswer | AnswerPage> {
-  const { orgId, userId } = notification ?? {};
-  if (orgId !== undefined && userId !== undefined && (await stores.people.findRole(orgId, userId)) === null) {
-    return LEFT_ORGANIZATION;
-  }
-  const incidents = notification === null ? [] : await listIncidentsOf(stores, notification);
-  if (notification === null || (incidents.length === 0 && notification.kind !== 'digest')) return GONE;
+  if (notification === null) return GONE;
+  const refused = await refuseSpeaking(context, request, answer, notification);
+  if (refused !== null) return refused;
+  const stores = storesOf(context.db.session());
+  const incidents = await listIncidentsOf(stores, notification);
+  if (incidents.length === 0 && notification.kind !== 'digest') return GONE;
   const given = await findGivenAnswers(stores, answer, notification, incidents);
   return { answer, notification, incidents, given };
+}
+
+/** The page for somebody in whose name this link may not answer; null when it may. */
+async function refuseSpeaking(
+  context: AnswerContext,
+  request: FastifyRequest,
+  answer: Answer,
+  notification: NotificationRow,
+): Promise<AnswerPage | null> {
+  const receiver = receiverOf(notification, { requestId: request.id, address: request.ip });
+  const refusal = await refusalOfAnswer(context, receiver, answer);
+  if (refusal === null) return null;
+  if (refusal === 'no_member') return LEFT_ORGANIZATION;
+  const action = answer === 'resolve' ? 'resolve_incident' : 'acknowledge_incident';
+  if (request.method === 'POST') {
+    const why = REFUSAL_NAMES[refusal];
+    await context.refusedAnswers.record(request, { action, via: viaOf(notification), notification, why });
+  }
+  return notForThem(refusalSentence(refusal, context, notification));
 }
 
 function questionOf(context: AnswerContext, { answer, notification, incidents, given }: ReadAnswer): AnswerPage {
@@ -173,13 +200,11 @@ function questionOf(context: AnswerContext, { answer, notification, incidents, g
 
 async function act(context: AnswerContext, request: FastifyRequest, found: ReadAnswer): Promise<AnswerPage> {
   const { answer, notification, incidents, given } = found;
-  const { orgId, userId } = notification;
-  const link = linkToIncidents(context, orgId, incidents);
+  const link = linkToIncidents(context, notification.orgId, incidents);
   const [only] = incidents;
   const done = incidents.length === 1 ? given.get(only?.id ?? '') : undefined;
   if (done !== undefined) return { ...done, link };
-  const origin = { requestId: request.id, address: request.ip };
-  const answerer = { orgId, userId, via: viaOf(notification), origin };
+  const answerer = receiverOf(notification, { requestId: request.id, address: request.ip });
   const ids = incidents.map(({ id }) => id).filter((id) => !given.has(id));
   await storesOf(context.db.session()).notifications.markAnswered(notification.id, context.clock.now());
   const answered = await answerAsPerson(context, answerer, ids, answer);

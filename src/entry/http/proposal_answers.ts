@@ -1,15 +1,23 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
 import { proposalStateOf } from '#core/responder/proposal.ts';
-import { type AnswerPage, FORGED_LINK, LEFT_ORGANIZATION, sendAnswerPage } from '#entry/http/answer_page.ts';
+import { type ProposalText, proposalText } from '#core/responder/proposal_text.ts';
+import { quoted, visibleJson } from '#core/responder/visible_text.ts';
+import {
+  type AnswerPage,
+  FORGED_LINK,
+  LEFT_ORGANIZATION,
+  notForThem,
+  sendAnswerPage,
+} from '#entry/http/answer_page.ts';
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
-import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
+import { answerProposalAsPerson, proposalUrl } from '#entry/http/answer_proposal_as_person.ts';
+import { receiverOf, REFUSAL_NAMES, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
+import { describeProposal } from '#incidents/proposed_objects.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
 import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';
-import { proposalText } from '#notify/message.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
@@ -20,7 +28,7 @@ interface Params {
 
 interface Found {
   readonly notification: NotificationRow;
-  readonly proposal: ProposalRow;
+  readonly proposal: ProposalRow & ProposalText;
 }
 
 /**
@@ -59,18 +67,32 @@ async function find(context: AnswerContext, request: FastifyRequest, code: strin
     return FORGED_LINK;
   }
   if (notification?.proposalId == null) return GONE;
-  const { orgId, userId, proposalId } = notification;
-  if ((await stores.people.findRole(orgId, userId)) === null) return LEFT_ORGANIZATION;
+  const { orgId, proposalId } = notification;
+  const speaking = await speakFor(context, receiverOf(notification, originOf(request)), 'more');
+  if ('refusal' in speaking) {
+    const { refusal } = speaking;
+    if (refusal === 'no_member') return LEFT_ORGANIZATION;
+    if (request.method === 'POST') {
+      const [via, why] = [notification.channel, REFUSAL_NAMES[refusal]];
+      await context.refusedAnswers.record(request, { action: 'answer_proposal', via, notification, why });
+    }
+    return notForThem(refusalSentence(refusal, context, notification));
+  }
   const proposal = await stores.proposals.find(orgId, proposalId);
-  return proposal === null ? GONE : { notification, proposal };
+  return proposal === null ? GONE : { notification, proposal: await describeProposal(stores, proposal) };
 }
 
 async function questionOf(context: AnswerContext, found: Found): Promise<AnswerPage> {
   const { proposal, notification } = found;
   const state = proposalStateOf(proposal, context.clock.now());
   const heading = proposalText(proposal);
-  const link = { text: 'Open the incident', url: linkOf(context, proposal) };
-  const page = { status: 200, heading, paragraphs: [...inputOf(proposal), ...proposal.evidence], link };
+  const link = { text: 'Open the incident', url: proposalUrl(context, proposal) };
+  const page = {
+    status: 200,
+    heading,
+    paragraphs: [...inputOf(proposal), ...proposal.evidence.map((text) => `Evidence: ${quoted(text)}`)],
+    link,
+  };
   if (state !== 'proposed') return { ...page, paragraphs: [...page.paragraphs, STATES[state]] };
   const asksPin = await hasPin(context, notification.userId);
   return proposal.kind === 'question'
@@ -78,13 +100,13 @@ async function questionOf(context: AnswerContext, found: Found): Promise<AnswerP
     : { ...page, button: 'Approve', otherButton: 'Reject', asksPin };
 }
 
-function linkOf({ config }: AnswerContext, { orgId, incidentId }: Pick<ProposalRow, 'orgId' | 'incidentId'>): string {
-  return linkTo(config.baseUrl, `${PAGES.incidents}/${incidentId}`, orgId);
+function originOf(request: FastifyRequest): RequestOrigin {
+  return { requestId: request.id, address: request.ip };
 }
 
 /** What exactly would be done. */
 function inputOf({ input }: ProposalRow): string[] {
-  return input === null ? [] : [`With: ${JSON.stringify(input)}`];
+  return input === null ? [] : [`With: ${visibleJson(input)}`];
 }
 
 const STATES = {
@@ -102,12 +124,12 @@ async function refusedPin(context: AnswerContext, found: Found, given: unknown):
 async function act(
   context: AnswerContext,
   request: FastifyRequest,
-  { notification: { orgId, userId, channel: via }, proposal }: Found,
+  { notification, proposal }: Found,
   answer: 'yes' | 'no',
 ): Promise<AnswerPage> {
-  const origin = { requestId: request.id, address: request.ip };
-  const { isDone, sentence } = await answerProposalAsPerson(context, { orgId, userId, via, origin }, proposal, answer);
-  const link = { text: 'Open the incident', url: linkOf(context, proposal) };
+  const answerer = receiverOf(notification, originOf(request));
+  const { isDone, sentence } = await answerProposalAsPerson(context, answerer, proposal, answer);
+  const link = { text: 'Open the incident', url: proposalUrl(context, proposal) };
   return { status: isDone ? 200 : 409, heading: sentence, paragraphs: [proposalText(proposal)], link };
 }
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { agentIdOf, agentsStopped } from '#actions/responder/admit_agent_write.ts';
+import { keyMayOnlyLook } from '#actions/responder/agent_key.ts';
 import { recordRefusal } from '#actions/run_action.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#core/access/caller.ts';
@@ -23,6 +24,7 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
+import { isPermission } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /** What speaks the protocol, which is loaded with the first message. */
@@ -99,7 +101,9 @@ async function admit(context: AppContext, caller: Caller, request: FastifyReques
   const agentId = agentIdOf(actor);
   if (agentId === null) throw new Error('nobody calls over MCP without a credential');
   const { areStopped, isResponder } = await stores.responders.getAgentState(orgId, agentId);
-  if (isResponder && !areStopped) {
+  const changes = [...caller.permissions].filter((permission) => !permission.endsWith(':view'));
+  const mustOnlyLook = isKey(actor) && changes.length > 0;
+  if (isResponder && !areStopped && !mustOnlyLook) {
     const views = [...caller.permissions].filter((permission) => permission.endsWith(':view'));
     return {
       ...caller,
@@ -113,10 +117,15 @@ async function admit(context: AppContext, caller: Caller, request: FastifyReques
     await recordRefusal(context.actions, tool, caller, { requestId: request.id, address: request.ip });
   }
   if (areStopped) throw agentsStopped();
+  if (isResponder) throw new AppError('forbidden', keyMayOnlyLook(changes.filter(isPermission)));
   throw new AppError(
     'forbidden',
     'this connection may not respond to incidents: an owner can enable it in the settings, under Agents',
   );
+}
+
+function isKey(actor: Caller['actor']): boolean {
+  return actor.kind === 'api_key' || (actor.kind === 'user' && actor.apiKeyId !== null);
 }
 
 /** What people call it. */

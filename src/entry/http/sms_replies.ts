@@ -3,9 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import { parseSmsReply } from '#core/oncall/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
+import { answeredAbout } from '#entry/http/answered_about.ts';
 import { answerProposalBySms, PIN_REFUSALS_BY_SMS as PIN_REFUSALS } from '#entry/http/answer_proposal_by_sms.ts';
 import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { invalidInput } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
@@ -42,13 +44,7 @@ const NOTHING_WAITS = 'No incident of yours waits for an answer.';
 const NAMED_MAX = 5;
 
 /** Best first: this decides which outcome the sender reads when several apply. */
-const OUTCOMES: readonly Answered['outcome'][] = [
-  'done',
-  'resolved_already',
-  'not_allowed',
-  'left_organization',
-  'nothing_left',
-];
+const OUTCOMES: readonly Answered['outcome'][] = ['done', 'resolved_already', 'not_allowed', 'refused', 'nothing_left'];
 
 /**
  * The text of the answer; null for none. The sender speaks only for people who were paged at this number, or who have
@@ -67,7 +63,7 @@ async function act(
     return await answerProposalBySms(context, { from, reply, origin });
   }
   const number = 'number' in reply ? reply.number : null;
-  const paged = await stores.phoneNumbers.listPagedAt(from, number);
+  const paged = await listPaged(stores, from, number);
   if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
   if (reply.kind === 'unknown') return (await whatToSend(stores, from)) ?? HOW_TO;
   if (paged.length === 0 && number !== null) {
@@ -79,6 +75,7 @@ async function act(
   }
   const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
   const answered: Answered[] = [];
+  const about: { orgId: Id<'org'>; incidentIds: readonly Id<'incident'>[] }[] = [];
   const changedIds = new Set<string>();
   for (const [{ orgId, userId }, own] of byPerson(paged)) {
     const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
@@ -86,13 +83,32 @@ async function act(
     const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
     if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
     await stores.notifications.markRepliedTo(from, incidentIds, context.clock.now());
-    const outcome = await answerAsPerson(context, { orgId, userId, via: 'sms', origin }, incidentIds, answer);
+    const outcome = await answerAsPerson(
+      context,
+      { orgId, userId, via: 'sms', number: from, origin },
+      incidentIds,
+      answer,
+    );
     answered.push(outcome);
+    about.push({ orgId, incidentIds: outcome.count > 0 ? outcome.doneIds : number === null ? [] : incidentIds });
     if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
   }
   const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
   const count = answered.reduce((sum, one) => sum + one.count, 0);
-  return answeredSentence({ outcome, count }, answer);
+  const refusal = answered.find((one) => one.refusal !== null)?.refusal ?? null;
+  const named = about.filter(({ incidentIds }) => incidentIds.length > 0);
+  return answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
+}
+
+/** Who was paged about this number, as messages to the phone have named it; by the incident's own where none has. */
+async function listPaged(
+  { phoneNumbers, replyNumbers }: Stores,
+  from: string,
+  number: number | null,
+): Promise<PagedAtNumber[]> {
+  const named = number === null ? null : await replyNumbers.find(from, 'incident', number);
+  const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+  return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
 }
 
 /** Whether the network has obeyed and answered this text; notes what it changes. */
@@ -119,11 +135,14 @@ async function isOptOut(
 }
 
 /** Names the commands for the incidents that this number may answer; null when there is none. */
-async function whatToSend({ phoneNumbers }: Stores, from: string): Promise<string | null> {
-  const open = await phoneNumbers.listOpenNumbers(from, NAMED_MAX + 1);
-  const commands = open
-    .slice(0, NAMED_MAX)
-    .map(({ number, isWaiting }) => (isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`));
+async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string): Promise<string | null> {
+  const open = await phoneNumbers.listOpen(from, NAMED_MAX + 1);
+  const commands = await Promise.all(
+    open.slice(0, NAMED_MAX).map(async ({ incidentId, number: own, isWaiting }) => {
+      const number = await replyNumbers.assign(from, { incidentId, proposalId: null, number: own });
+      return isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`;
+    }),
+  );
   if (commands.length === 0) return null;
   const waiting = open.filter(({ isWaiting }) => isWaiting).length;
   const answer = `Answer ${commands.join(', ')}${open.length > NAMED_MAX ? ', ...' : '.'}`;

@@ -1,6 +1,7 @@
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
+import { receiverOf } from '#entry/http/answerer.ts';
 import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
 import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
 import { writeMessage } from '#incidents/write_message.ts';
@@ -73,9 +74,8 @@ export async function answerPin(
 }
 
 async function applyAnswer(context: AppContext, notification: NotificationRow, answer: Answer): Promise<string> {
-  const { orgId, userId } = notification;
   const incidents = await listIncidentsOf(storesOf(context.db.session()), notification);
-  const answerer = { orgId, userId, via: 'call', origin: { requestId: notification.id, address: null } } as const;
+  const answerer = receiverOf(notification, { requestId: notification.id, address: null });
   const ids = incidents.map(({ id }) => id);
   return sayAndHangUp(answeredSentence(await answerAsPerson(context, answerer, ids, answer), answer));
 }

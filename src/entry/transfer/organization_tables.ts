@@ -131,6 +131,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   inbound_messages: 'of the provider account',
   ended_calls: 'of the provider account',
   sms_opt_outs: 'of the provider account',
+  reply_numbers: 'of phones, which may be paged by others too',
   exception_group_counts: 'counted again',
   upload_chunks: 'parts of uploads that are not complete',
   artifact_bundles: 'uploaded again by the next build',

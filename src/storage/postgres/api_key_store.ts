@@ -8,6 +8,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ApiKeyEntity } from '#storage/postgres/entities/credentials.ts';
+import { hasSecondFactor } from '#storage/postgres/standing.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
@@ -20,6 +21,9 @@ const LISTED = ['name', 'userId', 'hint', 'permissions', 'createdBy', 'createdAt
 export type LiveApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LIVE)[number]> & {
   /** The live role of the key's user; null for an organization's key, or when the user has left. */
   readonly role: Role | null;
+  readonly secondFactorRequired: boolean;
+  /** Whether the key's user has a second factor. */
+  readonly hasSecondFactor: boolean;
   /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
   readonly areStopped: boolean | null;
 };
@@ -47,9 +51,11 @@ const FIND_LIVE = prepared((db, { hash, now }: Values<{ hash: Buffer; now: Tempo
     .leftJoin('memberships as m', (join) =>
       join.onRef('m.org_id', '=', 'k.org_id').onRef('m.user_id', '=', 'k.user_id'),
     )
+    .innerJoin('organizations as o', 'o.id', 'k.org_id')
     .leftJoin('agent_settings as s', 's.org_id', 'k.org_id')
     .select(columns(ApiKeyEntity, 'k', LIVE))
-    .select(['m.role', 's.are_stopped as areStopped'])
+    .select(['m.role', 's.are_stopped as areStopped', 'o.second_factor_required as secondFactorRequired'])
+    .select(({ ref }) => hasSecondFactor(ref('k.user_id')).as('hasSecondFactor'))
     .where('k.hash', '=', hash)
     .where('k.revoked_at', 'is', null)
     .where((eb) => eb.or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)])),

@@ -5,6 +5,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, field, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Liveness } from '#storage/postgres/session_store.ts';
+import { hasSecondFactor, type Standing } from '#storage/postgres/standing.ts';
 
 /** Something that was changed, or that something happened to. */
 export interface StoredChange {
@@ -15,6 +16,13 @@ export interface StoredChange {
   readonly target: string;
   /** The team or the service that it belongs to, where that was written. */
   readonly owner: string | null;
+}
+
+/** Somebody who listens and is signed in still, with how they stand in the organization. */
+interface LiveListener extends Standing {
+  readonly sessionId: string;
+  readonly orgId: string;
+  readonly secondFactorAt: Temporal.Instant | null;
 }
 
 /** Somebody who listens to an organization. */
@@ -94,24 +102,26 @@ export class ChangeReader {
       .execute();
   }
 
-  /** Of those who listen the ones who may: signed in still, and members still. By `sessionId orgId`. */
-  async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<Set<string>> {
+  /** Of those who listen the ones who are signed in still, and members still; how they stand decides whether they may. */
+  async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<LiveListener[]> {
     const listening = rowsOf('l', {
       session_id: ['text', listeners.map(({ sessionId }) => sessionId)],
       org_id: ['text', listeners.map(({ orgId }) => orgId)],
     });
-    const live = await this.#session.db
+    return await this.#session.db
       .selectFrom(listening)
       .innerJoin('sessions as s', 's.id', 'l.session_id')
       .innerJoin('memberships as m', (join) =>
         join.onRef('m.org_id', '=', 'l.org_id').onRef('m.user_id', '=', 's.user_id'),
       )
-      .select(['l.session_id', 'l.org_id'])
+      .innerJoin('organizations as o', 'o.id', 'm.org_id')
+      .select(['l.session_id as sessionId', 'l.org_id as orgId', 's.second_factor_at as secondFactorAt'])
+      .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
+      .select(({ ref }) => hasSecondFactor(ref('m.user_id')).as('hasSecondFactor'))
       .distinct()
       .where('s.expires_at', '>', now)
       .where('s.last_used_at', '>', usedSince)
       .execute();
-    return new Set(live.map(({ session_id: sessionId, org_id: orgId }) => `${sessionId} ${orgId}`));
   }
 
   /** Overrides name their schedule, all others the team or the service itself. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 
 import { asId, type Id } from '#kernel/ids.ts';
-import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ConnectionEntity } from '#storage/postgres/entities/credentials.ts';
 import type { NewestPage } from '#storage/postgres/newest_page.ts';
+import { hasSecondFactor, type Standing } from '#storage/postgres/standing.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 const COLUMNS = [
@@ -26,13 +26,13 @@ export type ConnectionRow = Pick<Row<typeof ConnectionEntity>, (typeof COLUMNS)[
 };
 
 /** A connection as an access token of it opens it, with the role of this very moment. */
-export type LiveConnection = ConnectionRow & {
-  readonly role: Role;
-  /** What the token was issued for, at most the access of the connection. */
-  readonly scope: string;
-  /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
-  readonly areStopped: boolean | null;
-};
+export type LiveConnection = ConnectionRow &
+  Standing & {
+    /** What the token was issued for, at most the access of the connection. */
+    readonly scope: string;
+    /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
+    readonly areStopped: boolean | null;
+  };
 
 /** Which connections are meant. */
 export interface ConnectionFilter {
@@ -57,9 +57,11 @@ const FIND_BY_TOKEN = prepared((db, { tokenHash, resource, now }: Values<ByToken
     .innerJoin('memberships as m', (join) =>
       join.onRef('m.org_id', '=', 'c.org_id').onRef('m.user_id', '=', 'c.user_id'),
     )
+    .innerJoin('organizations as o', 'o.id', 'c.org_id')
     .leftJoin('agent_settings as s', 's.org_id', 'c.org_id')
     .select(SELECTED)
-    .select(['m.role', 's.are_stopped as areStopped'])
+    .select(['m.role', 's.are_stopped as areStopped', 'o.second_factor_required as secondFactorRequired'])
+    .select(({ ref }) => hasSecondFactor(ref('c.user_id')).as('hasSecondFactor'))
     .select((eb) => eb.fn.coalesce(field(eb.ref('r.payload'), 'scope'), sql.lit('')).as('scope'))
     .where('r.kind', '=', 'AccessToken')
     .where('r.hash', '=', tokenHash)

@@ -11,6 +11,7 @@ import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { isUniqueViolation } from '#storage/postgres/faults.ts';
 import { MembershipEntity, OrganizationEntity, type NewUser, UserEntity } from '#storage/postgres/entities/people.ts';
+import { hasSecondFactor, type Standing } from '#storage/postgres/standing.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
 export type OrganizationRow = InferEntity<typeof OrganizationEntity>;
@@ -183,19 +184,17 @@ export class PeopleStore {
     return membership?.role ?? null;
   }
 
-  /** The role of a member, and whether the organization asks owners and admins for a second factor; null for others. */
-  async findPlace(
-    orgId: Id<'org'>,
-    userId: Id<'user'>,
-  ): Promise<{ readonly role: Role; readonly secondFactorRequired: boolean } | null> {
-    const place = await this.#session.db
+  /** How a member stands in the organization; null for others. */
+  async findStanding(orgId: Id<'org'>, userId: Id<'user'>): Promise<Standing | null> {
+    const standing = await this.#session.db
       .selectFrom('memberships as m')
       .innerJoin('organizations as o', 'o.id', 'm.org_id')
       .select(['m.role', 'o.second_factor_required as secondFactorRequired'])
+      .select(({ ref }) => hasSecondFactor(ref('m.user_id')).as('hasSecondFactor'))
       .where('m.org_id', '=', orgId)
       .where('m.user_id', '=', userId)
       .executeTakeFirst();
-    return place ?? null;
+    return standing ?? null;
   }
 
   async setSecondFactorRequired(orgId: Id<'org'>, isRequired: boolean): Promise<void> {

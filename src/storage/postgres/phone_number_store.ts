@@ -9,6 +9,15 @@ const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
 /** A code on its way to a phone. */
 export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>;
 
+/** Whose a number is, as far as a message from it speaks for somebody. */
+export type NumberClaim =
+  /** The person has confirmed it. */
+  | 'confirmed'
+  /** Nobody has confirmed it, and the person no other. */
+  | 'unconfirmed'
+  /** Somebody else has confirmed it, or the person has confirmed only others. */
+  | 'of_another';
+
 /** Somebody who was paged, and what about. */
 export interface PagedAtNumber {
   readonly orgId: Id<'org'>;
@@ -32,6 +41,30 @@ export class PhoneNumberStore {
       .where('phone', '=', phone)
       .executeTakeFirst();
     return confirmed !== undefined;
+  }
+
+  /** Whose this number is, when a message from it is to speak for this person. */
+  async claimOf(userId: Id<'user'>, phone: string): Promise<NumberClaim> {
+    const confirmed = await this.#session.db
+      .selectFrom('confirmed_numbers as c')
+      .select(({ eb }) => [
+        eb
+          .and([eb('c.user_id', '=', userId), eb('c.phone', '=', phone)])
+          .$castTo<boolean>()
+          .as('isThisOne'),
+      ])
+      .where(({ eb, or, and, exists, selectFrom }) =>
+        or([
+          eb('c.user_id', '=', userId),
+          and([
+            eb('c.phone', '=', phone),
+            exists(selectFrom('memberships as m').select('m.user_id').whereRef('m.user_id', '=', 'c.user_id')),
+          ]),
+        ]),
+      )
+      .execute();
+    if (confirmed.some(({ isThisOne }) => isThisOne)) return 'confirmed';
+    return confirmed.length === 0 ? 'unconfirmed' : 'of_another';
   }
 
   async listConfirmed(userId: Id<'user'>): Promise<string[]> {
@@ -127,10 +160,10 @@ export class PhoneNumberStore {
 
   /**
    * Whom a message from this number may speak for, in every organization: people who were paged at it by SMS or call, and
-   * people who have confirmed it and were paged in another way. Those who have confirmed it come first; people
-   * who have confirmed only other numbers are left out. Of one incident number, or with null of all that wait for an
-   * answer. Several organizations may have an incident of the number: the one that is open is meant, and of several that
-   * are the one that was paged about last.
+   * people who have confirmed it and were paged in another way. Once somebody has confirmed it, it speaks for nobody who
+   * has not; people who have confirmed only other numbers are left out. Of one incident number, or with null of all that
+   * wait for an answer. Several organizations may have an incident of the number, where no message to this phone has named
+   * it: the one that is open is meant, and of several that are the one that was paged about last.
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
     const asked = this.#askedAt(phone, { number });
@@ -155,8 +188,11 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** The numbers of the incidents about which `listPagedAt` may speak and which nobody has resolved, the newest page first. */
-  async listOpenNumbers(phone: string, limit: number): Promise<{ number: number; isWaiting: boolean }[]> {
+  /** The incidents about which `listPagedAt` may speak and which nobody has resolved, the newest page first. */
+  async listOpen(
+    phone: string,
+    limit: number,
+  ): Promise<{ incidentId: Id<'incident'>; number: number; isWaiting: boolean }[]> {
     const open = this.#askedAt(phone, { number: null, acknowledgedToo: true }).clearGroupBy();
     return await this.#session.db
       .selectFrom(
@@ -164,13 +200,14 @@ export class PhoneNumberStore {
           .clearSelect()
           .select(({ eb, fn }) => [
             'i.number',
+            'i.id',
             eb('i.status', '=', 'triggered').$castTo<boolean>().as('isWaiting'),
             fn.max('page.created_at').as('at'),
           ])
           .groupBy(['i.id', 'i.number', 'i.status'])
           .as('open'),
       )
-      .select(['open.number', 'open.isWaiting'])
+      .select(['open.id as incidentId', 'open.number', 'open.isWaiting'])
       .orderBy('open.isWaiting', 'desc')
       .orderBy('open.at', 'desc')
       .limit(limit)
@@ -305,7 +342,11 @@ export class PhoneNumberStore {
         const others = selectFrom('confirmed_numbers as c')
           .select('c.phone')
           .whereRef('c.user_id', '=', 'page.user_id');
-        return or([eb('own.user_id', 'is not', null), not(exists(others))]);
+        const ofAnother = selectFrom('confirmed_numbers as c')
+          .innerJoin('memberships as o', 'o.user_id', 'c.user_id')
+          .select('c.phone')
+          .where('c.phone', '=', phone);
+        return or([eb('own.user_id', 'is not', null), not(or([exists(others), exists(ofAnother)]))]);
       })
       .where(({ eb }) => {
         if ('incidentIds' in of) return eb('i.id', '=', anyOf(of.incidentIds));

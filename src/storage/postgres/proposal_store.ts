@@ -115,7 +115,7 @@ export class ProposalStore {
 
   /**
    * The one statement that settles a proposal: of all who answer at once, one gets true. What a yes would carry out is
-   * settled only while the agents of the organization are not stopped and its own may respond.
+   * settled only while the agents of the organization are not stopped and its own may respond, by a key that still works.
    */
   async settle(proposal: ProposalRow, { status, by, answer }: Decided, now: Temporal.Instant): Promise<boolean> {
     const settled = await this.#session.db
@@ -127,7 +127,14 @@ export class ProposalStore {
       .$if(status === 'carried_out', (query) =>
         query.where(({ and, exists, not, selectFrom }) =>
           and([
-            exists(selectFrom('responders as r').select('r.agent_id').whereRef('r.agent_id', '=', 'p.agent_id')),
+            exists(
+              selectFrom('responders as r')
+                .leftJoin('api_keys as k', 'k.id', 'r.api_key_id')
+                .select('r.agent_id')
+                .whereRef('r.agent_id', '=', 'p.agent_id')
+                .where('k.revoked_at', 'is', null)
+                .where(({ eb, or }) => or([eb('k.expires_at', 'is', null), eb('k.expires_at', '>', now)])),
+            ),
             not(
               exists(
                 selectFrom('agent_settings as s')
@@ -141,6 +148,19 @@ export class ProposalStore {
       )
       .execute();
     return rowsChanged(settled) > 0;
+  }
+
+  /** Ends what waits of one agent, or of every agent of the organization, for good; returns how many. */
+  async endOpen(orgId: Id<'org'>, agentId: string | null, now: Temporal.Instant): Promise<number> {
+    const ended = await this.#session.db
+      .updateTable('proposals')
+      .set({ expires_at: now })
+      .where('org_id', '=', orgId)
+      .where('status', '=', 'proposed')
+      .where('expires_at', '>', now)
+      .$if(agentId !== null, (query) => query.where('agent_id', '=', agentId ?? ''))
+      .execute();
+    return rowsChanged(ended);
   }
 
   /** Whom pages of this incident were sent to, and where; each once. */

@@ -3,6 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { columns, type Row, rowsChanged, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { SessionEntity } from '#storage/postgres/entities/sign_in.ts';
+import { hasSecondFactor } from '#storage/postgres/standing.ts';
 
 const LISTED = ['userId', 'address', 'userAgent', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
 
@@ -46,16 +47,7 @@ export class SessionStore {
     const found = await this.#live(liveness)
       .innerJoin('users as u', 'u.id', 's.user_id')
       .select(['u.email', 'u.name', 's.second_factor_at as secondFactorAt'])
-      .select(({ or, exists, selectFrom }) => {
-        const passkeys = selectFrom('passkeys as p').select('p.id').whereRef('p.user_id', '=', 's.user_id');
-        const apps = selectFrom('authenticator_apps as a')
-          .select('a.user_id')
-          .whereRef('a.user_id', '=', 's.user_id')
-          .where('a.confirmed_at', 'is not', null);
-        return or([exists(passkeys), exists(apps)])
-          .$castTo<boolean>()
-          .as('hasSecondFactor');
-      })
+      .select(({ ref }) => hasSecondFactor(ref('s.user_id')).as('hasSecondFactor'))
       .where('s.token_hash', '=', tokenHash)
       .executeTakeFirst();
     return found ?? null;

@@ -46,6 +46,7 @@ import { CheckInStore } from '#storage/postgres/check_in_store.ts';
 import { NotificationStore } from '#storage/postgres/notification_store.ts';
 import { MessageTemplateStore } from '#storage/postgres/message_template_store.ts';
 import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
+import { ObjectNameReader } from '#storage/postgres/object_name_reader.ts';
 import { OnCallReader } from '#storage/postgres/on_call_reader.ts';
 import { OwnCalendarStore } from '#storage/postgres/own_calendar_store.ts';
 import { PagerSignsReader } from '#storage/postgres/pager_signs_reader.ts';
@@ -57,6 +58,7 @@ import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store
 import { PhoneNumberStore } from '#storage/postgres/phone_number_store.ts';
 import { PolicyStore } from '#storage/postgres/policy_store.ts';
 import { ReleaseStore } from '#storage/postgres/release_store.ts';
+import { ReplyNumberStore } from '#storage/postgres/reply_number_store.ts';
 import { ReadinessReader } from '#storage/postgres/readiness_reader.ts';
 import { ResponderStore } from '#storage/postgres/responder_store.ts';
 import { RestorationStore } from '#storage/postgres/restoration_store.ts';
@@ -134,6 +136,7 @@ export interface Stores {
   readonly incidentContext: IncidentContextReader;
   readonly incidentLeases: IncidentLeaseStore;
   readonly proposals: ProposalStore;
+  readonly objectNames: ObjectNameReader;
   readonly responders: ResponderStore;
   readonly stepTimers: StepTimerStore;
   readonly storms: StormStore;
@@ -145,6 +148,7 @@ export interface Stores {
   readonly inboundMessages: InboundMessageStore;
   readonly endedCalls: EndedCallStore;
   readonly phoneNumbers: PhoneNumberStore;
+  readonly replyNumbers: ReplyNumberStore;
   readonly pushSubscriptions: PushSubscriptionStore;
   readonly readiness: ReadinessReader;
   readonly leases: LeaseStore;
@@ -218,6 +222,7 @@ export function storesOf(session: Session): Stores {
     incidentContext: new IncidentContextReader(session),
     incidentLeases: new IncidentLeaseStore(session),
     proposals: new ProposalStore(session),
+    objectNames: new ObjectNameReader(session),
     responders: new ResponderStore(session),
     stepTimers: new StepTimerStore(session),
     storms: new StormStore(session),
@@ -229,6 +234,7 @@ export function storesOf(session: Session): Stores {
     inboundMessages: new InboundMessageStore(session),
     endedCalls: new EndedCallStore(session),
     phoneNumbers: new PhoneNumberStore(session),
+    replyNumbers: new ReplyNumberStore(session),
     pushSubscriptions: new PushSubscriptionStore(session),
     readiness: new ReadinessReader(session),
     leases: new LeaseStore(session),

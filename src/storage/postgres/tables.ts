@@ -30,6 +30,7 @@ import {
 import {
   ConfirmedNumberEntity,
   EndedCallEntity,
+  ReplyNumberEntity,
   SmsOptOutEntity,
   InboundMessageEntity,
   NotificationEntity,
@@ -185,6 +186,7 @@ export const ENTITIES = [
   NotificationEntity,
   InboundMessageEntity,
   EndedCallEntity,
+  ReplyNumberEntity,
   SmsOptOutEntity,
   PushSubscriptionEntity,
   ConfirmedNumberEntity,

@@ -147,6 +147,7 @@ test('keys that a member created for the organization are counted, of however ma
 
 test('an agent that may respond comes first', async () => {
   const agentId = `apikey_${'1049'.padStart(26, '0')}`;
+  await w.context.db.sql.run(`update api_keys set permissions = '{oncall:view}' where id = $1`, [agentId]);
   await run(setResponder, { agentId, enabled: true });
   const { agents } = await run(getAgents, { limit: 1 });
   expect(agents).toMatchObject([{ agentId, isResponder: true }]);

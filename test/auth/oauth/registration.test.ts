@@ -21,10 +21,24 @@ test.each([
   'data:text/html,x',
   'https://example.com/callback#fragment',
   'not an address',
+  'ftp://127.0.0.1/callback',
+  'ws://127.0.0.1/callback',
+  'intent://scan/#Intent;end',
+  'file:///tmp/callback',
+  'mailto:anna@example.com',
+  'myapp:/callback',
+  'com.:/callback',
 ])('an app with the redirect URI %s is not registered', async (uri) => {
   const { status, body } = await register(s, { redirect_uris: [REDIRECT, uri] });
   expect([status, body.error]).toEqual([400, expect.stringMatching(/^invalid_(?:redirect_uri|client_metadata)$/)]);
 });
+
+test.each(['com.example.app:/callback', 'com.example.my-app://callback', 'http://localhost:4711/callback'])(
+  'an app with the redirect URI %s is registered',
+  async (uri) => {
+    expect((await register(s, { redirect_uris: [uri] })).status).toBe(201);
+  },
+);
 
 test('registration accepts what real clients send, and returns what it stored', async () => {
   const { status, body } = await register(s, {

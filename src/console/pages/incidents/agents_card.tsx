@@ -16,6 +16,7 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/incidents/agents_card.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
+import { visibleJson, visibleText } from '#core/responder/visible_text.ts';
 
 type Work = ResultOf<'get_agent_work'>;
 type Lease = NonNullable<Work['lease']>;
@@ -103,13 +104,13 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
         </Status>
       </div>
       <p className={classes.text} dir="auto">
-        {sentence}
+        {visibleText(sentence)}
       </p>
       {evidence.length > 0 && (
         <ul className={classes.evidence} aria-label="Evidence">
           {evidence.map((text, place) => (
             <li key={place} dir="auto">
-              {text}
+              {visibleText(text)}
             </li>
           ))}
         </ul>
@@ -123,7 +124,7 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
       {decidedAt !== null && decidedBy !== null && (
         <span className={classes.sub}>
           {decidedBy} <Timestamp at={decidedAt} />
-          {answer !== null && `: ${answer}`}
+          {answer !== null && `: ${visibleText(answer)}`}
         </span>
       )}
       {state === 'proposed' && <Answers proposal={proposal} onAnswered={onAnswered} />}
@@ -141,7 +142,7 @@ function Input({ proposal: { input, incidentId } }: { readonly proposal: Proposa
   if (input === null || (Object.keys(input).length === 1 && input['incidentId'] === incidentId)) return null;
   return (
     <pre className={classes.input} aria-label="Exactly this">
-      {JSON.stringify(input, null, 2)}
+      {visibleJson(input, 2)}
     </pre>
   );
 }
@@ -211,6 +212,6 @@ function Answers({ proposal, onAnswered }: ProposalProps) {
   );
 }
 
-function wordsOf({ action }: Proposal): string {
-  return (action ?? '').replaceAll('_', ' ');
+function wordsOf({ proposed }: Proposal): string {
+  return proposed ?? '';
 }

@@ -5,6 +5,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Sentence } from '#console/components/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { VIAS, viaTexts } from '#core/access/via.ts';
+import { visibleJson, visibleText } from '#core/responder/visible_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',
@@ -97,5 +98,5 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(value: unknown): string {
   if (value === undefined) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' ? visibleText(value) : visibleJson(value);
 }

@@ -6,7 +6,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 
 const CHECK_EVERY_MS = 2_000;
 /** The credential has ended, or the organization has stopped its agents. */
-const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden']);
+const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden', 'second_factor_required']);
 
 type StreamLimits = Pick<Limits, 'mcpStreamsMax' | 'mcpStreamsOfCredentialMax'>;
 

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import type { FastifyRequest } from 'fastify';
 
+import { quoted } from '#core/responder/visible_text.ts';
+
 /**
  * The page on which a person answers a proposal. Whoever opens it has to be signed in and may decide what they may decide
  * anyway: the agent, which passes it on, can do nothing with it.
@@ -17,11 +19,10 @@ export interface ApprovalLink {
 /** The link of what `propose_action` has answered; null for anything else, and for what was proposed before. */
 export function approvalLinkOf(result: unknown): ApprovalLink | null {
   if (!isRecord(result)) return null;
-  const { proposalId, answerUrl, agentName, action, number, isRepeated } = result;
-  if (typeof proposalId !== 'string' || typeof answerUrl !== 'string' || typeof action !== 'string') return null;
+  const { proposalId, answerUrl, agentName, proposed, number, isRepeated } = result;
+  if (typeof proposalId !== 'string' || typeof answerUrl !== 'string' || typeof proposed !== 'string') return null;
   if (isRepeated === true) return null;
-  const what = action.replaceAll('_', ' ');
-  const message = `The agent ${JSON.stringify(agentName)} proposes to ${what} (#${String(number)}). Tocsin asks you to sign in; then approve or reject it.`;
+  const message = `The agent ${quoted(String(agentName))} proposes to ${proposed} (#${String(number)}). Tocsin asks you to sign in; then approve or reject it.`;
   return { proposalId, url: answerUrl, message };
 }
 

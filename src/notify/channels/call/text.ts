@@ -1,5 +1,6 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
-import { digestSummary, splitTitle, type Message, newsText, type PageSubject, proposalText } from '#notify/message.ts';
+import { proposalText } from '#core/responder/proposal_text.ts';
+import { digestSummary, splitTitle, type Message, newsText, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;

@@ -1,14 +1,8 @@
 import { linkTo } from '#core/console/link_to.ts';
 import { PAGES } from '#core/console/pages.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import {
-  type DigestItem,
-  digestSummary,
-  newsText,
-  type OutgoingMessage,
-  type PageSubject,
-  proposalText,
-} from '#notify/message.ts';
+import { proposalText } from '#core/responder/proposal_text.ts';
+import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';

@@ -1,3 +1,4 @@
+import { proposalText } from '#core/responder/proposal_text.ts';
 import {
   type DigestItem,
   digestSummary,
@@ -5,7 +6,6 @@ import {
   type Message,
   newsText,
   type PageSubject,
-  proposalText,
 } from '#notify/message.ts';
 import { alphabetFor, type SmsAlphabet } from '#notify/channels/sms/alphabet.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';

@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { NewsEvent } from '#core/incidents/incident.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
-import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
+import { bigint, id, instant, text } from '#storage/postgres/entities/column_types.ts';
 
 /**
  * `page` wakes somebody; `update` tells somebody who was paged what became of it; a `digest` stands for several of
@@ -73,6 +73,19 @@ export const SmsOptOutEntity = defineEntity({
   properties: {
     phone: p.text().primary(),
     since: instant(),
+  },
+});
+
+/** The number by which a phone answers about an incident, or a proposal about it. */
+export const ReplyNumberEntity = defineEntity({
+  name: 'ReplyNumber',
+  tableName: 'reply_numbers',
+  properties: {
+    phone: p.text().primary(),
+    kind: text<'incident' | 'proposal'>().primary(),
+    number: bigint().primary(),
+    incidentId: id<'incident'>(),
+    proposalId: id<'proposal'>().strictNullable(),
   },
 });
 

@@ -79,6 +79,7 @@ describe.each(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation] 
       orgId: w.orgId,
       actor: { kind: 'system' },
       via: 'rest',
+      mustStepUp: false,
       permissions: new Set([permission]),
     } as const;
     const origin = { requestId: 'req_test', address: null };

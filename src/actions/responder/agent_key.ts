@@ -1,0 +1,14 @@
+import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+
+/** The permissions of a key to change something; `role` is that of its user, null for a key of the organization. */
+export function changesOfKey(permissions: readonly Permission[] | null, role: Role | null): Permission[] {
+  const ceiling = role === null ? PERMISSIONS : ROLE_PERMISSIONS[role];
+  return ceiling.filter(
+    (permission) => !permission.endsWith(':view') && (permissions === null || permissions.includes(permission)),
+  );
+}
+
+/** Why a key with these permissions responds to no incidents: an agent proposes, and people decide. */
+export function keyMayOnlyLook(changes: readonly Permission[]): string {
+  return `a key that responds to incidents must only look, and this one has ${changes.join(', ')}; create one with permissions to view alone`;
+}

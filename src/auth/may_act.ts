@@ -1,0 +1,73 @@
+import { AppError } from '#kernel/errors.ts';
+import { isManagerRole } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { Standing } from '#storage/postgres/standing.ts';
+import type { NumberClaim } from '#storage/postgres/phone_number_store.ts';
+
+/** The way by which a person acts in an organization. */
+export type Way =
+  /** In the console. */
+  | { readonly kind: 'session'; readonly secondFactorAt: Temporal.Instant | null }
+  /** Through a connected app, or by a key of their own. */
+  | { readonly kind: 'credential' }
+  /**
+   * By a reply, a key pressed in a call, or a link in a message. `number` is null for mail and push, which reach only the
+   * account's own mailbox and browsers.
+   */
+  | { readonly kind: 'message'; readonly number: NumberClaim | null; readonly wants: 'acknowledge' | 'more' };
+
+/** Why a person may not act: each has its sentence where the person reads it. */
+export type Refusal =
+  | 'no_member'
+  | 'second_factor_missing'
+  | 'second_factor_not_shown'
+  | 'number_unconfirmed'
+  | 'number_of_another';
+
+/**
+ * Returns why this person may not act in the organization now, by this way; null when they may. Every way in asks here.
+ *
+ * A page must not wait because of a policy or a code that was never typed, so a number that nobody has confirmed, and an
+ * owner or admin without the second factor that the organization requires, may still acknowledge by a message, and do
+ * nothing else.
+ */
+export function refusalOf(standing: Standing | null, way: Way): Refusal | null {
+  if (standing === null) return 'no_member';
+  const lacksFactor = standing.secondFactorRequired && isManagerRole(standing.role) && !standing.hasSecondFactor;
+  switch (way.kind) {
+    case 'session': {
+      if (lacksFactor) return 'second_factor_missing';
+      const isRequired = standing.secondFactorRequired && isManagerRole(standing.role);
+      return isRequired && way.secondFactorAt === null ? 'second_factor_not_shown' : null;
+    }
+    case 'credential':
+      return lacksFactor ? 'second_factor_missing' : null;
+    case 'message': {
+      if (way.number === 'of_another') return 'number_of_another';
+      if (way.wants === 'acknowledge') return null;
+      if (way.number === 'unconfirmed') return 'number_unconfirmed';
+      return lacksFactor ? 'second_factor_missing' : null;
+    }
+  }
+}
+
+/** The refusal as an error, for ways in that answer with one. */
+export function refusalError(refusal: Refusal): AppError {
+  switch (refusal) {
+    case 'no_member':
+      return new AppError('not_found', 'you are not a member of an organization with this id');
+    case 'second_factor_missing':
+      return new AppError(
+        'second_factor_required',
+        'this organization requires a second factor of owners and admins; set one up on your account page',
+      );
+    case 'second_factor_not_shown':
+      return new AppError(
+        'step_up_required',
+        'this organization requires the second factor of owners and admins; enter yours',
+      );
+    case 'number_unconfirmed':
+    case 'number_of_another':
+      return new AppError('forbidden', 'confirm your phone number on your account page first');
+  }
+}

@@ -1,0 +1,81 @@
+import { type Refusal, refusalOf } from '#auth/may_act.ts';
+import { linkTo } from '#core/console/link_to.ts';
+import { PAGES } from '#core/console/pages.ts';
+import type { Caller } from '#core/access/caller.ts';
+import type { Via } from '#core/access/via.ts';
+import { declarationOf } from '#core/oncall/channel.ts';
+import type { AppContext } from '#entry/compose.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
+import type { Id } from '#kernel/ids.ts';
+import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
+import type { NotificationRow } from '#storage/postgres/notification_row.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+/** Who answers a message, and how. */
+export interface Answerer {
+  readonly orgId: Id<'org'>;
+  readonly userId: Id<'user'>;
+  readonly via: Via;
+  /** The phone number that the answer comes from, or that the link was sent to; null for mail and push. */
+  readonly number: string | null;
+  readonly origin: RequestOrigin;
+}
+
+/** The caller that an answer makes of its person, with their current role; or why it may not speak for them. */
+type Speaking = { readonly caller: Caller } | { readonly refusal: Refusal };
+
+/** Who answers by a link in this message, or by a key pressed in this call. */
+export function receiverOf({ orgId, userId, channel, address }: NotificationRow, origin: RequestOrigin): Answerer {
+  return {
+    orgId,
+    userId,
+    via: channel,
+    number: declarationOf(channel).addressKind === 'phone' ? (address ?? '') : null,
+    origin,
+  };
+}
+
+/** Whether this answer may speak for its person, and as which caller. There is no session to show a second factor in. */
+export async function speakFor(
+  { db }: Pick<AppContext, 'db'>,
+  { orgId, userId, via, number }: Omit<Answerer, 'origin'>,
+  wants: 'acknowledge' | 'more',
+): Promise<Speaking> {
+  const { people, phoneNumbers } = storesOf(db.session());
+  const standing = await people.findStanding(orgId, userId);
+  const claim = number === null ? null : await phoneNumbers.claimOf(userId, number);
+  const refusal = refusalOf(standing, { kind: 'message', number: claim, wants });
+  if (standing === null || refusal !== null) return { refusal: refusal ?? 'no_member' };
+  const actor = { kind: 'user', userId, apiKeyId: null } as const;
+  const permissions = new Set(ROLE_PERMISSIONS[standing.role]);
+  return { caller: { orgId, actor, via, mustStepUp: standing.hasSecondFactor, permissions } };
+}
+
+/** The refusals as the audit log names them. */
+export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
+  no_member: 'no member',
+  second_factor_missing: 'second factor missing',
+  second_factor_not_shown: 'second factor not shown',
+  number_unconfirmed: 'number not confirmed',
+  number_of_another: 'number of somebody else',
+};
+
+/** The refusal in a sentence that says what to do. */
+export function refusalSentence(
+  refusal: Refusal,
+  { config: { baseUrl } }: Pick<AppContext, 'config'>,
+  { orgId }: Pick<Answerer, 'orgId'>,
+): string {
+  const page = linkTo(baseUrl, PAGES.me, orgId);
+  switch (refusal) {
+    case 'no_member':
+      return 'You no longer belong to this organization.';
+    case 'second_factor_missing':
+    case 'second_factor_not_shown':
+      return `Your organization requires a second factor of you: without it, a message only acknowledges. Set one up: ${page}`;
+    case 'number_unconfirmed':
+      return `This number is not confirmed, so it only acknowledges. Confirm it, or answer in the console: ${page}`;
+    case 'number_of_another':
+      return 'This number does not answer for you: answer from the number that you have confirmed, or in the console.';
+  }
+}

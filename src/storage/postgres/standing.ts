@@ -1,0 +1,24 @@
+import { type Expression, expressionBuilder } from 'kysely';
+
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
+
+/** How a member stands in an organization, as far as it decides whether they may act there. */
+export interface Standing {
+  readonly role: Role;
+  /** Whether the organization requires a second factor of owners and admins. */
+  readonly secondFactorRequired: boolean;
+  readonly hasSecondFactor: boolean;
+}
+
+/** Whether a user has set up a passkey or an authenticator app; an app counts once it is confirmed. */
+export function hasSecondFactor(userId: Expression<Id<'user'> | null>) {
+  const { exists, or, selectFrom } = expressionBuilder<Tables>();
+  const passkeys = selectFrom('passkeys as p').select('p.id').where('p.user_id', '=', userId);
+  const apps = selectFrom('authenticator_apps as a')
+    .select('a.user_id')
+    .where('a.user_id', '=', userId)
+    .where('a.confirmed_at', 'is not', null);
+  return or([exists(passkeys), exists(apps)]).$castTo<boolean>();
+}

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest';
+
+import { refusalOf, type Way } from '#auth/may_act.ts';
+import { actingRoleOf, isAbove, PERMISSIONS, type Role, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import { testClock } from '#test/kit/clock.ts';
+
+const at = testClock().now();
+const standing = (role: Role, secondFactorRequired: boolean, hasSecondFactor: boolean) => ({
+  role,
+  secondFactorRequired,
+  hasSecondFactor,
+});
+const message = (number: Extract<Way, { kind: 'message' }>['number'], wants: 'acknowledge' | 'more'): Way => ({
+  kind: 'message',
+  number,
+  wants,
+});
+const WAYS: readonly Way[] = [
+  { kind: 'session', secondFactorAt: at },
+  { kind: 'session', secondFactorAt: null },
+  { kind: 'credential' },
+  message(null, 'more'),
+  message('confirmed', 'more'),
+];
+
+describe('whether a person may act', () => {
+  test.each(WAYS)('somebody who is no member acts by no way: %j', (way) => {
+    expect(refusalOf(null, way)).toBe('no_member');
+  });
+
+  test.each(WAYS)('an owner or admin without the required second factor acts by no way: %j', (way) => {
+    for (const role of ['owner', 'admin'] as const) {
+      expect(refusalOf(standing(role, true, false), way)).toBe('second_factor_missing');
+      expect(refusalOf(standing(role, false, false), way)).toBeNull();
+    }
+    for (const role of ['editor', 'responder', 'viewer'] as const) {
+      expect(refusalOf(standing(role, true, false), way)).toBeNull();
+    }
+  });
+
+  test('a session shows the factor, and whatever was made in one need not', () => {
+    const owner = standing('owner', true, true);
+    expect(WAYS.map((way) => refusalOf(owner, way))).toEqual([null, 'second_factor_not_shown', null, null, null]);
+  });
+
+  test('a message from a number that nobody has confirmed acknowledges, and one from a number of another does nothing', () => {
+    const anna = standing('responder', false, false);
+    expect(refusalOf(anna, message('unconfirmed', 'acknowledge'))).toBeNull();
+    expect(refusalOf(anna, message('unconfirmed', 'more'))).toBe('number_unconfirmed');
+    for (const wants of ['acknowledge', 'more'] as const) {
+      expect(refusalOf(anna, message('of_another', wants))).toBe('number_of_another');
+      expect(refusalOf(anna, message('confirmed', wants))).toBeNull();
+    }
+  });
+
+  test('a page never waits for the policy: whoever lacks the factor acknowledges', () => {
+    for (const number of [null, 'confirmed', 'unconfirmed'] as const) {
+      expect(refusalOf(standing('owner', true, false), message(number, 'acknowledge'))).toBeNull();
+    }
+  });
+});
+
+describe('the role that somebody acts as', () => {
+  test.each(ROLES)('a %s acts as that with all permissions of the role', (role) => {
+    expect(actingRoleOf(role, new Set(ROLE_PERMISSIONS[role]))).toBe(role);
+  });
+
+  test('a key that was narrowed acts as the role that its changes are those of', () => {
+    expect(actingRoleOf('owner', new Set(['oncall:edit']))).toBe('responder');
+    expect(actingRoleOf('owner', new Set(['oncall:view']))).toBe('viewer');
+    expect(actingRoleOf(null, new Set(PERMISSIONS))).toBe('owner');
+    expect(actingRoleOf(null, new Set(['oncall:edit', 'services:edit']))).toBe('responder');
+  });
+
+  test('roles are ordered', () => {
+    expect(isAbove('owner', 'admin')).toBe(true);
+    expect(isAbove('viewer', 'responder')).toBe(false);
+    expect(isAbove('editor', 'editor')).toBe(false);
+  });
+});
