@@ -83,6 +83,8 @@ export async function notifyOfNumberChange(
     // One that the person has confirmed tells them nothing by being entered once more.
     if (after !== null && before === null && confirmed.includes(after)) return;
     const known = new Set([...(before === null ? [] : [before]), ...confirmed]);
+    // Nothing was taken from somebody who had no number.
+    if (known.size === 0) return;
     for (const address of known) if (address !== after) messages.push({ ...own, channel: 'sms', address });
     const person = (await stores.people.listPeople(orgId, [userId])).get(userId);
     if (person !== undefined) messages.push({ ...own, channel: 'email', address: person.email });
