@@ -182,6 +182,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/entry/http/console/session.test.ts',
       'test/entry/http/console/sign_in_limits.test.ts',
       'test/entry/http/console/second_factor.test.ts',
+      'test/auth/may_act.test.ts',
       'test/contract/authentication.test.ts',
       'test/contract/permissions.test.ts',
     ],
@@ -194,7 +195,11 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       ...inFile('src/auth/sessions.ts', [
         ['usedSince: now.subtract(IDLE)', 'usedSince: now.subtract(LIFETIME)'],
         ['> STEP_UP_MS', '> 100 * STEP_UP_MS'],
-        ['if (secondFactorRequired && isManager({ role }) && !hasSecondFactor) {', 'if (false) {'],
+      ]),
+      ...inFile('src/auth/may_act.ts', [
+        ['isManagerRole(standing.role) && !standing.hasSecondFactor;', 'false;'],
+        ["if (way.number === 'unconfirmed') return 'number_unconfirmed';", ''],
+        ["if (way.number === 'of_another') return 'number_of_another';", ''],
       ]),
       ...inFile('src/auth/api_keys.ts', [
         ['(key.userId !== null && key.role === null)', 'false'],
