@@ -30,6 +30,7 @@ test('an override needs an end after its start, a schedule and a user, in this o
     userId: anna.userId,
     startAt: '2026-03-04T12:00:00.000Z',
     endAt: '2026-03-04T12:01:00.000Z',
+    warnings: [],
   });
 });
 
@@ -73,12 +74,13 @@ test('an override that is removed in the console no longer counts, and the audit
     rotationConfig: { userIds: [anna.userId] },
   });
   const now = w.clock.now();
-  const override = await w.expectOk('create_schedule_override', {
+  const { warnings, ...override } = await w.expectOk('create_schedule_override', {
     scheduleId,
     userId: bram.userId,
     startAt: toTimestamp(now),
     endAt: toTimestamp(now.add({ hours: 4 })),
   });
+  expect(warnings).toEqual([]);
   const { email } = await givenPerson(w, { role: 'responder' });
   const browser = await signedIn(w, email);
   const { overrideId } = override;
