@@ -68,7 +68,7 @@ export async function startConsole(address: Address = {}): Promise<ConsoleWorld>
   const listening = port ?? (await findFreePort(0));
   const baseUrl = publicUrl ?? `http://127.0.0.1:${listening}${path}`;
   const settings: Partial<Config> = { baseUrl, smtpUrl: post.url, mailFrom: 'Tocsin <tocsin@example.com>', ...own };
-  const w = await world({ keepOpen: true, clock: runningClock(), settings });
+  const w = await world({ keepOpen: true, clock: runningClock(), jobs: 'real queue', settings });
   await w.app.listen({ port: listening, host: '127.0.0.1' });
   const { runtime, stop } = startRoles(w.context);
   const close = async (): Promise<void> => {

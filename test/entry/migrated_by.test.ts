@@ -5,7 +5,7 @@ import { isMigrated } from '#entry/migrated_by.ts';
 import { world } from '#test/kit/world.ts';
 
 test('stores that this release has migrated are known as such, and no others are', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const { config, clickhouse, db } = w.context;
   expect(await isMigrated(config)).toBe(false);
   await migrate(config);

@@ -26,7 +26,7 @@ async function apiWithout(w: World, settings: object) {
 }
 
 test('without ClickHouse an API is ready, says what does not work, and incidents can be answered', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   const { app } = await apiWithout(w, { clickhouseUrl: 'http://127.0.0.1:1/none' });
   const ready = await app.inject('/readyz');
   expect(ready.statusCode).toBe(200);
@@ -47,7 +47,7 @@ test('without ClickHouse an API is ready, says what does not work, and incidents
 });
 
 test('METRICS_PORT serves probes and metrics of an API process', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   const metricsPort = await findFreePort(0);
   const { app } = await apiWithout(w, { metricsPort });
   expect(await get(metricsPort, '/livez')).toEqual({ status: 200, body: '{"live":true}' });
@@ -62,7 +62,7 @@ test('METRICS_PORT serves probes and metrics of an API process', async () => {
 });
 
 test('a background process answers the same, is not ready without its stores, and not while it stops', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   const metricsPort = await findFreePort(0);
   const config = { ...w.context.config, metricsPort };
   const probes = await openProbes({ ...w.context, config });
@@ -78,7 +78,7 @@ test('a background process answers the same, is not ready without its stores, an
 });
 
 test('a worker without ClickHouse is not ready', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   const metricsPort = await findFreePort(0);
   const { context } = await apiWithout(w, { clickhouseUrl: 'http://127.0.0.1:1/none' });
   const probes = await openProbes({ ...context, config: { ...context.config, metricsPort } });
@@ -89,7 +89,7 @@ test('a worker without ClickHouse is not ready', async () => {
 });
 
 test('the first owner comes from the settings, once, and no file holds the password', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   await w.context.db.sql.run('truncate organizations, users cascade');
   const warnings: string[] = [];
   const log = { ...silentLog, warn: (_fields: object, text: string) => void warnings.push(text) };

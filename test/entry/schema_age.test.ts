@@ -26,7 +26,7 @@ test('the migrations that a program has to know exist', () => {
 });
 
 test('a schema of this release is neither newer nor at fault, migrated or not', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const { config } = w.context;
   expect(await findPostgresFault(config.databaseUrl)).toBeNull();
   await migrate(config);
@@ -35,7 +35,7 @@ test('a schema of this release is neither newer nor at fault, migrated or not', 
 });
 
 test('a newer schema that works with this release is left as it is', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const { config } = w.context;
   await migrate(config);
   const client = await clientOf(w);
@@ -51,7 +51,7 @@ test('a newer schema that works with this release is left as it is', async () =>
 test.each(['works_with_postgres', 'works_with_clickhouse'])(
   'a newer schema that this release does not work with (%s) is refused at the start, in a sentence, with status 2',
   async (column) => {
-    const w = await world();
+    const w = await world({ fresh: true });
     const { config } = w.context;
     await migrate(config);
     const client = await clientOf(w);
@@ -66,7 +66,7 @@ test.each(['works_with_postgres', 'works_with_clickhouse'])(
 );
 
 test('a migration that waits for a table lets others pass, and is tried again', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const name = `empty_${randomBytes(6).toString('hex')}`;
   await (await clientOf(w)).query(`create database ${name}`);
   onTestFinished(async () => void (await (await clientOf(w)).query(`drop database ${name} with (force)`)));

@@ -60,7 +60,7 @@ test('an exception is one trace from its request to the answer of the provider',
   expect((await w.app.inject({ method: 'POST', url, headers, payload: { message: 'no beans left' } })).statusCode).toBe(
     200,
   );
-  await w.settle();
+  await w.runUntilIdle();
   await tracing.close();
 
   const sent = Buffer.concat(receiver.bodies);

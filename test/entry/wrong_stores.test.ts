@@ -36,7 +36,7 @@ const SAYS =
   'tocsin: APP_SECRET is not the one that this database was set up with: set it to that of the other processes, or name another database in DATABASE_URL\n';
 
 test('a second installation with another secret is refused by every program, before it changes anything', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   await migrate(w.context.config);
   const [stored] = await w.context.db.sql.rows<{ secret_fingerprint: string }>('select * from installation');
   expect(stored?.secret_fingerprint).toMatch(/^[0-9a-f]{32}$/);
@@ -57,14 +57,14 @@ test('a second installation with another secret is refused by every program, bef
 });
 
 test('of two first starts with different secrets at the same time one is refused', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const starts = [w.context.config, { ...w.context.config, appSecret: OTHER_SECRET }];
   const ended = await Promise.allSettled(starts.map((config) => migrate(config)));
   expect(ended.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
 });
 
 test('a cluster that ClickHouse does not know is a sentence, and nothing is made', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const ended = await run(w, ['src/entry/cli.ts', 'migrate'], { CLICKHOUSE_CLUSTER: 'no-such-cluster' });
   expect(ended.code).toBe(2);
   expect(ended.stderr).toMatch(
@@ -81,7 +81,7 @@ test('an address that names several servers must be one as a whole', async () =>
 });
 
 test('a command that cannot reach PostgreSQL names the address that it uses', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   const nobody = 'postgres://app@127.0.0.1:1/tocsin';
   const ended = await run(w, ['src/entry/cli.ts', 'org', 'list'], { DIRECT_DATABASE_URL: nobody });
   const says = 'PostgreSQL does not answer at 127.0.0.1:1; start it there, or correct the address';

@@ -22,7 +22,7 @@ test.each([
 ])(
   'a flood in %i services of one organization, of %i unique exceptions, delays no page of another, and loses nothing',
   async (count, events) => {
-    const w = await staffedWorld({ jobs: false });
+    const w = await staffedWorld({ jobs: 'real queue' });
     const attacked = await organizationOnCall(w, 'attacked');
     const quiet = await organizationOnCall(w, 'quiet');
     const flooded: Sender[] = [];

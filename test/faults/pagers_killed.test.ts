@@ -40,7 +40,7 @@ test(
   { timeout: 240_000 },
   async () => {
     const random = seeded(SEED);
-    const w = await staffedWorld({ jobs: false, clock: runningClock() });
+    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock() });
     await withholdJobs(w);
     const rules = await makeRules(w);
     const phoneUrl = await startPhoneProcess(w);

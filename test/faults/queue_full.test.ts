@@ -15,7 +15,7 @@ const POINTS = 5_000;
 const REQUESTS_MAX = 200;
 
 test('while ClickHouse is away the queue fills to its bound and no further, and nothing accepted is lost', async () => {
-  const w = await world({ settings: { ingestQueueMegabytes: 1 } });
+  const w = await world({ jobs: 'real queue', settings: { ingestQueueMegabytes: 1 } });
   const service = await w.given.service();
   const clickhouse = workersWithout(w);
 

@@ -34,7 +34,7 @@ describe.each(backends.filter(({ isAvailable }) => isAvailable))('on $name', ({ 
     { timeout: 180_000 },
     async () => {
       const redisUrl = await startRedis();
-      const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { redisUrl } });
+      const w = await staffedWorld({ jobs: 'real queue', clock: runningClock(), settings: { redisUrl } });
       w.phone.addFault({ kind: 'slow', byMs: PROVIDER_MS });
       const services = await openPosts(w);
       const roles = startRoles(w.context);

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { fireStep } from '#incidents/fire_step.ts';
@@ -12,7 +12,7 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
-import { type RolesRuntime, startJobs } from '#test/kit/roles.ts';
+import type { RolesRuntime } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { openMany } from '#test/kit/open_many.ts';
 import { onRunEscalationStep } from '#workers/run_escalation_step.ts';
@@ -59,7 +59,7 @@ describe('a clock that is set back by an hour', () => {
       { ...step, afterMinutes: Number.MAX_SAFE_INTEGER },
     ]);
     await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     const timers = () =>
       w.context.db.sql.rows<object>('select step_index, state, due_at from incident_steps order by 1');
     await w.context.db.sql.run(`update incident_steps set due_at = '2001-01-01T00:00:00Z' where step_index = 1`);
@@ -115,7 +115,7 @@ describe('a clock that is set back by an hour', () => {
     const { anna, alert } = await annaThenBram(w);
     w.phone.addFault({ kind: 'http_error', status: 503, number: anna.phone });
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     w.clock.advance({ hours: -1 });
     for (let halfMinute = 0; halfMinute < 30; halfMinute += 1) await w.advance({ seconds: 31 });
     const { notifications } = await w.expectOk('get_incident', { incidentId });
@@ -128,10 +128,10 @@ describe('a clock that is set back by an hour', () => {
     const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     w.clock.advance({ hours: -1 });
     await w.expectOk('resolve_incident', { incidentId });
-    await w.settle();
+    await w.runUntilIdle();
     const { timeline } = await w.expectOk('get_incident', { incidentId });
     const events = timeline.map(({ event }: { event: string }) => event);
     expect(events).toEqual(['triggered', 'step_fired', 'page_sent', 'page_delivered', 'resolved']);
@@ -156,7 +156,7 @@ describe('a clock that is set forward by an hour', () => {
     const w = await staffedWorld();
     const { anna, bram, alert } = await annaThenBram(w);
     await openMany(w, alert, 10);
-    await w.settle();
+    await w.runUntilIdle();
     await w.advance({ hours: 1 });
     await w.advance({ minutes: 1 });
     await w.advance({ minutes: 1 });
@@ -168,7 +168,7 @@ describe('a clock that is set forward by an hour', () => {
     const { anna, bram, alert } = await annaThenBram(w);
     w.clock.advance({ hours: 1 });
     await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     w.clock.advance({ hours: -1 });
     await restartTimers(w.runtime);
     await w.advance({ minutes: 14 });
@@ -270,8 +270,6 @@ describe('a worker whose machine is wrong by an hour', () => {
     const clock = databaseClock(async () => w.clock.now().epochMilliseconds, silentLog, source);
     await clock.compare();
     const runtime = { ...w.runtime, clock };
-    const jobs = startJobs({ ...w.context, clock }, runtime);
-    onTestFinished(() => jobs.close());
     return { w, runtime };
   }
 
@@ -284,12 +282,12 @@ describe('a worker whose machine is wrong by an hour', () => {
       w.clock.advance({ seconds });
       await sweepDue(runtime, 0);
       await fireStep(runtime, incidentId, 1);
-      await w.settle();
+      await w.runUntilIdle();
     }
     expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 0]);
     w.clock.advance({ seconds: 1 });
     await sweepDue(runtime, 0);
-    await w.settle();
+    await w.runUntilIdle();
     expect([textsTo(w, anna).length, textsTo(w, bram).length]).toEqual([1, 1]);
   });
 
@@ -314,7 +312,7 @@ describe('a queue that wakes a worker a little too early by the database clock',
     onRunEscalationStep(runtime).run({ incidentId, stepIndex: 1 }, { jobId: newId('job'), attempt: 1, log: silentLog });
 
   test('delays no step: the worker waits for what is due in a moment', async () => {
-    const w = await staffedWorld({ jobs: false });
+    const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const incidentId = await alert.trigger();
     w.clock.advance({ minutes: 14, seconds: 59, milliseconds: 900 });
@@ -332,7 +330,7 @@ describe('a queue that wakes a worker a little too early by the database clock',
   });
 
   test('fires nothing that is due later', async () => {
-    const w = await staffedWorld({ jobs: false });
+    const w = await staffedWorld();
     const { alert } = await annaThenBram(w);
     const incidentId = await alert.trigger();
     w.clock.advance({ minutes: 14, seconds: 59 });

@@ -36,7 +36,7 @@ test('an incident that a person declares pages like any other, is audited, and i
   const { w, anna, bram, declare, ask } = await annaAtTheConsole();
   const { incidentId, ...incident } = (await declare()).body.result;
   expect(incident).toMatchObject({ kind: 'manual', title: 'Nobody can pay', severity: 'fatal', ruleId: null });
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages.map(({ to, body }) => [to, body])).toEqual([
     [bram.phone, expect.stringMatching(/^checkout: Nobody can pay Reply ACK \d+ or RES \d+ http/)],
   ]);
@@ -56,7 +56,7 @@ test('a form that is sent twice, also at once, declares one incident', async () 
   const ids = new Set(answers.map(({ body }) => body.result.incidentId));
   expect(ids.size).toBe(1);
   expect((await declare()).body.result).toMatchObject({ incidentId: [...ids][0], occurrences: 1 });
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toHaveLength(1);
   expect((await declare({ requestKey: 'another-request' })).body.result.incidentId).not.toBe([...ids][0]);
 });
@@ -64,7 +64,7 @@ test('a form that is sent twice, also at once, declares one incident', async () 
 test('without a policy nobody is paged, and the timeline says so', async () => {
   const { w, declare } = await annaAtTheConsole();
   const { incidentId } = (await declare({ escalationPolicyId: null })).body.result;
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toEqual([]);
   const { timeline } = await w.expectOk('get_incident', { incidentId });
   expect(timeline.at(-1).text).toBe('Nobody is paged: no escalation policy was chosen.');

@@ -37,7 +37,7 @@ async function fixture(w: StaffedWorld): Promise<Fixture> {
   await stores.ingestRefusals.add([{ ...kind, hour: w.clock.now(), lastAt: w.clock.now() }]);
   const note = { incidentId, userId: anna.userId, agentName: null, body: 'Looking at it', requestKey: 'first' };
   await stores.incidentNotes.insert(note, w.clock.now());
-  await w.settle();
+  await w.runUntilIdle();
   const { incidents } = await w.expectOk('list_incidents', { serviceId });
   const { groups } = await w.expectOk('list_exception_groups', { serviceId });
   expect([incidents.length, groups.length]).toEqual([2, 1]);
@@ -116,7 +116,7 @@ test('a deleted service leaves only its bill and its audit log in the stores, an
   expect(await traces(w, gone)).toEqual(EVERYWHERE.split(' '));
   await w.expectOk('delete_service', { serviceId: gone.serviceId });
   expect(await w.call('get_service', { serviceId: gone.serviceId })).toMatchObject({ status: 404 });
-  await w.settle();
+  await w.runUntilIdle();
   await expect.poll(() => traces(w, gone)).toEqual([]);
   expect(await traces(w, kept)).toEqual(EVERYWHERE.split(' '));
   const billed = await w.context.db.sql.rows('select 1 from billing_periods where service_id = $1', [gone.serviceId]);
@@ -138,7 +138,7 @@ test('a purge that is killed at any step is finished by the next one', async () 
 });
 
 test('a purge whose job was lost is found, and one that fails does not stop the others', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const [first, second] = [await w.given.service(), await w.given.service()];
   for (const { serviceId } of [first, second]) await w.expectOk('delete_service', { serviceId });
   const deleteService = async (serviceId: Id<'service'>): Promise<void> => {

@@ -24,7 +24,7 @@ async function dueMessages(w: StaffedWorld, { orgId, userId }: Person, name: str
 
 /** An organization with many messages that are due, and another with one that is due a moment later. */
 async function manyAndOne(many: number) {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const other = await w.given.organization('Other');
   const crowd = await dueMessages(w, { orgId: w.orgId, userId: w.owner.userId }, 'crowd', many);
   w.clock.advance({ milliseconds: 100 });
@@ -74,7 +74,7 @@ test('a provider that does not answer one organization delays neither the pages 
 });
 
 test('check-ins are looked at organization by organization, however many services of one send some', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const other = await w.given.organization('Other');
   const ofServices = async ({ orgId, orgKey: key }: typeof other, services: number, each: number): Promise<void> => {
     for (let service = 0; service < services; service += 1) {

@@ -19,7 +19,7 @@ const statuses = (incident: { notifications: { channel: string; status: string }
   incident.notifications.map(({ channel, status }) => `${channel} ${status}`);
 
 test('the second responder is called when the first stays silent for 15 minutes', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, bram, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
@@ -35,7 +35,7 @@ test('the second responder is called when the first stays silent for 15 minutes'
 });
 
 test('an acknowledged incident never pages again', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
@@ -51,7 +51,7 @@ test('an acknowledged incident never pages again', async () => {
 });
 
 test('a reply by SMS acknowledges, and says so in the log', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
@@ -63,7 +63,7 @@ test('a reply by SMS acknowledges, and says so in the log', async () => {
 });
 
 test('a number of nobody in the organization gets no information and changes nothing', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   await w.runUntilIdle();
@@ -76,7 +76,7 @@ test('a number of nobody in the organization gets no information and changes not
 });
 
 test('pressing 2 resolves the incident, and everyone who got an SMS gets the news', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, bram, alert } = await annaThenBram(w);
   await w.staff.confirm(bram);
   const incidentId = await alert.trigger();
@@ -96,7 +96,7 @@ test('pressing 2 resolves the incident, and everyone who got an SMS gets the new
 });
 
 test('an answering machine does not count as reached: the next step fires at once', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -118,7 +118,7 @@ test('an answering machine does not count as reached: the next step fires at onc
 });
 
 test('a step that reaches nobody is skipped with its reason and the next one fires at once', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const bram = await w.staff.responder(teamId, 'Bram');
   const alert = await w.staff.alert(teamId, [
@@ -135,7 +135,7 @@ test('a step that reaches nobody is skipped with its reason and the next one fir
 });
 
 test('a final rejection by the provider fails at once, and the log has our own reason', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, bram, alert } = await annaThenBram(w);
   await w.phone.reply({ from: anna.phone, body: 'STOP' });
   const incidentId = await alert.trigger();
@@ -146,7 +146,7 @@ test('a final rejection by the provider fails at once, and the log has our own r
 });
 
 test('a message that the provider accepted without answering is found again instead of sent twice', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
   const incidentId = await alert.trigger();
@@ -158,7 +158,7 @@ test('a message that the provider accepted without answering is found again inst
 });
 
 test('a call about one incident is never mistaken for the lost call about another', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const byCall = [{ afterMinutes: 0, channels: ['call'], targetUserIds: [anna.userId] }] as const;
@@ -173,7 +173,7 @@ test('a call about one incident is never mistaken for the lost call about anothe
 });
 
 test('a report about a message whose sender died records its outcome', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'drop', when: 'after', number: anna.phone, times: 1 });
   const incidentId = await alert.trigger();
@@ -184,7 +184,7 @@ test('a report about a message whose sender died records its outcome', async () 
 });
 
 test('a person without any configured channel is skipped at once, even if others are paged', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -204,7 +204,7 @@ test('a person without any configured channel is skipped at once, even if others
 });
 
 test('an overloaded provider is tried again until the message is sent', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { anna, alert } = await annaThenBram(w);
   w.phone.addFault({ kind: 'http_error', status: 429, code: 20429, number: anna.phone, times: 2 });
   const incidentId = await alert.trigger();
@@ -216,7 +216,7 @@ test('an overloaded provider is tried again until the message is sent', async ()
 });
 
 test('steps fire and messages leave even if no job ever runs', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ jobs: 'lost' });
   const { anna, bram, alert } = await annaThenBram(w);
   await alert.trigger();
   await w.advance({ seconds: 2 });
@@ -228,7 +228,7 @@ test('steps fire and messages leave even if no job ever runs', async () => {
 });
 
 test('an unsigned call-back is refused', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const response = await w.app.inject({
     method: 'POST',
     url: '/api/callbacks/twilio/sms',
@@ -239,7 +239,7 @@ test('an unsigned call-back is refused', async () => {
 });
 
 test('an incident that a rule opens is in the audit log, with the system as its actor', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const { alert } = await annaThenBram(w);
   const incidentId = await alert.trigger();
   const rows = await w.context.db.sql.rows('select actor, via, action, result from audit_log where target = $1', [

@@ -19,7 +19,7 @@ const inShort = (steps: readonly Step[]) =>
   steps.map(({ afterMinutes, state, reason }) => [afterMinutes, state, ...(reason === null ? [] : [reason])].join(' '));
 
 test('the steps of an incident are those at its trigger, even if the policy changes or is deleted', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');
@@ -75,7 +75,7 @@ test('the steps of an incident are those at its trigger, even if the policy chan
 });
 
 test('an incident that is resolved after a second shows only the first step as fired', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const target = { channels: ['sms'], targetUserIds: [anna.userId] } as const;
@@ -92,7 +92,7 @@ test('an incident that is resolved after a second shows only the first step as f
 });
 
 test('a step that reaches nobody is shown as skipped with its reason, and the next as expedited', async () => {
-  const w = await staffedWorld({ jobs: 'driven' });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const bram = await w.staff.responder(teamId, 'Bram');

@@ -29,7 +29,7 @@ async function counting({ windowMinutes, threshold }: { windowMinutes: number; t
       const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' };
       const answer = await app.inject({ method: 'POST', url: '/api/ingest/otlp/v1/metrics', headers, payload });
       expect(answer).toMatchObject({ statusCode: 200, body: '{}' });
-      await w.settle();
+      await w.runUntilIdle();
       w.clock.advance({ seconds: 1 });
     },
     /** What the rule has opened incidents for. */

@@ -25,7 +25,7 @@ async function annaInAFlood(settings: Partial<Config> = {}) {
       return exceptionEvent(w.clock.now(), { fingerprint: [`${type} ${sent}`] });
     });
     await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, events);
-    await w.settle();
+    await w.runUntilIdle();
   };
   const texts = () => w.phone.messages.filter(({ to }) => to === anna.phone).map(({ body }) => body);
   return { w, anna, alert, teamId, flood, texts, storms: () => stormsOf(w) };
@@ -89,7 +89,7 @@ describe('a service that opens more incidents than its limit', () => {
     const seen = { status, stepCount: escalation.stepCount };
     const input = { incidentId: storm.incidentId, to: { policyId: other.policyId }, seen };
     await runOperation(w, reassignIncident, caller, input);
-    await w.settle();
+    await w.runUntilIdle();
     const before = texts().length;
     await flood(4);
     await w.advance({ minutes: 2 });

@@ -22,7 +22,7 @@ async function openTeamIncident() {
     { afterMinutes: 30, channels: ['sms'], targetUserIds: [anna.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   return { w, teamId, anna, bram, alert, incidentId };
 }
 

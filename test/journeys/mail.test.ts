@@ -30,7 +30,7 @@ async function annaIsMailed(): Promise<MailedWorld> {
 async function mailedIncident() {
   const world = await annaIsMailed();
   const incidentId = await world.alert.trigger('latency is 250 <b>(> 100)</b>');
-  await world.w.settle();
+  await world.w.runUntilIdle();
   const [mail] = world.post.mails;
   return { ...world, incidentId, mail: mail!, links: world.post.linksOf(mail!) };
 }
@@ -76,7 +76,7 @@ test('all mails about one incident are one thread, separate from those about ano
   await w.advance({ minutes: 15 });
   await w.expectOk('resolve_incident', { incidentId });
   await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const [first, second, , ...rest] = post.mails.map((mail) => [mail.references, mail.inReplyTo, mail.messageId]);
   expect(second?.slice(0, 2)).toEqual(first?.slice(0, 2));
   expect(new Set(post.mails.map(({ messageId }) => messageId)).size).toBe(post.mails.length);
@@ -172,7 +172,7 @@ test('a bad address (550) fails at once, and the next step fires', async () => {
   const { w, post, bram, alert } = await annaIsMailed();
   post.refuse(550);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ channel: 'email', status: 'failed', reason: 'bad_address', attempts: 1 });
   expect(w.phone.messages.map(({ to }) => to)).toContain(bram.phone);
@@ -182,7 +182,7 @@ test('a mail that is rejected after its whole body was sent fails as well', asyn
   const { w, post, alert } = await annaIsMailed();
   post.refuse(554, 'data');
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_554', attempts: 1 });
 });
@@ -191,7 +191,7 @@ test('a busy server (451) is tried again until it accepts the mail', async () =>
   const { w, post, alert } = await annaIsMailed();
   post.refuse(451, 'recipient', 2);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 2 });
   await w.advance({ seconds: 4 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
@@ -203,7 +203,7 @@ test('a server that accepted the mail without an answer is not tried again: a se
   const { w, post, alert } = await annaIsMailed();
   post.breakOff('data');
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ minutes: 1 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'sent', reason: 'unconfirmed', attempts: 1 });
@@ -214,7 +214,7 @@ test('a connection that breaks before the mail was sent loses nothing: it is sen
   const { w, post, alert } = await annaIsMailed();
   post.breakOff('recipient');
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 2 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'sent', reason: null, attempts: 2 });
@@ -233,7 +233,7 @@ test.each([
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ status: 'failed', reason, attempts: 1 });
 });
@@ -247,7 +247,7 @@ test('a server that does not answer at all is tried for five minutes, then the n
     { afterMinutes: 60, channels: ['sms'], targetUserIds: [cleo.userId] },
   ]);
   const incidentId = await unheard.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   for (let half = 0; half < 12; half += 1) await w.advance({ seconds: 30 });
   const { notifications } = await w.expectOk('get_incident', { incidentId });
   expect(notifications[0]).toMatchObject({ channel: 'email', status: 'failed', reason: 'provider_unreachable' });

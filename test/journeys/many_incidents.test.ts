@@ -21,7 +21,7 @@ test(
     const watch = watchApi(w);
 
     await openMany(w, alert, INCIDENTS);
-    await w.settle();
+    await w.runUntilIdle();
     expect([w.phone.messages.length, w.phone.calls.length]).toEqual([3, 3]);
     await w.advance({ minutes: 1 });
     const answersMs = await watch.stop();

@@ -33,7 +33,7 @@ const postException = async ({ app }: World, dsn: string) => {
 describe('of four API processes', () => {
   test('all together let a key make as many calls as its limit says, not four times as many', async () => {
     const limit = 80;
-    const processes = await manyProcesses(await world({ settings: { callsPerMinute: limit } }), PROCESSES);
+    const processes = await manyProcesses(await world({ fresh: true, settings: { callsPerMinute: limit } }), PROCESSES);
     const made = await accepted(
       processes,
       PROCESSES * limit,
@@ -46,7 +46,7 @@ describe('of four API processes', () => {
 
   test('each lets a key that comes to it alone make as many calls', async () => {
     const limit = 80;
-    const processes = await manyProcesses(await world({ settings: { callsPerMinute: limit } }), PROCESSES);
+    const processes = await manyProcesses(await world({ fresh: true, settings: { callsPerMinute: limit } }), PROCESSES);
     const made = await accepted(
       [processes[2]!],
       2 * limit,
@@ -56,7 +56,7 @@ describe('of four API processes', () => {
   });
 
   test('all together take as many exceptions and points of a service as its limits say', async () => {
-    const w = await world({ settings: { ingestEventsPerSecond: 10, ingestPointsPerSecond: 10 } });
+    const w = await world({ fresh: true, settings: { ingestEventsPerSecond: 10, ingestPointsPerSecond: 10 } });
     const processes = await manyProcesses(w, PROCESSES);
     const { dsn, ingestionKey } = await w.given.service();
     // The clock stands still: what may be sent at once is the whole of it.
@@ -78,7 +78,7 @@ describe('of four API processes', () => {
 
   test('all together take as many new series of a service as it may have a day, and all points of those', async () => {
     const limit = 200;
-    const w = await world({ settings: { ingestSeriesPerDay: limit } });
+    const w = await world({ fresh: true, settings: { ingestSeriesPerDay: limit } });
     const processes = await manyProcesses(w, PROCESSES);
     const { ingestionKey } = await w.given.service();
     const hostsOf = (request: number) => Array.from({ length: 40 }, (_, index) => `host-${request}-${index}`);
@@ -96,7 +96,7 @@ describe('of four API processes', () => {
     ['with its queue in PostgreSQL', null],
     ['with its queue in Redis', inject('redisUrl')],
   ])('none lets in a revoked key or a removed member, %s', async (_, redisUrl) => {
-    const w = await world(redisUrl === null ? {} : { settings: { redisUrl } });
+    const w = await world({ jobs: 'real queue', settings: redisUrl === null ? {} : { redisUrl } });
     const processes = await manyProcesses(w, PROCESSES);
     const editor = await givenPerson(w, { role: 'editor', name: 'Eva' });
     const browser = await signedIn(w, editor.email);

@@ -79,7 +79,7 @@ test.each(IS_LONG ? [...NIGHTS, ...MORE_NIGHTS] : NIGHTS)(
       const phones = new Set(expected.map((userId) => team.phones.get(userId!)!));
       expect(await page(), `paged at minute ${minute - begin}`).toEqual([...phones].toSorted());
     }
-    await w.settle();
+    await w.runUntilIdle();
   },
 );
 
@@ -158,7 +158,7 @@ async function pager(w: StaffedWorld, { teamId }: Team): Promise<() => Promise<s
   return async () => {
     const before = w.phone.messages.length;
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     const pages = w.phone.messages.slice(before).filter(({ body }) => body.includes('Reply ACK'));
     await w.expectOk('resolve_incident', { incidentId });
     return pages.map(({ to }) => to).toSorted();

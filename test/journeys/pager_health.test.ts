@@ -12,29 +12,21 @@ import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
-import { startJobs } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';
 import { startPeriodic } from '#workers/periodic.ts';
 import { startSharing } from '#workers/shared_work.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
 import { workerRole } from '#workers/worker_role.ts';
 
 /** No pager works; a step was due when the incident triggered. */
 async function deadPager() {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alert.trigger();
   return w;
-}
-
-async function catchUp(w: StaffedWorld): Promise<void> {
-  await sweepDue(w.runtime, 0);
-  await sweepDue(w.runtime, 0);
-  await w.settle();
 }
 
 /** Rules are evaluated, and a pager does its rounds, as of now. */
@@ -134,7 +126,7 @@ test('a stalled pager: a message that was not sent to a provider counts like a s
 });
 
 test('a missing pager is reported even if nobody has to be paged', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, [...WATCHED_WORK.rules]);
   expect(await metric(w, 'pager_silent_seconds')).toBe(31);
@@ -147,7 +139,7 @@ test('a missing pager is reported even if nobody has to be paged', async () => {
 });
 
 test('a stalled worker: rules that are not evaluated are reported even if no data waits', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   w.clock.advance({ seconds: 31 });
   await doRounds(w, ['evaluate_rules', ...WATCHED_WORK.pager]);
   expect(await metric(w, 'unseen_data_seconds')).toBe(31);
@@ -166,7 +158,7 @@ test('a stalled worker: rules that are not evaluated are reported even if no dat
 });
 
 test('a stalled worker or queue: accepted data that no rule has seen is reported until one has', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   const { dsn, ingestionKey } = await w.given.service();
   const { username, pathname } = new URL(dsn);
   const event = { method: 'POST', url: `/api${pathname}/store/?sentry_key=${username}`, payload: { message: 'beans' } };
@@ -184,9 +176,7 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
     w.clock.advance({ minutes: 8 });
     await doRounds(w);
     await expectLate(w, /^data accepted \d{3} s ago has not reached the rules$/);
-    const jobs = startJobs(w.context, w.runtime);
-    await expect.poll(() => w.context.db.sql.row('select 1 from kept_jobs')).toBeNull();
-    await jobs.close();
+    await w.runUntilIdle();
     aSecondLater(w);
     await doRounds(w);
     await expectWell(w);
@@ -194,7 +184,7 @@ test('a stalled worker or queue: accepted data that no rule has seen is reported
 });
 
 test('a service that floods makes only its own data late, and other senders are still accepted', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   const keep = (serviceId: string, count: number) =>
     w.context.queue.addDurable(
       storePoints,
@@ -213,7 +203,7 @@ test('a service that floods makes only its own data late, and other senders are 
 });
 
 test('data that waits on the disk of an API process is reported, and no longer once the process is gone', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ fresh: true });
   const { spooledData } = storesOf(w.context.db.session());
   const acceptedAt = w.clock.now();
   const tell = (folder: string, oldestAt: Temporal.Instant | null) => {
@@ -241,7 +231,7 @@ test('everything is reported as healthy once a pager has caught up', async () =>
   w.clock.advance({ minutes: 5 });
   await doRounds(w);
   await expectLate(w, /^an escalation step is overdue by 300 s$/);
-  await catchUp(w);
+  await w.runUntilIdle();
   aSecondLater(w);
   await expectWell(w);
   expect([await metric(w, 'overdue_step_seconds'), await metric(w, 'overdue_message_seconds')]).toEqual([0, 0]);
@@ -284,7 +274,7 @@ test('a pager sends it every minute if HEARTBEAT_URL is set, otherwise never', a
 });
 
 test('a worker that is frozen shows in every health check after some seconds, and a pager alone is not blamed', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld({ jobs: 'lost' });
   const now = w.clock.now();
   const members = new WorkMemberStore(w.context.db.session());
   await members.renew({ works: ['worker'], left: [] }, 'frozen', { now, aliveUntil: now.add({ seconds: 3 }) });

@@ -35,7 +35,7 @@ async function annaIsPaged() {
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const page = async () => {
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     const { number } = await w.expectOk('get_incident', { incidentId });
     const incident = () => w.expectOk('get_incident', { incidentId });
     return { incidentId, number: number as number, incident };
@@ -64,7 +64,7 @@ const codeIn = async (w: StaffedWorld): Promise<string> => {
 async function confirmed(w: StaffedWorld, person: { userId: string; email: string; phone: string }) {
   const { invoke } = await consoleOf(w, person);
   expect((await invoke('request_phone_code', { phone: person.phone })).status).toBe(200);
-  await w.settle();
+  await w.runUntilIdle();
   const { body } = await invoke('confirm_phone', { phone: person.phone, code: await codeIn(w) });
   expect(body.result).toEqual({ confirmed: true, triesLeft: 0 });
   return invoke;
@@ -123,7 +123,7 @@ test('a confirmed number can only be changed by its owner or an admin, and both 
   expect(audited).toHaveLength(2);
   const admin = await w.given.user({ role: 'admin', name: 'Ada' });
   expect((await change(admin.key)).body.result).toMatchObject({ phone: '+31687654321', phoneConfirmed: false });
-  await w.settle();
+  await w.runUntilIdle();
   const told = await w.context.db.sql.rows(
     `select user_id as "userId", channel, address, status from notifications where kind = 'number_changed'`,
   );
@@ -137,7 +137,7 @@ test('a code confirms a number within ten minutes and five attempts', async () =
   expect((await invoke('confirm_phone', { phone, code: '000000' })).status).toBe(409);
   expect((await invoke('request_phone_code', { phone: '+31687654321' })).status).toBe(404);
   await invoke('request_phone_code', { phone });
-  await w.settle();
+  await w.runUntilIdle();
   const wrong = (await codeIn(w)) === '000000' ? '111111' : '000000';
   for (const triesLeft of [4, 3, 2, 1, 0]) {
     expect((await invoke('confirm_phone', { phone, code: wrong })).body.result).toEqual({

@@ -17,7 +17,7 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: [channel], targetUserIds: [anna.userId] }]);
   if (fault !== undefined) w.phone.addFault(fault(anna.phone));
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const incident = () => w.expectOk('get_incident', { incidentId });
   return { w, anna, incident, entry: async () => (await incident()).notifications[0] };
 }
@@ -50,7 +50,7 @@ describe('whether the person would be woken', () => {
     w.phone.addFault({ kind: 'undelivered', errorCode: 21610, number: anna.phone });
     w.clock.advance({ minutes: 5 });
     await runOperation(w, sendTestNotification, memberCaller(w.orgId, anna.userId, 'viewer'), { channel: 'sms' });
-    await w.settle();
+    await w.runUntilIdle();
     expect(smsOf(await readinessOf(w, anna))).toMatchObject(stopped);
     // A report of an earlier message that comes late changes nothing.
     const { notificationId, providerId } = await entry();
@@ -65,7 +65,7 @@ describe('whether the person would be woken', () => {
     const { w, anna } = await annaIsPaged('call');
     const [call] = w.phone.calls;
     await w.phone.answer(call!, 'human');
-    await w.settle();
+    await w.runUntilIdle();
     expect((await readinessOf(w, anna)).answer).toBe('unproved');
     await w.phone.press(call!, '3');
     expect((await readinessOf(w, anna)).answer).toBe('yes');

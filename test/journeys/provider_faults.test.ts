@@ -29,7 +29,7 @@ async function annaIsPaged(...faults: readonly Fault[]) {
   ]);
   for (const fault of faults) w.phone.addFault({ ...fault, number: anna.phone });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   return {
     w,
     mail,
@@ -129,7 +129,7 @@ test('a process that learns of its claim when the lease is over sends nothing, a
     return await claim.apply(this, asked);
   });
   await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ seconds: 20 });
   expect(late).toHaveLength(1);
   expect(w.phone.messages.filter(({ to }) => to === phone)).toHaveLength(1);
@@ -164,7 +164,9 @@ describe('a provider that says nothing', () => {
     const away = vi.spyOn(DeliveryStore.prototype, 'findUnclaimed');
     onTestFinished(() => away.mockRestore());
     away.mockRejectedValueOnce(new AppError('unavailable', 'away'));
-    for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 });
+    const faults: unknown[] = [];
+    for (let i = 0; i < 6; i += 1) await w.advance({ seconds: 10 }).catch((fault: unknown) => faults.push(fault));
+    expect(faults).toMatchObject([{ message: 'away' }]);
     expect(away.mock.calls.length).toBeGreaterThan(1);
     expect(sent()).toMatchObject({ sms: 1 });
     expect((await entries())['sms']?.status).toMatch(/^(sent|delivered)$/);
@@ -180,7 +182,7 @@ describe('a provider that says nothing', () => {
     w.phone.addFault({ kind: 'drop', when: 'before', on: 'message', times: 1, number: phone });
     w.phone.addFault({ kind: 'callback_lost', number: phone });
     for (const alert of alerts) await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     for (let i = 0; i < 4; i += 1) await w.advance({ seconds: 10 });
     const texts = w.phone.messages.filter(({ to }) => to === phone).map(({ body }) => body);
     expect(texts).toHaveLength(2);

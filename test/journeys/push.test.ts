@@ -49,7 +49,7 @@ describe('a page by push', () => {
     await subscribed(w, service, anna, 'phone');
     await subscribed(w, service, anna, 'laptop');
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['laptop', 'phone']);
     expect(service.pushed[0]).toMatchObject({
       urgency: 'high',
@@ -69,7 +69,7 @@ describe('a page by push', () => {
     const { service, w, anna, alert } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     const { actions } = service.pushed[0]!.payload;
     expect(actions.map(({ action }: { action: string }) => action)).toEqual(['acknowledge', 'resolve']);
     const url = actions[0].url.replace('http://tocsin.test', '');
@@ -83,7 +83,7 @@ describe('a page by push', () => {
     const { service, w, anna, alert } = await annaIsPushed();
     await subscribed(w, service, anna, 'phone');
     await alert.trigger('😱'.repeat(5_000));
-    await w.settle();
+    await w.runUntilIdle();
     expect(service.pushed).toHaveLength(1);
   });
 });
@@ -95,7 +95,7 @@ describe('browsers that no longer listen', () => {
     await subscribed(w, service, anna, 'laptop');
     service.expire(phone);
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
     expect(await log(incidentId)).toMatchObject([{ status: 'sent' }]);
     expect((await stores(w).pushSubscriptions.listOf(anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
@@ -105,7 +105,7 @@ describe('browsers that no longer listen', () => {
     const { service, w, anna, bram, alert, log } = await annaIsPushed();
     service.expire(await subscribed(w, service, anna, 'phone'));
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
     expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
   });
@@ -117,7 +117,7 @@ describe('a push service in trouble', () => {
     await subscribed(w, service, anna, 'phone');
     service.answer(status, { times: 2 });
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     await w.advance({ seconds: 2 });
     await w.advance({ seconds: 4 });
     expect(await log(incidentId)).toMatchObject([{ status: 'sent', attempts: 3 }]);
@@ -129,7 +129,7 @@ describe('a push service in trouble', () => {
     await subscribed(w, service, anna, 'phone');
     service.answer(429, { retryAfterSeconds: 30 });
     await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     await w.advance({ seconds: 29 });
     expect(service.requests).toBe(1);
     await w.advance({ seconds: 1 });
@@ -141,7 +141,7 @@ describe('a push service in trouble', () => {
     await subscribed(w, service, anna, 'phone');
     service.answer(403);
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
     expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
   });
@@ -150,7 +150,7 @@ describe('a push service in trouble', () => {
 test('somebody without a subscribed browser is not paged by push', async () => {
   const { w, alert, log } = await annaIsPushed();
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect((await log(incidentId))[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
 });
 

@@ -21,7 +21,7 @@ async function annaIsPaged() {
   await givePassword(w, anna.userId);
   const browser = await signedIn(w, anna.email);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const ask = (operation: string, input: object = {}) => browser.invoke(w.orgId, operation, { incidentId, ...input });
   const read = () => w.expectOk('get_incident', { incidentId });
   const reassign = async (to: object, seen: object = {}) => {
@@ -42,7 +42,7 @@ test('escalating pages the next step at once, and the step after it at its own t
   await w.advance({ minutes: 2 });
   const answer = await ask('escalate_incident', { stepIndex: 1 });
   expect(answer).toMatchObject({ status: 200, body: { result: { status: 'triggered' } } });
-  await w.settle();
+  await w.runUntilIdle();
   expect(pagesOf(w, bram, cleo)).toEqual([1, 0]);
   const { escalation } = await read();
   expect(escalation).toMatchObject({ nextStep: 2, steps: [{}, { state: 'fired', reason: 'escalated' }, {}] });
@@ -56,7 +56,7 @@ test('two people who escalate at once page one step, and the change is audited o
   const { w, bram, cleo, ask } = await annaIsPaged();
   const answers = await Promise.all([1, 2, 3].map(() => ask('escalate_incident', { stepIndex: 1 })));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  await w.settle();
+  await w.runUntilIdle();
   expect(pagesOf(w, bram, cleo)).toEqual([1, 0]);
   const audited = await w.context.db.sql.rows(`select after from audit_log where action = 'escalate_incident'`);
   expect(audited).toMatchObject([{ after: { firedStep: 1 } }]);
@@ -69,7 +69,7 @@ test('whoever comes first of acknowledging and escalating decides: nobody is pag
     const escalate = () => ask('escalate_incident', { stepIndex: 1 });
     const both = round % 2 === 0 ? [acknowledge(), escalate()] : [escalate(), acknowledge()];
     const statuses = (await Promise.all(both)).map(({ status }) => status);
-    await w.settle();
+    await w.runUntilIdle();
     const { status, timeline } = await read();
     expect(status).toBe('acknowledged');
     const events = timeline.map(({ event }: { event: string }) => event);
@@ -86,7 +86,7 @@ test('a person whom an incident is reassigned to is paged at once, and the steps
   const { w, bram, cleo, dirk, read, reassign } = await annaIsPaged();
   await w.advance({ minutes: 5 });
   expect((await reassign({ userId: dirk.userId })).status).toBe(200);
-  await w.settle();
+  await w.runUntilIdle();
   expect(pagesOf(w, dirk, bram, cleo)).toEqual([1, 0, 0]);
   expect(await lastText(read, 'reassigned')).toBe(
     'Reassigned to Dirk by Anna by the console; 2 steps follow if nobody acknowledges.',
@@ -117,7 +117,7 @@ test('another policy takes the place of the steps that were left', async () => {
   const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Databases', steps });
   await w.advance({ minutes: 14 });
   expect((await reassign({ policyId })).body.result).toMatchObject({ escalationPolicyId: policyId });
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ minutes: 19 });
   expect(pagesOf(w, dirk, bram, cleo)).toEqual([1, 0, 0]);
   await w.advance({ minutes: 1 });
@@ -135,7 +135,7 @@ test('an acknowledged incident that is reassigned waits for somebody again, and 
     status: 'triggered',
     acknowledgedBy: null,
   });
-  await w.settle();
+  await w.runUntilIdle();
   expect(pagesOf(w, anna, bram, cleo, dirk)).toEqual([1, 0, 0, 1]);
   await ask('acknowledge_incident');
   await ask('unacknowledge_incident');
@@ -150,7 +150,7 @@ test('two people who reassign at once page one of the two, and the other hears t
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   const refused = answers.find(({ status }) => status === 409);
   expect(refused?.body.detail).toContain('somebody else has reassigned');
-  await w.settle();
+  await w.runUntilIdle();
   const pages = pagesOf(w, bram, dirk);
   expect(pages.reduce((sum, count) => sum + count, 0)).toBe(1);
 });
@@ -160,7 +160,7 @@ test('a reassignment that races with a step loses no page: the step fires before
     const { w, bram, dirk, read, reassign } = await annaIsPaged();
     w.clock.advance({ minutes: 15 });
     const [answer] = await Promise.all([reassign({ userId: dirk.userId }), w.advance({ seconds: 0 })]);
-    await w.settle();
+    await w.runUntilIdle();
     await w.advance({ seconds: 1 });
     expect(answer.status).toBe(200);
     expect(pagesOf(w, dirk)).toEqual([1]);

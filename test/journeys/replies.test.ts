@@ -14,7 +14,7 @@ async function annaIsPaged() {
   await w.staff.confirm(anna);
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const { number, notifications } = await w.expectOk('get_incident', { incidentId });
   const statusOf = async () => (await w.expectOk('get_incident', { incidentId })).status;
   return { w, anna, alert, incidentId, number, notificationId: notifications[0].notificationId as string, statusOf };
@@ -60,7 +60,7 @@ describe('a reply by SMS', () => {
     expect(await statusOf()).toBe('resolved');
     w.clock.advance({ minutes: 5 });
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     expect(await post(w, SMS_PATH, fields)).toEqual(first);
     expect((await w.expectOk('get_incident', { incidentId })).status).toBe('triggered');
   });
@@ -175,12 +175,12 @@ describe('a reply by SMS', () => {
     expect(await statusOf()).toBe('acknowledged');
     await post(w, SMS_PATH, sms(anna.phone, `RES ${number}`, 'SM2'));
     const others = [await alert.trigger()];
-    await w.settle();
+    await w.runUntilIdle();
     const second = await w.staff.alert((await w.expectOk('list_teams')).teams[0].teamId, [
       { afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] },
     ]);
     others.push(await second.trigger());
-    await w.settle();
+    await w.runUntilIdle();
     const { body } = await post(w, SMS_PATH, sms(anna.phone, 'Ack', 'SM3'));
     for (const other of others) {
       const { number: waiting, status } = await w.expectOk('get_incident', { incidentId: other });

@@ -39,7 +39,7 @@ async function night(steps: readonly StepInput[] = [{ afterMinutes: 0, channels:
   const tool = (name: string, input: object) => callTool(w, key, name, input);
   const enable = (enabled = true) => runOperation(w, setResponder, asOwner, { agentId, enabled });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   return { w, anna, alert, owner, key, agentId, asOwner, asAnna, tool, enable, incidentId };
 }
 
@@ -146,7 +146,7 @@ test('escalation waits for no lease, unless the organization lets it hold the fi
     await w.expectOk('resolve_incident', { incidentId: open });
     w.clock.advance({ minutes: 2 });
     open = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     return open;
   };
   const firesAfter = async (id: string, seconds: number) => {
@@ -237,7 +237,7 @@ test('who was paged answers by SMS or by a link, and nobody else', async () => {
   const { w, anna, tool, enable, incidentId } = await night();
   await enable();
   await tool('propose_action', acknowledging(incidentId));
-  await w.settle();
+  await w.runUntilIdle();
   const text = w.phone.messages.at(-1)?.body ?? '';
   expect(text).toContain('Reply YES 1 or NO 1');
   expect(text.length).toBeLessThanOrEqual(160);

@@ -13,9 +13,9 @@ async function resolvedIncident(w: StaffedWorld): Promise<{ serviceId: Id<'servi
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.expectOk('resolve_incident', { incidentId });
-  await w.settle();
+  await w.runUntilIdle();
   return { serviceId: alert.serviceId, incidentId };
 }
 
@@ -46,7 +46,7 @@ test('a resolved incident is kept for the retention of its service, then hidden 
 });
 
 test('an open incident is kept regardless of its age', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const alert = await w.staff.alert(await w.staff.team(), [{ afterMinutes: 0, channels: ['sms'] }]);
   const incidentId = await alert.trigger();
   await w.expectOk('set_retention', { serviceId: alert.serviceId, capability: 'oncall', retentionDays: 1 });
@@ -56,7 +56,7 @@ test('an open incident is kept regardless of its age', async () => {
 });
 
 test('exceptions whose events are all too old are hidden at once, and removed with their events', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { serviceId } = await w.given.service();
   const rule = { serviceId, name: 'New', kind: 'exception', config: {} };
   await w.expectOk('create_alert_rule', rule);
@@ -92,7 +92,7 @@ test('exceptions whose events are all too old are hidden at once, and removed wi
 });
 
 test('points that are too old are hidden at once, and removed with metric names that have no points left', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { serviceId } = await w.given.service();
   const at = (hours: number) => w.clock.now().subtract({ hours });
   await runStorePoints(w.runtime, serviceId, [

@@ -137,7 +137,7 @@ test('workers that evaluate at the same time open one incident per rule, and cou
   for (const rule of rules) await measured(w, rule, 250);
   const worker = meeting(w, 4);
   await Promise.all([1, 2, 3, 4].map(() => evaluateRules(worker())));
-  await w.settle();
+  await w.runUntilIdle();
   expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'triggered', occurrences: 1 })));
   expect(w.phone.messages.map(({ to }) => to).sort()).toEqual(rules.map(({ anna }) => anna.phone).sort());
 
@@ -146,7 +146,7 @@ test('workers that evaluate at the same time open one incident per rule, and cou
   w.clock.advance({ minutes: 5 });
   for (const rule of rules) await measured(w, rule, 1);
   await Promise.all([1, 2, 3, 4].map(() => evaluateRules(w.runtime)));
-  await w.settle();
+  await w.runUntilIdle();
   expect(await incidents(w)).toMatchObject(rules.map(() => ({ status: 'resolved' })));
   expect(w.phone.messages).toHaveLength(told + rules.length);
 });
@@ -251,10 +251,10 @@ test.each(['resolved', 'ignored'])(
     const messages = ['out of beans', 'out of milk'];
     const events = messages.map((message) => exceptionEvent(w.clock.now(), { exceptions: [], message }));
     await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, events);
-    await w.settle();
+    await w.runUntilIdle();
     const [, settled] = await groups(w, serviceId);
     await w.expectOk('set_exception_status', { groupId: settled!.groupId, status }, { key: w.owner.key });
-    await w.settle();
+    await w.runUntilIdle();
     const found = await w.expectOk('list_incidents');
     const byStatus = Object.groupBy(found.incidents as Incident[], (incident) => incident.status);
     expect(byStatus).toMatchObject({

@@ -16,7 +16,7 @@ async function annaGetsAnSms(title?: string) {
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger(title);
-  await w.settle();
+  await w.runUntilIdle();
   const body = w.phone.messages[0]?.body ?? '';
   const url = /http:\/\/tocsin\.test(\/a\/\S+)$/.exec(body)?.[1] ?? '';
   const status = async () => (await w.expectOk('get_incident', { incidentId })).status;
@@ -81,7 +81,7 @@ test('a link that is used a second time says who answered and when, and acknowle
   w.clock.advance({ hours: 1 });
   await runOperation(w, reopenIncident, cleo, { incidentId });
   await runOperation(w, unacknowledgeIncident, cleo, { incidentId });
-  await w.settle();
+  await w.runUntilIdle();
   for (const method of ['GET', 'POST'] as const) {
     const page = await open(w, url, method);
     expect(page.body).toContain(
@@ -100,7 +100,7 @@ test('a page that had not left when its person answered can be answered by its l
   for (const [number] of Array.from({ length: 3 }).entries()) {
     if (number > 0) await w.expectOk('resolve_incident', { incidentId });
     incidentId = await alert.trigger(`the page number ${number + 2}`);
-    await w.settle();
+    await w.runUntilIdle();
   }
   expect(String(w.phone.messages.map((message) => message.body)), 'the fourth waits').not.toContain('number 4');
   w.clock.advance({ seconds: 1 });
@@ -119,7 +119,7 @@ test('the link acknowledges only its own incident, and never resolves one', asyn
   const { w, alert, incidentId, url, status } = await annaGetsAnSms();
   await w.expectOk('resolve_incident', { incidentId });
   await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect(await open(w, url, 'POST')).toMatchObject({ status: 409, body: expect.stringContaining('resolved already') });
   expect(await status()).toBe('resolved');
   expect((await w.expectOk('list_incidents', { status: 'triggered' })).total).toBe(1);

@@ -13,10 +13,7 @@ import type { RolesRuntime } from '#test/kit/roles.ts';
 import { sweepDue } from '#workers/sweep_due.ts';
 
 /** Anna is paged at once by these channels; Bram by SMS after an hour. */
-async function annaInAStorm(
-  channels: readonly Channel[],
-  options: { jobs?: boolean; settings?: Partial<Config> } = {},
-) {
+async function annaInAStorm(channels: readonly Channel[], options: { jobs?: 'lost'; settings?: Partial<Config> } = {}) {
   const w = await staffedWorld(options);
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
@@ -27,7 +24,7 @@ async function annaInAStorm(
   ]);
   const storm = async (count: number) => {
     const incidentIds = await openMany(w, alert, count);
-    await w.settle();
+    await w.runUntilIdle();
     return incidentIds;
   };
   const entriesOf = async (incidentId: string) => (await w.expectOk('get_incident', { incidentId })).notifications;
@@ -147,7 +144,7 @@ describe('a storm', () => {
     await w.advance({ minutes: 2 });
     await storm(2);
     for (const incidentId of incidentIds) await w.expectOk('resolve_incident', { incidentId });
-    await w.settle();
+    await w.runUntilIdle();
     await w.advance({ minutes: 1 });
     expect(texts().slice(3, 5)).toEqual([expect.stringContaining('trouble'), expect.stringContaining('trouble')]);
     expect(texts()[5]).toContain('is resolved');
@@ -162,7 +159,7 @@ describe('news of incidents that were answered', () => {
     await w.advance({ minutes: 2 });
     await storm(1);
     for (const incidentId of incidentIds) await w.expectOk('resolve_incident', { incidentId });
-    await w.settle();
+    await w.runUntilIdle();
     const before = texts().length;
     await storm(1);
     expect(texts().slice(before)).toEqual([expect.stringMatching(/^checkout: trouble 1 Reply ACK/)]);
@@ -217,7 +214,7 @@ describe('a digest', () => {
   });
 
   test('leaves even if no job ever runs', async () => {
-    const { w, storm, texts } = await annaInAStorm(['sms'], { jobs: false });
+    const { w, storm, texts } = await annaInAStorm(['sms'], { jobs: 'lost' });
     await storm(6);
     await w.advance({ seconds: 2 });
     await w.advance({ seconds: 2 });
@@ -252,7 +249,7 @@ describe('a digest', () => {
 });
 
 test.each([1, 2])('a storm loses nothing even if senders die repeatedly (seed %i)', async (seed) => {
-  const { w, storm } = await annaInAStorm(['sms'], { jobs: false });
+  const { w, storm } = await annaInAStorm(['sms'], { jobs: 'lost' });
   const incidentIds = await storm(12);
   const { runtime, deaths } = crashingRuntime(w.runtime, seeded(seed));
   const isDone = async () =>
@@ -342,7 +339,7 @@ describe('one answer for all', () => {
     expect((await w.expectOk('list_incidents', { status: 'resolved' })).total).toBe(0);
     await w.phone.press(call, '1');
     expect(call.transcript.at(-1)?.text).toBe('Acknowledged 7 incidents. Thank you.');
-    await w.settle();
+    await w.runUntilIdle();
     const { incidents } = await w.expectOk('list_incidents', { status: 'acknowledged' });
     expect(incidents).toHaveLength(7);
     expect(incidents[0].acknowledgedBy).toEqual({ userId: anna.userId, via: 'call' });

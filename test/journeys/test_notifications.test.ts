@@ -25,7 +25,7 @@ const callerOf = (w: StaffedWorld, { userId }: Pick<Responder, 'userId'>) => mem
 function testerFor(w: StaffedWorld, person: Pick<Responder, 'userId'>) {
   return async (channel: Channel) => {
     const { testNotifications } = await runOperation(w, sendTestNotification, callerOf(w, person), { channel });
-    await w.settle();
+    await w.runUntilIdle();
     return await Promise.all(
       testNotifications.map(({ notificationId }: { notificationId: string }) => fateFor(w, person)(notificationId)),
     );
@@ -49,7 +49,7 @@ test('a test call says that it is one and asks for a key; voicemail fails it', a
   const { w, test, fate } = await annaWantsToKnow();
   const [first] = await test('call');
   await w.phone.answer(w.phone.calls[0]!, 'human');
-  await w.settle();
+  await w.runUntilIdle();
   expect(spokenText(w.phone.calls[0]!)).toBe(
     'This is Tocsin. This is a test call. Press 1 to confirm that you hear it.',
   );
@@ -59,7 +59,7 @@ test('a test call says that it is one and asks for a key; voicemail fails it', a
   const [second] = await test('call');
   await w.phone.answer(w.phone.calls[1]!, 'machine');
   await w.phone.hangUp(w.phone.calls[1]!);
-  await w.settle();
+  await w.runUntilIdle();
   expect(await fate(second!.notificationId)).toMatchObject({ status: 'failed', reason: 'answering_machine' });
 });
 
@@ -122,7 +122,7 @@ test('tests do not delay pages: they do not count towards the limit', async () =
   for (let time = 0; time < 3; time += 1) await test('sms');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages.at(-1)?.body).toMatch(/^checkout: latency/);
 });
 

@@ -33,12 +33,12 @@ test('a timeline says who was paged how, what came of it, who took over, and how
   await w.advance({ seconds: 20 });
   await w.phone.answer(w.phone.calls[0]!, 'machine');
   await w.phone.hangUp(w.phone.calls[0]!);
-  await w.settle();
+  await w.runUntilIdle();
   await w.advance({ minutes: 1 });
   const { incidents } = await w.expectOk('list_incidents');
   const [{ incidentId, number }] = incidents;
   await w.phone.reply({ from: bram.phone, body: `ack ${number}` });
-  await w.settle();
+  await w.runUntilIdle();
   w.clock.advance({ minutes: 6 });
   await measure(3);
   w.clock.advance({ minutes: 5 });
@@ -63,7 +63,7 @@ test('a timeline says who was paged how, what came of it, who took over, and how
     '85 s: Acknowledged by Bram by SMS; escalation is paused.',
     '745 s: Resolved by Tocsin itself, as its cause is gone. Bram hears of it by SMS.',
   ]);
-  await w.settle();
+  await w.runUntilIdle();
 });
 
 test('a timeline says when nobody is left to page', async () => {
@@ -78,7 +78,7 @@ test('a timeline says when nobody is left to page', async () => {
   ]);
   w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone });
   const incidentId = await alert.trigger('it is slow');
-  await w.settle();
+  await w.runUntilIdle();
   expect(await timelineTexts(w, incidentId)).toEqual([
     '0 s: Triggered by the rule "Latency": it is slow.',
     '0 s: Step 1 fires, paging Anna by phone.',
@@ -100,7 +100,7 @@ test('a timeline says who got the news of the end, and which messages were cance
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds }]);
   w.phone.addFault({ kind: 'http_error', status: 503, number: cleo.phone });
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.expectOk('acknowledge_incident', { incidentId }, { key: cleo.key });
   const story = await timelineTexts(w, incidentId);
   expect(story[1]).toBe('0 s: Step 1 fires, paging Anna, Bram and Cleo by SMS.');
@@ -135,9 +135,9 @@ test('the API key that answered is named in the incident, in its timeline, and i
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   await w.expectOk('acknowledge_incident', { incidentId });
-  await w.settle();
+  await w.runUntilIdle();
   const incident = await w.expectOk('get_incident', { incidentId });
   expect(incident.acknowledgedBy).toEqual({ apiKeyId: expect.any(String), apiKeyName: 'all', via: 'rest' });
   expect(incident.timeline.map(({ text }: { text: string }) => text)).toContain(

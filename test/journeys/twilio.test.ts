@@ -18,7 +18,7 @@ async function annaIsPaged(channel: 'sms' | 'call', fault?: (phone: string) => F
   ]);
   if (fault !== undefined) w.phone.addFault(fault(anna.phone));
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const incident = () => w.expectOk('get_incident', { incidentId });
   return {
     w,
@@ -47,7 +47,7 @@ async function eachIsPaged(channel: 'sms' | 'call', faults: readonly ((phone: st
     w.phone.addFault(fault(anna.phone));
     paged.push({ anna: anna.phone, bram: bram.phone, incidentId: await alert.trigger() });
   }
-  await w.settle();
+  await w.runUntilIdle();
   const messagesTo = (phone: string) => w.phone.messages.filter(({ to }) => to === phone).length;
   const outcomes = async () =>
     await Promise.all(
@@ -89,7 +89,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     const [call] = w.phone.calls;
     await w.phone.answer(call!, 'human');
     await w.phone.hangUp(call!);
-    await w.settle();
+    await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect((await story()).at(-1)).toBe('Anna answered the call.');
     expect((await incident()).status).toBe('triggered');
@@ -106,7 +106,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     expect((await incident()).status).toBe('triggered');
     expect(call!.transcript.filter(({ text }) => text.includes('Press 1 to acknowledge'))).toHaveLength(2);
     await w.phone.press(call!, '1');
-    await w.settle();
+    await w.runUntilIdle();
     expect(await incident()).toMatchObject({
       status: 'acknowledged',
       acknowledgedBy: { userId: anna.userId, via: 'call' },
@@ -128,7 +128,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     await w.phone.press(call!, '3');
     expect(spokenText(call!)).toContain('latency');
     await w.phone.press(call!, '1');
-    await w.settle();
+    await w.runUntilIdle();
     expect((await incident()).status).toBe('acknowledged');
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect((await story()).at(-1)).toBe('Acknowledged by Anna by phone; escalation is paused.');
@@ -142,7 +142,7 @@ describe('only a key press, a reply or a click is an answer', () => {
     await post(w, `/api/callbacks/twilio/voice/${notificationId}`, { CallSid: providerId, AnsweredBy: 'unknown' });
     expect(await entry()).toMatchObject({ status: 'sent' });
     await post(w, `/api/callbacks/twilio/call-status/${notificationId}`, ended);
-    await w.settle();
+    await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'failed', reason: 'no_key_pressed' });
     expect(bramIsPaged()).toBe(true);
   });
@@ -201,7 +201,7 @@ describe('call-backs', () => {
     await w.expectOk('acknowledge_incident', { incidentId }, { key: anna.key });
     w.clock.advance({ hours: 2 });
     await w.phone.releaseCallbacks();
-    await w.settle();
+    await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect((await story()).at(-1)).toBe('SMS to Anna arrived.');
     expect((await held.incident()).status).toBe('acknowledged');
@@ -216,7 +216,7 @@ describe('call-backs', () => {
     const { notificationId, providerId } = await entry();
     const fields = { MessageSid: providerId, MessageStatus: 'undelivered', ErrorCode: '30007' };
     await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, fields);
-    await w.settle();
+    await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'failed', reason: 'carrier_filtered' });
     expect(bramIsPaged()).toBe(false);
   });
@@ -226,7 +226,7 @@ describe('call-backs', () => {
     const { notificationId, providerId } = await entry();
     const failed = { MessageSid: providerId, MessageStatus: 'failed', ErrorCode: '30003' };
     await post(w, `/api/callbacks/twilio/sms-status/${notificationId}`, failed);
-    await w.settle();
+    await w.runUntilIdle();
     expect(await entry()).toMatchObject({ status: 'delivered' });
     expect(bramIsPaged()).toBe(false);
     await w.expectOk('resolve_incident', { incidentId });
@@ -235,7 +235,7 @@ describe('call-backs', () => {
     const { body } = await post(w, `/api/callbacks/twilio/voice-digit/${notificationId}`, key);
     expect(body).toContain('resolved already');
     expect(await incident()).toMatchObject({ status: 'resolved', resolvedBy: before.resolvedBy });
-    await w.settle();
+    await w.runUntilIdle();
   });
 
   describe('reports of a call that has ended', () => {
@@ -247,7 +247,7 @@ describe('call-backs', () => {
       await w.phone.answer(call!, 'human');
       await w.phone.press(call!, '3');
       await w.phone.hangUp(call!);
-      await w.settle();
+      await w.runUntilIdle();
       const { notificationId } = await entry();
       const replay = (name: string, fields: Record<string, string> = {}) =>
         post(w, `/api/callbacks/twilio/${name}/${notificationId}`, { CallSid: call!.sid, ...fields });
@@ -260,7 +260,7 @@ describe('call-backs', () => {
       expect((await replay('voice')).body).toContain('Press 1 to acknowledge');
       expect((await replay('voice-digit', { Digits: '1' })).status).toBe(200);
       expect((await incident()).status).toBe('acknowledged');
-      await w.settle();
+      await w.runUntilIdle();
     });
 
     test('are rejected and audited an hour later, and change nothing', async () => {
@@ -378,7 +378,7 @@ test('the number of a person who has left the organization gets no information a
   await w.context.db.sql.run('delete from memberships where user_id = $1', [anna.userId]);
   const sent = w.phone.messages.length;
   await w.phone.reply({ from: anna.phone, body: `RES ${number}` });
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages.slice(sent).filter(({ to }) => to === anna.phone)).toEqual([]);
   expect((await incident()).status).toBe('triggered');
 });

@@ -21,7 +21,7 @@ async function answeredAtTheConsole() {
     { afterMinutes: 15, channels: ['sms'], targetUserIds: [bram.userId] },
   ]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   return { w, teamId, anna, bram, cleo, browser, alert, incidentId, ask: askerOf(w, browser) };
 }
 
@@ -50,7 +50,7 @@ test('undoing a resolution within 10 s notifies nobody, and each step fires at i
     resolvedBy: null,
     escalation: { state: 'running', nextStep: 1 },
   });
-  await w.settle();
+  await w.runUntilIdle();
   expect([smsTo(w, anna).length, smsTo(w, bram).length]).toEqual([1, 0]);
   await w.advance({ seconds: 1 });
   expect([smsTo(w, anna).length, smsTo(w, bram).length]).toEqual([1, 1]);
@@ -93,7 +93,7 @@ test('everyone who got the news of a resolution gets one message that it is open
   expect(smsTo(w, anna).at(-1)).toContain('is resolved by Cleo. No need to act.');
   await w.advance({ hours: 2 });
   await ask('reopen_incident', incidentId);
-  await w.settle();
+  await w.runUntilIdle();
   expect(smsTo(w, anna).slice(2)).toEqual([expect.stringContaining('is open again')]);
   expect(await timelineTexts(w, incidentId)).toContain(
     'Reopened by Cleo by the console; escalation goes on. Anna hears by SMS that it is open again.',
@@ -159,7 +159,7 @@ test('a page that an answer cancelled before it left is sent when the answer is 
   expect(await timelineTexts(w, incidentId)).toContain(
     'Reopened by Cleo by the console; escalation goes on and 1 cancelled message is sent.',
   );
-  await w.settle();
+  await w.runUntilIdle();
   expect(smsTo(w, bram).length).toBe(before + 1);
 });
 

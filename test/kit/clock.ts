@@ -4,11 +4,15 @@ import { type Clock, Temporal } from '#kernel/time.ts';
 export interface TestClock extends Clock {
   set(instant: string): void;
   advance(duration: Temporal.DurationLike): void;
+  /** Takes back whatever a test has moved. */
+  restart(): void;
 }
 
 /** Starts at the machine's time, so that timestamps of real senders are recent. */
 export function testClock(): TestClock {
-  let current = Temporal.Instant.fromEpochMilliseconds(Temporal.Now.instant().epochMilliseconds);
+  const machine = (): Temporal.Instant =>
+    Temporal.Instant.fromEpochMilliseconds(Temporal.Now.instant().epochMilliseconds);
+  let current = machine();
   return {
     now: () => current,
     set(instant) {
@@ -16,6 +20,9 @@ export function testClock(): TestClock {
     },
     advance(duration) {
       current = current.add(duration);
+    },
+    restart() {
+      current = machine();
     },
   };
 }
@@ -31,6 +38,9 @@ export function runningClock(): TestClock {
     },
     advance(duration) {
       shift = shift.add(duration);
+    },
+    restart() {
+      shift = new Temporal.Duration();
     },
   };
 }

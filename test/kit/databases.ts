@@ -26,6 +26,8 @@ declare module 'vitest' {
 interface Databases {
   readonly databaseUrl: string;
   readonly clickhouseUrl: string;
+  /** Empties them for who has them; resolves to false when others are to be taken instead. */
+  empty(): Promise<boolean>;
   /** Lets another test have them, emptied. */
   release(): void;
 }
@@ -38,6 +40,11 @@ export async function takeDatabases(): Promise<Databases> {
   return {
     databaseUrl: withDatabase(inject('postgresUrl'), name),
     clickhouseUrl: withDatabase(inject('clickhouseUrl'), name),
+    async empty() {
+      if (!mayRelease) return false;
+      const [postgres, isClickHouseEmpty] = await Promise.all([emptyPostgres(name, 'mine'), emptyClickHouse(name)]);
+      return postgres === 'emptied' && isClickHouseEmpty;
+    },
     release() {
       if (mayRelease) writeFileSync(path.join(inject('releasedDatabases'), name), '');
       mayRelease = false;
@@ -88,11 +95,11 @@ function releasedAt(file: string): number {
 /** A test of size has filled one that is larger, and what is left of it slows others down. */
 const TABLE_BYTES_MAX = 2 * 1024 * 1024;
 
-async function emptyPostgres(name: string): Promise<'emptied' | 'in use' | 'changed'> {
+async function emptyPostgres(name: string, users: 'none' | 'mine' = 'none'): Promise<'emptied' | 'in use' | 'changed'> {
   const { postgresSchema, postgresRows } = inject('templates');
   return await withPostgres(withDatabase(inject('postgresUrl'), name), async (client) => {
     const { schema, sessions, largest, tables, restarts } = await postgresState(client);
-    if (sessions > 0) return 'in use';
+    if (users === 'none' && sessions > 0) return 'in use';
     if (schema !== postgresSchema || largest > TABLE_BYTES_MAX) return 'changed';
     const deletions = tables.map((table) => `delete from ${table}`);
     // Neither triggers nor foreign keys have a say: everything goes.

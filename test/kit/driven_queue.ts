@@ -10,6 +10,8 @@ import { backoffMs, type JobHandler } from '#storage/queue/job_workers.ts';
 /** A queue whose jobs run only when the test says so. */
 export interface DrivenQueue extends JobQueue {
   hasDue(): boolean;
+  /** Forgets every job. */
+  clear(): void;
   /**
    * Runs every job that is due, in order of time, until none is; returns how many ran. A job that fails is due again after
    * the pause of its contract, by the clock; its error is thrown once the other jobs have run.
@@ -52,6 +54,7 @@ export function drivenQueue(clock: Clock): DrivenQueue {
   return {
     engine: 'postgres',
     hasDue: () => nextDue() !== undefined,
+    clear: () => jobs.clear(),
     async runDue(handlers) {
       const errors: unknown[] = [];
       let ran = 0;

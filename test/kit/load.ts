@@ -14,7 +14,7 @@ export const ACCEPTED = 40;
 
 /** A world with both background roles, whose exceptions open incidents. */
 export async function watchedWorld(settings: Partial<Config>) {
-  const w = await world({ clock: runningClock(), settings });
+  const w = await world({ clock: runningClock(), jobs: 'real queue', settings });
   const roles = startRoles(w.context);
   onTestFinished(() => roles.stop());
   const { serviceId, dsn } = await w.given.service();

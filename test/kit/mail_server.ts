@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers';
 
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { onTestFinished } from 'vitest';
+
+import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
 
 /** A mail that arrived, as a mail program would read it. */
 export type Mail = Email & { readonly recipients: readonly string[] };
@@ -26,11 +27,16 @@ export interface MailServer {
   lock(): void;
   /** The links of a mail, by label. */
   linksOf(mail: Mail): Record<string, string>;
-  /** Called by itself when the test is over, unless it was started with `keepOpen`. */
+  /** Called by itself, unless it was started with `keepOpen`. */
   close(): Promise<void>;
 }
 
+/** Within a test, tests of a file use one server in turn, so that it always has the same address. */
 export async function startMailServer({ keepOpen = false } = {}): Promise<MailServer> {
+  return keepOpen ? await openMailServer() : await useInTurn('mail server', openMailServer);
+}
+
+async function openMailServer(): Promise<MailServer & Reusable> {
   const mails: Mail[] = [];
   const refusals: { code: number; stage: Stage }[] = [];
   let breakAt: Stage | null = null;
@@ -77,7 +83,6 @@ export async function startMailServer({ keepOpen = false } = {}): Promise<MailSe
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
-  if (!keepOpen) onTestFinished(close);
 
   return {
     url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`,
@@ -98,6 +103,14 @@ export async function startMailServer({ keepOpen = false } = {}): Promise<MailSe
       Object.fromEntries(
         [...(mail.text ?? '').matchAll(/^(.+): (https?:\S+)$/gm)].map(([, label, url]) => [label, url]),
       ),
+    async renew() {
+      mails.length = 0;
+      refusals.length = 0;
+      breakAt = null;
+      isLocked = false;
+      connections = 0;
+      return true;
+    },
     close,
   };
 }

@@ -16,30 +16,37 @@ interface DrivenWork {
   readonly runtime: RolesRuntime;
   readonly queue: DrivenQueue;
   readonly phone: Phone;
+  /** No job is ever run. */
+  readonly areJobsLost: boolean;
 }
 
 /**
  * Returns what does in this process all work that is due by the test's clock, and resolves once a whole round finds none: it
- * publishes the outbox, runs the jobs, takes the ingestion log, sweeps, and lets the phone's call-backs be answered. Rejects
- * with the error of a job that failed; its retry is due by the clock.
+ * publishes the outbox, runs the jobs, takes the ingestion log, and lets the phone's call-backs be answered. It sweeps when
+ * time has passed: what is due at once needs its job. Rejects with the error of a job that failed; its retry is due by the
+ * clock.
  */
-export function runnerUntilIdle({ context, runtime, queue, phone }: DrivenWork): () => Promise<void> {
+export function runnerUntilIdle({ context, runtime, queue, phone, areJobsLost }: DrivenWork): () => Promise<void> {
   const handlers = handlersOfRoles(context, runtime);
   const durable = handlers.filter(({ job }) => job.queue === 'ingest');
   const count = async (): Promise<{ outbox: number; durable: number }> => {
     const waiting = await context.db.sql.row<{ outbox: number; durable: number }>(WAITING);
     return waiting ?? { outbox: 0, durable: 0 };
   };
+  let sweptAt = context.clock.now();
   return async () => {
+    const hasTimePassed = areJobsLost || !context.clock.now().equals(sweptAt);
+    sweptAt = context.clock.now();
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       await context.outbox.settled();
       await context.outbox.publishAll();
-      await queue.runDue(handlers);
+      if (areJobsLost) queue.clear();
+      else await queue.runDue(handlers);
       if ((await count()).durable > 0) {
         await drain(durable);
         if ((await count()).durable > 0) throw new Error('jobs of ingestion failed, or another process runs them');
       }
-      await sweep(runtime);
+      if (hasTimePassed) await sweep(runtime);
       await phone.settled();
       await context.outbox.settled();
       const waiting = await count();

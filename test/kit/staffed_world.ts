@@ -11,14 +11,12 @@ import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
-import { type TestClock, testClock } from '#test/kit/clock.ts';
-import { drivenQueue } from '#test/kit/driven_queue.ts';
-import { pace } from '#test/kit/pace.ts';
-import { rolesRuntime, type RolesRuntime, startJobs } from '#test/kit/roles.ts';
+import type { TestClock } from '#test/kit/clock.ts';
+import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';
-import { type World, world } from '#test/kit/world.ts';
+import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
+import { type Composition, composeWorld, openWorld, type World } from '#test/kit/world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
-import { sweepDue } from '#workers/sweep_due.ts';
 
 /** A step as tests write it. */
 export interface StepInput {
@@ -37,17 +35,15 @@ export interface Responder {
   readonly key: string;
 }
 
-/** A world with running workers and the phone simulator. */
+/** A world with the work of the worker and the pager, and the phone simulator. */
 export interface StaffedWorld extends World {
   readonly phone: Phone;
   readonly runtime: RolesRuntime;
-  /** Does all work that is due, in this process and by the clock, until there is none. Only in a world with `jobs: 'driven'`. */
+  /** Does all work that is due, in this process and by the clock, until there is none. Rejects with the real queue. */
   runUntilIdle(): Promise<void>;
-  /** Resolves once every job that could run has run and every call-back is answered. */
-  settle(): Promise<void>;
-  /** Moves the clock, runs everything that is due, and settles. */
+  /** Moves the clock, and runs until idle. */
   advance(duration: Temporal.DurationLike): Promise<void>;
-  /** Evaluates every metric rule once, and settles. */
+  /** Evaluates every metric rule once, and runs until idle. */
   evaluate(): Promise<void>;
   readonly staff: {
     team(): Promise<string>;
@@ -73,21 +69,43 @@ const AUTH_TOKEN = 'token of the test account';
 export const SERVICE_NUMBER = '+15005550006';
 const BASE_URL = 'http://tocsin.test';
 
-const WAITING_BESIDE_QUEUE =
-  'select (select count(*)::int from outbox) as outbox, (select count(*)::int from kept_jobs) as jobs';
-/** In one question, since tests ask it again and again. */
-const WAITING = `select (select count(*)::int from outbox) as outbox,
-  (select count(*)::int from kept_jobs) + (select count(*)::int from bullmq.job where state in ('waiting', 'active')) as jobs`;
+interface StaffedOptions {
+  readonly clock?: TestClock | undefined;
+  readonly settings?: Partial<Config>;
+  /**
+   * By default the test runs the jobs. Lost ones are never run, as when the store of the queue is wiped: only sweeps find
+   * what is due. Those in the real queue are run by workers that the test starts (`startJobs`, `startRoles`).
+   */
+  readonly jobs?: 'driven' | 'lost' | 'real queue';
+  /** What no test has used before. */
+  readonly fresh?: boolean;
+}
 
-const LOOKS_AT_LEAST_EVERY_MS = 16;
+interface StaffedComposition extends Reusable {
+  readonly composition: Composition;
+  readonly phone: Phone;
+}
 
 /**
- * With `jobs: 'driven'` the test itself runs the jobs, by `runUntilIdle`, `advance` and `evaluate`, and nothing runs in
- * between; with true, workers take them from the real queue; with false no worker runs.
+ * Returns a new organization whose work is done by the test itself, in `runUntilIdle`, `advance` and `evaluate`: nothing
+ * happens in between. Tests of a file use one composition in turn, as with `world`.
  */
-export async function staffedWorld(
-  options: { jobs?: boolean | 'driven'; clock?: TestClock; settings?: Partial<Config> } = {},
-): Promise<StaffedWorld> {
+export async function staffedWorld(options: StaffedOptions = {}): Promise<StaffedWorld> {
+  const { settings = {}, clock, jobs = 'driven', fresh = false } = options;
+  const make = () => composeStaffed({ settings, clock, jobs: jobs === 'real queue' ? jobs : 'driven' });
+  const areLost = jobs === 'lost';
+  if (!fresh && jobs !== 'real queue' && clock === undefined) {
+    return await openStaffed(await useInTurn(`staffed ${JSON.stringify(settings)}`, make), areLost);
+  }
+  const staffed = await make();
+  onTestFinished(staffed.close);
+  return await openStaffed(staffed, areLost);
+}
+
+async function composeStaffed({
+  settings,
+  ...options
+}: Parameters<typeof composeWorld>[0]): Promise<StaffedComposition> {
   let listening = '';
   const phone = await startPhone({
     accountSid: ACCOUNT_SID,
@@ -95,77 +113,50 @@ export async function staffedWorld(
     numbers: [{ e164: SERVICE_NUMBER, smsUrl: inboundSmsUrl(BASE_URL) }],
     publicUrlRewrite: (url) => url.replace(BASE_URL, listening),
   });
-  onTestFinished(() => phone.close());
-  const { clock = testClock(), jobs: mode = true } = options;
-  const driven = mode === 'driven' ? drivenQueue(clock) : null;
-  const w = await world({
-    clock,
-    ...(driven && { jobQueue: driven }),
-    settings: {
-      twilioAccountSid: ACCOUNT_SID,
-      twilioAuthToken: AUTH_TOKEN,
-      twilioFrom: SERVICE_NUMBER,
-      twilioApiBase: phone.url,
-      ...options.settings,
+  const twilio = {
+    twilioAccountSid: ACCOUNT_SID,
+    twilioAuthToken: AUTH_TOKEN,
+    twilioFrom: SERVICE_NUMBER,
+    twilioApiBase: phone.url,
+  };
+  const composition = await composeWorld({ ...options, settings: { ...twilio, ...settings } });
+  listening = await composition.app.listen({ port: 0, host: '127.0.0.1' });
+  return {
+    composition,
+    phone,
+    async renew() {
+      await phone.settled();
+      phone.clear();
+      return await composition.renew();
     },
-  });
-  listening = await w.app.listen({ port: 0, host: '127.0.0.1' });
+    async close() {
+      await composition.close();
+      await phone.close();
+    },
+  };
+}
+
+async function openStaffed({ composition, phone }: StaffedComposition, areJobsLost: boolean): Promise<StaffedWorld> {
+  const w = await openWorld(composition);
+  const { queue } = composition;
   const runtime = rolesRuntime(w.context);
-  if (mode === true) {
-    const jobs = startJobs(w.context, runtime);
-    onTestFinished(() => jobs.close());
-  }
-
-  const jobsRun = mode === true;
-  const isQuiet = async (): Promise<boolean> => {
-    const { outbox, queue, db } = w.context;
-    await outbox.settled();
-    await phone.settled();
-    const waiting = await db.sql.row<{ outbox: number; jobs: number }>(
-      queue.engine === 'postgres' ? WAITING : WAITING_BESIDE_QUEUE,
-    );
-    if (waiting?.outbox !== 0) await outbox.publishAll();
-    if (waiting?.outbox !== 0 || (jobsRun && waiting.jobs > 0)) return false;
-    if (!jobsRun || queue.engine === 'postgres') return true;
-    return Object.values(await queue.depths()).every(({ ready }) => ready === 0);
-  };
-  /**
-   * Work moves from outbox to queue to outbox, so it is done only when two checks in a row find nothing. Each check takes
-   * time from that work, so there are fewer the longer it lasts.
-   */
-  const awaitQuiet = async (): Promise<void> => {
-    let quietLooks = 0;
-    let waitMs = 1;
-    for await (const _ of pace(() => waitMs)) {
-      quietLooks = (await isQuiet()) ? quietLooks + 1 : 0;
-      if (quietLooks === 2) return;
-      waitMs = quietLooks === 1 ? 2 : Math.min(2 * waitMs, LOOKS_AT_LEAST_EVERY_MS);
-    }
-  };
-
   const runUntilIdle =
-    driven === null
-      ? () => Promise.reject(new Error("runUntilIdle needs a world with jobs: 'driven'"))
-      : runnerUntilIdle({ context: w.context, runtime, queue: driven, phone });
-  const settle = driven === null ? awaitQuiet : runUntilIdle;
+    queue === null
+      ? () => Promise.reject(new Error('with the real queue, workers do the work'))
+      : runnerUntilIdle({ context: w.context, runtime, queue, phone, areJobsLost });
 
   return {
     ...w,
     phone,
     runtime,
     runUntilIdle,
-    settle,
     async advance(duration) {
       w.clock.advance(duration);
-      if (driven !== null) return await runUntilIdle();
-      await sweepDue(runtime, 0);
-      await settle();
-      await sweepDue(runtime, 0);
-      await settle();
+      await runUntilIdle();
     },
     async evaluate() {
       await evaluateRules(runtime);
-      await settle();
+      await runUntilIdle();
     },
     staff: {
       team: async () => (await w.expectOk('create_team', { name: 'Platform' })).teamId,

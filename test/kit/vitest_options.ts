@@ -7,6 +7,7 @@ export const BY_NODE = { isolate: false, experimental: { viteModuleRunner: false
 /** On the stores that are started once for the whole run. Long enough for a busy machine: a condition that is met ends the wait at once. */
 export const ON_EMBEDDED_STORES = {
   globalSetup: ['test/kit/stores.ts'],
+  setupFiles: ['test/kit/setup_file.ts'],
   testTimeout: 120_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },

@@ -17,10 +17,11 @@ import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
-import type { JobQueue } from '#storage/queue/job_queue.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
+import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';
 import { withPostgres } from '#test/kit/templates.ts';
+import { type Reusable, useInTurn } from '#test/kit/used_in_turn.ts';
 
 /** An answer of the API. */
 export interface Answer {
@@ -69,7 +70,7 @@ export interface World extends Organization {
   forOrganization(name?: string): Promise<World>;
   /** The response of `/metrics`. */
   metrics(): Promise<string>;
-  /** The world cannot be used afterwards. Called by itself when the test, or the file's hook, is over. */
+  /** The world cannot be used afterwards. A world of `beforeAll` is closed by `afterAll`, any other by itself. */
   close(): Promise<void>;
 }
 
@@ -94,13 +95,49 @@ async function closeInTime(
   });
 }
 
-/** Within a test the world is closed at its end; in `beforeAll` the file closes it itself. */
-export async function world(
-  options: { keepOpen?: boolean; settings?: Partial<Config>; clock?: TestClock; jobQueue?: JobQueue } = {},
-): Promise<World> {
+interface WorldOptions {
+  readonly settings?: Partial<Config>;
+  /** Read from outside this process too, or shared with another world. */
+  readonly clock?: TestClock | undefined;
+  /** By default this process holds the jobs until the test runs them; the real queue is for workers that the test starts. */
+  readonly jobs?: 'driven' | 'real queue';
+  /** What no test has used before: for a test of what a process remembers or of how it begins, or one that takes it apart. */
+  readonly fresh?: boolean;
+  /** In `beforeAll`: the file closes it. */
+  readonly keepOpen?: boolean;
+}
+
+/**
+ * Returns a new organization. Within a test, tests of the file that want the same settings use one composition of the
+ * application in turn, with emptied databases; in `beforeAll` the file has one, and closes it itself.
+ */
+export async function world(options: WorldOptions = {}): Promise<World> {
+  const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
+  const make = (): Promise<Composition> => composeWorld({ settings, clock, jobs });
+  if (!keepOpen && !fresh && jobs === 'driven' && clock === undefined) {
+    return await openWorld(await useInTurn(`world ${JSON.stringify(settings)}`, make));
+  }
+  const composition = await make();
+  if (!keepOpen) onTestFinished(composition.close);
+  return await openWorld(composition);
+}
+
+/** The application on databases of its own. */
+export interface Composition extends Reusable {
+  readonly context: AppContext;
+  readonly app: FastifyInstance;
+  readonly clock: TestClock;
+  /** Null with the real queue. */
+  readonly queue: DrivenQueue | null;
+}
+
+export async function composeWorld({
+  settings,
+  clock = testClock(),
+  jobs = 'driven',
+}: Pick<WorldOptions, 'settings' | 'clock' | 'jobs'>): Promise<Composition> {
   const databases = await takeDatabases();
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'tocsin-world-'));
-  const { clock = testClock() } = options;
   const config = requireStores({
     ...loadConfig({ DATA_DIR: dataDir, BASE_URL: 'http://tocsin.test' }),
     databaseUrl: databases.databaseUrl,
@@ -110,27 +147,45 @@ export async function world(
     metricsToken: METRICS_TOKEN,
     // Doubles of push services and of apps live on this machine.
     allowInternalAddresses: 'true',
-    ...options.settings,
+    ...settings,
   });
-  const { jobQueue } = options;
-  const context = await compose(config, { log: silentLog, clock, ...(jobQueue && { jobQueue }) });
+  const queue = jobs === 'driven' ? drivenQueue(clock) : null;
+  const context = await compose(config, { log: silentLog, clock, ...(queue && { jobQueue: queue }) });
   // As if it had been installed just now: the databases that all tests copy are older.
-  await context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
+  const install = () => context.db.sql.run('update leases set done_at = $1', [clock.now().toString()]);
+  await install();
   const app = await buildApp(context);
+  let isClosed = false;
+  app.addHook('onClose', async () => void (isClosed = true));
   await app.ready();
+  return {
+    context,
+    app,
+    clock,
+    queue,
+    async renew() {
+      if (isClosed) return false;
+      await context.outbox.settled();
+      queue?.clear();
+      if (!(await databases.empty())) return false;
+      clock.restart();
+      await install();
+      return true;
+    },
+    async close() {
+      await closeInTime('API', () => app.close(), databases);
+      await closeInTime('context', () => context.close(), databases);
+      databases.release();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
 
+export async function openWorld({ context, app, clock, close }: Composition): Promise<World> {
   const metrics = async (): Promise<string> => {
     const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
     return (await app.inject({ method: 'GET', url: '/metrics', headers })).body;
   };
-  const close = async (): Promise<void> => {
-    await closeInTime('API', () => app.close(), databases);
-    await closeInTime('context', () => context.close(), databases);
-    databases.release();
-    rmSync(dataDir, { recursive: true, force: true });
-  };
-  if (options.keepOpen !== true) onTestFinished(close);
-
   const forOrganization = async (name?: string): Promise<World> => {
     const home = await createOrganization(context, name);
     const { call, expectOk } = callsOf(app, home.orgKey);

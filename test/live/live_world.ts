@@ -37,7 +37,7 @@ export interface LiveWorld extends World {
 
 /** Within a test the world is closed at its end; with `keepOpen` the file closes it itself. */
 export async function liveWorld(options: { keepOpen?: boolean } = {}): Promise<LiveWorld> {
-  const w = await world({ clock: runningClock(), keepOpen: true });
+  const w = await world({ clock: runningClock(), jobs: 'real queue', keepOpen: true });
   let fault: AppError | null = null;
   const unlessBroken = <Result>(work: () => Promise<Result>): Promise<Result> =>
     fault === null ? work() : Promise.reject(fault);

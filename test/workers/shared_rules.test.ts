@@ -110,7 +110,7 @@ test('rules are shared by live workers; those of one that dies or stops are take
 }, 120_000);
 
 test('many rules are evaluated in groups, each rule once, and a group that fails holds up no other', async () => {
-  const w = await staffedWorld({ settings: { incidentsPerService: 0 }, jobs: false });
+  const w = await staffedWorld({ settings: { incidentsPerService: 0 } });
   const ruleIds = await breached(w);
   const groups: string[][] = [];
   const rules: Parameters<typeof evaluateRules>[0]['rules'] = {
@@ -129,7 +129,7 @@ test('many rules are evaluated in groups, each rule once, and a group that fails
 }, 120_000);
 
 test('the parts of all rules together are all rules, and rules over one metric are of one part', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { serviceId } = await w.given.service();
   const make = async (metricName: string) => {
     const config = { metricName, comparator: '>', threshold: 1 };
@@ -151,7 +151,7 @@ test('the parts of all rules together are all rules, and rules over one metric a
 });
 
 test('all of a work is done as of when the slowest of its live members has done its share', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { workMembers } = storesOf(w.context.db.session());
   const at = w.clock.now();
   const seconds = (count: number) => at.add({ seconds: count });

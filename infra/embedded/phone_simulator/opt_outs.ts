@@ -30,6 +30,10 @@ export class OptOuts {
   remove(person: string, accountNumber: string): void {
     this.#pairs.delete(`${person} ${accountNumber}`);
   }
+
+  clear(): void {
+    this.#pairs.clear();
+  }
 }
 
 /** The network's keyword, when the whole text is one; null for ordinary texts. */

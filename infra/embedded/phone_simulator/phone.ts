@@ -63,6 +63,8 @@ export interface Phone extends Pick<
   releaseCallbacks(): Promise<number>;
   /** Whether the person stopped messages from this number of the account, default the first. */
   isOptedOut(person: string, accountNumber?: string): boolean;
+  /** Forgets all messages, calls, faults and opt-outs, and what was still to come of them. */
+  clear(): void;
   /** Cuts every connection. May be called twice. */
   close(): Promise<void>;
 }
@@ -106,6 +108,13 @@ export async function startPhone(options: PhoneOptions): Promise<Phone> {
     addFault: (fault) => faults.add(fault),
     clearFaults: () => faults.clear(),
     releaseCallbacks: () => reports.release(),
+    clear() {
+      alarms.clear();
+      reports.clear();
+      faults.clear();
+      optOuts.clear();
+      for (const journal of [exchange.messages, exchange.calls, exchange.requests, exchange.callbacks]) journal.clear();
+    },
     isOptedOut: (person, accountNumber = numbers[0]?.e164 ?? '') => optOuts.has(person, accountNumber),
     close,
   };

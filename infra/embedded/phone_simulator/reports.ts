@@ -58,6 +58,12 @@ export class Reports {
     return held.length;
   }
 
+  /** Forgets what was held back. */
+  clear(): void {
+    this.#held.clear();
+    this.#swapped.clear();
+  }
+
   #plan(report: Report): readonly Report[] {
     const { sid } = report.webhook;
     const earlier = this.#swapped.get(sid);

@@ -36,12 +36,12 @@ test('one operation makes all that a first page needs, and the caller is paged b
   expect(await w.expectOk('who_is_on_call', { teamId })).toMatchObject({ onCall: [{ userId }] });
 
   await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId }, [exceptionEvent(w.clock.now())]);
-  await w.settle();
+  await w.runUntilIdle();
   expect(w.phone.messages).toMatchObject([{ to: ASKED.phone }]);
 });
 
 test('a service that is there keeps what it has, and gets what it lacks', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { browser } = await ownerOf(w);
   const { serviceId } = await w.given.service({ name: 'search', capabilities: ['exceptions'] });
   const asked = { ...ASKED, serviceId, serviceName: null, phone: null };
@@ -52,7 +52,7 @@ test('a service that is there keeps what it has, and gets what it lacks', async 
 });
 
 test('what cannot be finished leaves nothing behind', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { browser } = await ownerOf(w);
   const wrong = [
     { ...ASKED, timezone: 'Mars/Olympus' },
@@ -67,7 +67,7 @@ test('what cannot be finished leaves nothing behind', async () => {
 });
 
 test('only who may change services and on-call sets up paging', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   for (const role of ['viewer', 'responder'] as const) {
     const { email } = await givenPerson(w, { role });
     const answer = await (await signedIn(w, email)).invoke(w.orgId, 'set_up_paging', ASKED);
@@ -76,10 +76,7 @@ test('only who may change services and on-call sets up paging', async () => {
 });
 
 test('a contact card holds what pages come from, and there is none while nothing is set up', async () => {
-  const w = await staffedWorld({
-    jobs: false,
-    settings: { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Pages <pages@shop.test>' },
-  });
+  const w = await staffedWorld({ settings: { smtpUrl: 'smtp://127.0.0.1:9', mailFrom: 'Pages <pages@shop.test>' } });
   const { browser } = await ownerOf(w);
   const card = await browser.ask('POST', `/organizations/${w.orgId}/actions/get_contact_card`, { body: {} });
   expect(card.headers['content-type']).toContain('text/vcard');

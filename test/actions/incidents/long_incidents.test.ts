@@ -8,7 +8,7 @@ test('of a long timeline and log the newest entries are shown, all are counted, 
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const short = await w.expectOk('get_incident', { incidentId });
   expect([short.timelineTotal, short.notificationTotal]).toEqual([short.timeline.length, short.notifications.length]);
 

@@ -125,7 +125,7 @@ test('a restored installation has every row and gives the same answers', async (
     ]);
     const incidentId = await alert.trigger(`one that is ${status}`);
     incidentIds.push(incidentId);
-    await w.settle();
+    await w.runUntilIdle();
     if (status !== 'triggered') await w.expectOk('acknowledge_incident', { incidentId });
     if (status === 'resolved') await w.expectOk('resolve_incident', { incidentId });
   }
@@ -134,7 +134,7 @@ test('a restored installation has every row and gives the same answers', async (
     await sendPoint(w, service.ingestionKey, index);
     await sendEvent(w, service.dsn, `out of ${['beans', 'milk', 'cups'][index % 3]}`);
   }
-  await w.settle();
+  await w.runUntilIdle();
   const before = await digests(w.context);
   const { file } = await backUp(w.context.config);
   const target = await emptyTarget(w.context.config);
@@ -170,7 +170,7 @@ test(
   'everything acknowledged before a backup under load is there after its restore',
   { timeout: 120_000 },
   async () => {
-    const w = await staffedWorld({ jobs: false, clock: runningClock(), settings: { backupKey: undefined } });
+    const w = await staffedWorld({ jobs: 'real queue', clock: runningClock(), settings: { backupKey: undefined } });
     const { dsn, ingestionKey, serviceId } = await w.given.service({ name: 'busy' });
     const roles = startRoles(w.context);
     const over = new AbortController();
@@ -233,7 +233,7 @@ async function pendingIn({ db }: AppContext, now: Temporal.Instant): Promise<Rec
 }
 
 test('escalations go on where they stopped, and nobody is paged for what was over or had left', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const people = await Promise.all(['Anna', 'Bram', 'Cleo'].map((name) => w.staff.responder(teamId, name)));
   const stepsOf = (person: (typeof people)[number]) =>
@@ -293,7 +293,7 @@ test('escalations go on where they stopped, and nobody is paged for what was ove
 });
 
 test('a page that left after the backup is not sent again, for the provider knows it', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const teamId = await w.staff.team();
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
@@ -318,7 +318,7 @@ test('a page that left after the backup is not sent again, for the provider know
 });
 
 test('nothing is written for a wrong key, another secret or a damaged archive, and nothing is overwritten', async () => {
-  const w = await staffedWorld({ jobs: false, settings: { backupKey: BACKUP_KEY } });
+  const w = await staffedWorld({ settings: { backupKey: BACKUP_KEY } });
   const { file } = await backUp(w.context.config);
   const target = await emptyTarget(w.context.config);
   const restoring = (options: Partial<RunningConfig> = {}, from = file) =>
@@ -346,7 +346,7 @@ test('nothing is written for a wrong key, another secret or a damaged archive, a
 });
 
 test('no process starts on a restore that broke off, and repeating it ends it', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   const { serviceId } = await w.given.service({ name: 'shop' });
   const { file } = await backUp(w.context.config);
   const target = await emptyTarget(w.context.config);

@@ -18,7 +18,7 @@ import { world } from '#test/kit/world.ts';
 
 describe('/healthz and /readyz', () => {
   test('name a PostgreSQL that takes no changes, and everything works when it takes them again', async () => {
-    const w = await world();
+    const w = await world({ jobs: 'real queue' });
     const health = async () => (await w.app.inject('/healthz')).json();
     const database = new URL(w.context.config.databaseUrl).pathname.slice(1);
     const admin = new pg.Client({ connectionString: inject('postgresUrl') });

@@ -31,7 +31,7 @@ async function connectionsAre(w: World, count: number): Promise<void> {
 }
 
 test('a server that stops waits for the request under way, and for no connection', async () => {
-  const w = await world();
+  const w = await world({ fresh: true });
   await w.app.listen({ port: 0, host: '127.0.0.1' });
   const [unused, idle, busy] = [await connectTo(w), await connectTo(w), await connectTo(w)];
   await connectionsAre(w, 3);

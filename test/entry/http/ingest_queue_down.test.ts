@@ -17,7 +17,7 @@ let isDatabaseDown: boolean;
 let service: Awaited<ReturnType<World['given']['service']>>;
 
 beforeEach(async () => {
-  w = await world();
+  w = await world({ fresh: true });
   isDown = false;
   isDatabaseDown = false;
   const unlessDown = <Result>(work: () => Promise<Result>): Promise<Result> =>

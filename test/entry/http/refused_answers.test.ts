@@ -9,7 +9,7 @@ async function annaIsPaged() {
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const url = /(\/a\/\S+)$/.exec(w.phone.messages[0]?.body ?? '')?.[1] ?? '';
   const id = `notification_${url.slice(3, 29)}`;
   const forged = [

@@ -29,7 +29,7 @@ async function fill(w: StaffedWorld): Promise<{ serviceId: string; incidentIds: 
     }));
     const alert = await w.staff.alert(teamId, steps);
     const incidentId = await alert.trigger(`one that is ${status}`);
-    await w.settle();
+    await w.runUntilIdle();
     if (status !== 'triggered') {
       await w.expectOk('acknowledge_incident', { incidentId });
       incidentIds.push(incidentId);
@@ -46,7 +46,7 @@ async function fill(w: StaffedWorld): Promise<{ serviceId: string; incidentIds: 
   const headers = { authorization: `Bearer ${ingestionKey}`, 'content-type': 'application/json' };
   const sent = await w.app.inject({ method: 'POST', url: '/api/ingest/metrics', headers, payload: { points } });
   expect(sent.statusCode).toBe(202);
-  await w.settle();
+  await w.runUntilIdle();
   await addWhatHasIds(w, asId('service', serviceId));
   return { serviceId, incidentIds };
 }

@@ -6,7 +6,7 @@ import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 test('jobs from before the migration can be read after it', async () => {
-  const { context } = await world();
+  const { context } = await world({ fresh: true });
   const packed = ['short', 'long '.repeat(1_000)].map((text) => packBytes(Buffer.from(text)));
   await context.db.sql.run('drop table kept_jobs');
   await up(KeptJobs);

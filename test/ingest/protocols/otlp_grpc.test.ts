@@ -11,7 +11,7 @@ import { world } from '#test/kit/world.ts';
 
 async function given() {
   const otlpGrpcPort = await findFreePort(0);
-  const w = await world({ settings: { otlpGrpcPort, host: '127.0.0.1' } });
+  const w = await world({ fresh: true, settings: { otlpGrpcPort, host: '127.0.0.1' } });
   w.clock.set(new Date().toISOString());
   const service = await w.given.service();
   return { w, service, address: `127.0.0.1:${otlpGrpcPort}` };
@@ -97,7 +97,7 @@ test('a connection that goes on sending without a good key is closed', async () 
 
 test('a sender over its limit is told when to come back', async () => {
   const otlpGrpcPort = await findFreePort(0);
-  const w = await world({ settings: { otlpGrpcPort, host: '127.0.0.1', ingestPointsPerSecond: 1 } });
+  const w = await world({ fresh: true, settings: { otlpGrpcPort, host: '127.0.0.1', ingestPointsPerSecond: 1 } });
   const service = await w.given.service();
   const good = { authorization: `Bearer ${service.ingestionKey}` };
   const answers = [];

@@ -245,7 +245,7 @@ test('others have their turn while many lines are read', async () => {
 
 test('what comes over UDP is stored, at the latest when the process ends', async () => {
   const statsdPort = await findFreePort(0);
-  const w = await world({ settings: { statsdPort, host: '127.0.0.1' } });
+  const w = await world({ fresh: true, settings: { statsdPort, host: '127.0.0.1' } });
   const service = await w.given.service();
   const socket = createSocket('udp4');
   onTestFinished(() => void socket.close());

@@ -159,6 +159,8 @@ describe('a service that has as many series as it may', () => {
 });
 
 test('accepted and refused points are counted, by service and reason', async () => {
+  w = await world({ settings: { ingestSeriesPerDay: SERIES_MAX }, fresh: true });
+  service = await w.given.service();
   await sendJson(['a', 'b', 'c', 'x', 'y']);
   await post('/api/ingest/metrics', 'application/json', Buffer.from('{'), w.app);
   const body = await w.metrics();

@@ -28,7 +28,7 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     'with its queue in $queue everything works when PostgreSQL itself is known too',
     async ({ queue, isAvailable }, { skip }) => {
       skip(!isAvailable);
-      const w = await world();
+      const w = await world({ jobs: 'real queue' });
       const direct = w.context.config.databaseUrl;
       const databaseUrl = await startPgbouncer(direct);
       const redisUrl = queue === 'Redis' ? await startOwnRedis() : undefined;
@@ -69,7 +69,7 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
   );
 
   test('the limits of a session hold for each transaction, and end with it', async () => {
-    const w = await world();
+    const w = await world({ jobs: 'real queue' });
     const databaseUrl = await startPgbouncer(w.context.config.databaseUrl);
     const config = { ...w.context.config, databaseUrl, directDatabaseUrl: w.context.config.databaseUrl };
     const context = await compose(config, { log: silentLog, clock: w.clock });
@@ -80,7 +80,7 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
   });
 
   test('it is refused in a sentence when PostgreSQL itself is not known', async () => {
-    const w = await world();
+    const w = await world({ jobs: 'real queue' });
     const url = await startPgbouncer(w.context.config.databaseUrl);
     expect(await findPostgresFault(url)).toMatchObject({
       mayPass: false,
@@ -94,7 +94,7 @@ describe.skipIf(!canRunWith('pgbouncer', hasPgbouncer))('behind a pooler in tran
     ['transaction', 'gives connections no session of their own'],
     ['session', 'ignores settings of a session'],
   ] as const)('one in %s mode that hides it is refused, too: it %s', async (mode, fault) => {
-    const w = await world();
+    const w = await world({ jobs: 'real queue' });
     const ignored = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'options'];
     const url = await startPgbouncer(w.context.config.databaseUrl, { mode, ignored });
     const { host } = new URL(url);

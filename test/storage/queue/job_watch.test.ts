@@ -13,7 +13,7 @@ const ROOMY = { items: 1_000, itemsOfOrg: 1_000, jobs: 1_000 };
 
 /** A worker that nobody wakes but who is told to, and what is stored for it. */
 async function place({ capacity = ROOMY, run = async (): Promise<void> => {} } = {}) {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   const { db, clock } = w.context;
   const store = new DurableJobStore(db.session());
   const seen: string[] = [];

@@ -62,7 +62,7 @@ test('an entry that the queue refuses does not delay others, and is dropped afte
 });
 
 test('the real queue refuses what PostgreSQL cannot store, and takes the rest', async () => {
-  const w = await world();
+  const w = await world({ jobs: 'real queue' });
   await w.context.db.sql.run('insert into outbox (job_name, payload, created_at) values ($1, $2, now())', [
     deliverPage.name,
     '{ "notificationId": "\\u0000" }',

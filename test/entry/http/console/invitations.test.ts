@@ -105,7 +105,7 @@ test('the link is mailed where the server sends mail, and nothing that is stored
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
   await givePassword(w, w.owner.userId);
   const { token } = await inviteBy(w, await signedIn(w, w.owner.email), 'nora@example.com', 'editor');
-  await w.settle();
+  await w.runUntilIdle();
   expect(post.mails.map(({ recipients }) => recipients)).toEqual([['nora@example.com']]);
   expect(post.mails[0]!.subject).toBe('[Tocsin] Olga invites you to Acme');
   const mailed = post.linksOf(post.mails[0]!)['Accept the invitation']!;

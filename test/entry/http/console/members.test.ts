@@ -138,7 +138,7 @@ test('members are listed with their teams and with what keeps pages from them', 
 });
 
 test('a removed member is no longer on call and no longer paged, not even by messages in the queue', async () => {
-  const w = await staffedWorld({ jobs: false });
+  const w = await staffedWorld();
   await givePassword(w, w.owner.userId);
   const browser = await signedIn(w, w.owner.email);
   const teamId = await w.staff.team();
@@ -169,7 +169,7 @@ test('a removed member is no longer on call and no longer paged, not even by mes
   expect(await onCall()).toEqual(['Bram']);
   w.clock.advance({ minutes: 6 });
   for (let time = 0; time < 4; time += 1) await sweepDue(w.runtime, 0);
-  await w.settle();
+  await w.runUntilIdle();
   const log = (await w.expectOk('get_incident', { incidentId })).notifications;
   const outcomes = log.map(({ userId, status, reason }: Record<string, string>) => `${userId} ${status} ${reason}`);
   expect(new Set(outcomes)).toEqual(

@@ -63,7 +63,7 @@ test('a channel fails while its provider refuses or is silent, not because someb
     const alert = await w.staff.alert(teamId, steps);
     await w.advance({ minutes: 2 });
     await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
   };
   w.phone.addFault({ kind: 'call_ends', as: 'no-answer', number: anna.phone, times: 1 });
   w.phone.addFault({ kind: 'undelivered', errorCode: 30003, number: anna.phone, times: 1 });
