@@ -82,7 +82,7 @@ test('a policy that cannot be read pages whoever is on call, and a rotation that
   );
   await runStorePoints(w.runtime, rule.serviceId, [{ name: 'latency', at: w.clock.now(), value: 250 }]);
   await evaluateRules(w.runtime);
-  await w.settle();
+  await w.runUntilIdle();
   const paged = await sql.rows(`select kind from notifications where kind = 'page'`);
   expect(paged).toHaveLength(1);
   await sql.run(`update escalation_policies set steps = '"none"' where id = $1`, [rule.policyId]);

@@ -24,7 +24,7 @@ async function night() {
   const enable = (enabled: boolean) => runOperation(w, setResponder, asOlga, { agentId: agent!.id, enabled });
   await enable(true);
   const incidentId = await alert.trigger();
-  await w.settle();
+  await w.runUntilIdle();
   const propose = async (action: string, input: object, reason = 'It is broken.') => {
     const params = {
       name: 'propose_action',
@@ -41,7 +41,7 @@ async function night() {
       },
       payload: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
     });
-    await w.settle();
+    await w.runUntilIdle();
     return JSON.parse(response.json().result.content[0].text);
   };
   const link = async () => {

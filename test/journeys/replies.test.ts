@@ -145,7 +145,7 @@ describe('a reply by SMS', () => {
       );
       w.clock.advance({ minutes: 5 });
       const theirId = await theirs.trigger();
-      await w.settle();
+      await w.runUntilIdle();
       const their = async () => await w.expectOk('get_incident', { incidentId: theirId }, { key });
       expect((await their()).number).toBe(number);
       const answer = await post(w, SMS_PATH, sms(anna.phone, `${verb} ${number}`));

@@ -22,7 +22,7 @@ async function olgaIsPaged() {
     storesOf(w.context.db.session()).phoneNumbers.confirm(olga.userId, phone, w.clock.now());
   const page = async () => {
     const incidentId = await alert.trigger();
-    await w.settle();
+    await w.runUntilIdle();
     return { incidentId, number: Number((await w.expectOk('get_incident', { incidentId })).number) };
   };
   return { w, teamId, olga, memberId: member.memberId as string, alert, asOlga, confirm, page };
@@ -122,7 +122,7 @@ describe('a number that somebody else entered', () => {
     });
     const added = await add('+31687654321', ada.key);
     expect(added.status).toBe(200);
-    await w.settle();
+    await w.runUntilIdle();
     const told = await w.context.db.sql.rows(
       `select user_id, channel, address from notifications where kind = 'number_changed'`,
     );
@@ -137,7 +137,7 @@ describe('a number that somebody else entered', () => {
     await w.expectOk('update_team_member', { memberId, phone: PHONE });
     const { incidentId, number } = await page();
     const resolving = await tool('propose_action', proposing(incidentId, 'resolve_incident', { incidentId }));
-    await w.settle();
+    await w.runUntilIdle();
     for (const reply of [`RES ${number}`, `YES ${resolving.number}`, `NO ${resolving.number}`]) {
       expect(await textFrom(w, PHONE, reply)).toContain('not confirmed');
     }
