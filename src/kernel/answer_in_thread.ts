@@ -3,16 +3,16 @@ import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
 /** Answers each question of the `OwnThread` that runs this program. */
-export function answerInThread<Question, Answer>(answer: (question: Question) => Answer): void {
-  parentPort?.on('message', (question: Question) => {
+export function answerInThread(answer: (question: never) => unknown): void {
+  parentPort?.on('message', (question) => {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
-    parentPort?.postMessage(answer(question));
+    parentPort?.postMessage(answer(question as never));
   });
 }
 
 /** What the thread was handed as it began. */
-export function threadData<Data>(): Data {
-  return workerData as Data;
+export function threadData(): unknown {
+  return workerData;
 }
 
 /**

@@ -9,7 +9,7 @@ import { AppError } from '#kernel/errors.ts';
  */
 export async function readPassword(): Promise<string> {
   const { stdin, stderr } = process;
-  const isTyped = stdin.isTTY === true;
+  const isTyped = stdin.isTTY;
   if (isTyped) stderr.write('Password: ');
   const unseen = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: stdin, output: unseen, terminal: isTyped });

@@ -5,7 +5,7 @@ import { LEVELS } from '#core/exceptions/level.ts';
 import { POINT_KINDS } from '#core/metrics/point.ts';
 import { idOfUuid } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import { FAR_FUTURE } from '#kernel/time.ts';
+import { FAR_FUTURE, toTimestamp } from '#kernel/time.ts';
 
 const TEXT = { type: 'string', maxLength: 200_000 };
 const UUID = { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', description: 'a UUID' };
@@ -106,7 +106,7 @@ function seriesFault(series: string): string | null {
 function timeFault(column: string, text: string): string | null {
   if (findFaults(TIME, text).length > 0) return `${column} must be ${TIME.description}`;
   const ms = Date.parse(`${text.replace(' ', 'T')}Z`);
-  return ms <= FAR_FUTURE.epochMilliseconds ? null : `${column} must be a time before ${FAR_FUTURE}`;
+  return ms <= FAR_FUTURE.epochMilliseconds ? null : `${column} must be a time before ${toTimestamp(FAR_FUTURE)}`;
 }
 
 function isJsonObject(text: string): boolean {

@@ -14,7 +14,7 @@ import { parseTimeZone } from '#core/oncall/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
-import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { FAR_FUTURE, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -108,7 +108,9 @@ export class RowCheck {
     return this.#columns.flatMap(({ name, type }) => {
       const value = row[name];
       if (type !== 'timestamp with time zone' || typeof value !== 'string' || isInstant(value)) return [];
-      return [{ path: name, message: `must be a time between ${FIRST_INSTANT} and ${FAR_FUTURE}` }];
+      return [
+        { path: name, message: `must be a time between ${toTimestamp(FIRST_INSTANT)} and ${toTimestamp(FAR_FUTURE)}` },
+      ];
     });
   }
 }

@@ -11,7 +11,7 @@ import { WeightedCache } from '#releases/source_maps/weighted_cache.ts';
 /** About what maps take that are read, for each character of their text. */
 const WEIGHT_OF_CHARACTER = 6;
 
-const limits = threadData<MapThreadLimits>();
+const limits = threadData() as MapThreadLimits;
 const codes = new WeightedCache<OriginalCode>(limits.keptBytesMax);
 
 function answer({ key, content, places }: MapQuestion): MapAnswer {

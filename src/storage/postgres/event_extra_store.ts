@@ -91,7 +91,7 @@ export class EventExtraStore {
   async #countFeedback(serviceId: Id<'service'>): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('event_feedback')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .select(({ fn }) => fn.countAll<string>().as('count'))
       .where('service_id', '=', serviceId)
       .executeTakeFirstOrThrow();
     return Number(count);

@@ -85,7 +85,7 @@ function labelsOf(attributes: JsonObject): [string, string][] {
     if (labels.size >= LABELS_MAX) break;
     const name = OF_CLIENT.get(sent) ?? (OF_ONE_VALUE.test(sent) ? null : sent);
     const value = asObject(attribute)?.['value'] ?? attribute;
-    const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+    const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
     if (name !== null && name !== '' && text !== '' && text !== 'null') labels.set(name, text);
   }
   return [...labels].sort(([one], [other]) => (one < other ? -1 : 1));
