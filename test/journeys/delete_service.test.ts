@@ -108,7 +108,7 @@ const EVERYWHERE =
   'alert_rules dashboards exception_events exception_group_counts exception_groups exception_origins incident_notes ' +
   'incident_steps ' +
   'incident_timeline incidents ingest_keys ingest_refusals ' +
-  'metric_hour_inserts metric_names metric_points metric_series notifications service_capabilities services';
+  'metric_hour_inserts metric_names metric_points metric_series notifications reply_numbers service_capabilities services';
 
 test('a deleted service leaves only its bill and its audit log in the stores, and others lose nothing', async () => {
   const w = await staffedWorld();
