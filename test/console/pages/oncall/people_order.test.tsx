@@ -27,7 +27,12 @@ beforeEach(() => {
     asked.push({
       text,
       answer(...names) {
-        const members = names.map((name) => ({ userId: `user_${name}`, name, email: `${name}@example.com` }));
+        const members = names.map((name) => ({
+          userId: `user_${name}`,
+          name,
+          email: `${name}@example.com`,
+          role: 'responder',
+        }));
         resolve(Response.json({ result: { members, total: members.length, nextCursor: null } }));
       },
     });
