@@ -22,7 +22,7 @@ export type AssemblyAnswer =
   | { readonly kind: 'fault'; readonly message: string; readonly unpackedBytes: number };
 
 /** For all that is done for one question; it stops by itself much sooner. */
-const UNHEARD_MS = 30_000;
+const UNHEARD_MS = 60_000;
 /** Of everything in the thread: the largest map, its code, and what is made of them. */
 const MEMORY_MB = 256;
 
