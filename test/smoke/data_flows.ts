@@ -56,8 +56,9 @@ export function dataFlows({ newOrganization }: Smoke): void {
     const h = await newOrganization();
     await givenService(h);
     const { page } = await h.visitor({ path: '/explore', role: 'viewer', name: 'Vera' });
-    await page.getByLabel('Search metrics').fill('duration');
     await page.getByText('2 series, gauge').waitFor();
+    await page.getByLabel('Search metrics').fill('duration');
+    // Before the list is that of the words.
     await page.getByLabel('Search metrics').press('Enter');
     const plot = plotOf(page, 'http_request_duration_seconds');
     await plot.waitFor();

@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Skeleton, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useRef, useState } from 'react';
 
 import type { ResultOf } from '#console/api/actions.ts';
 import { metricListQuery, stepText } from '#console/api/charts.ts';
@@ -50,15 +50,29 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
   const data = isOfOther ? undefined : list.data;
   const metrics = data?.pages.flatMap((page) => page.metrics) ?? [];
   const { total = 0, nearest = [] } = data?.pages[0] ?? {};
+  /** Enter was pressed: the first metric is shown, now or when the list is that of the words. */
+  const isAwaited = useRef(false);
+  const words = typed.trim();
+  const isOfWords = words === text && data !== undefined && !list.isPlaceholderData;
+  const chooseAwaited = (): void => {
+    if (!isAwaited.current || !(isOfWords || isSelector(words))) return;
+    isAwaited.current = false;
+    const [first] = metrics;
+    if (isSelector(words)) onChoose(words);
+    else if (first !== undefined && words !== '') onChoose(first.metricName, quantileOf(first));
+  };
+  const onAnswered = useEffectEvent(chooseAwaited);
+  useEffect(() => {
+    if (isOfWords) onAnswered();
+  }, [isOfWords]);
   return (
     <>
       <form
         role="search"
         onSubmit={(event) => {
           event.preventDefault();
-          const [first] = metrics;
-          if (isSelector(text)) onChoose(text);
-          else if (first !== undefined && text !== '') onChoose(first.metricName, quantileOf(first));
+          isAwaited.current = true;
+          chooseAwaited();
         }}
       >
         <TextInput
@@ -68,6 +82,7 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
           value={typed}
           onChange={(event) => {
             const { value } = event.currentTarget;
+            isAwaited.current = false;
             setTyped(value);
             onSearch({ q: value.trim() === '' ? undefined : value.trim() });
           }}
