@@ -194,7 +194,7 @@ describe('its secret address', () => {
     const { w, scheduleId } = await plannedWorld();
     const { url } = await feedsOf(w).create(scheduleId);
     for (const wrong of [
-      url.replace(/.\.ics$/, '0.ics'),
+      url.replace(/.\.ics$/, (end: string) => (end.startsWith('0') ? '1.ics' : '0.ics')),
       url.replace('.ics', ''),
       url.replace(/tocsin_cal_\w+/, 'x'),
     ]) {
