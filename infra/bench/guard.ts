@@ -197,7 +197,7 @@ async function repeat(signal: AbortSignal, everyMs: number, work: () => Promise<
 
 interface Attacker {
   attack(signal: AbortSignal): Promise<void>;
-  /** What became of its own work. */
+  /** Returns how the requests of the attack itself ended, a row for each kind. */
   outcome(): Promise<Record<string, string>[]>;
 }
 

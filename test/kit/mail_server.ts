@@ -14,7 +14,7 @@ type Stage = 'recipient' | 'data';
 
 /** A double of a mail server. It accepts every mail unless a test says otherwise. */
 export interface MailServer {
-  /** For the setting SMTP_URL. */
+  /** Value of the setting SMTP_URL. */
   readonly url: string;
   readonly mails: readonly Mail[];
   /** How many connections were opened. */

@@ -83,7 +83,7 @@ export function largeMapsUpload(maps: number, mapBytes: number): Buffer {
   return archiveOf(new Map([[MANIFEST, { content: Buffer.from(JSON.stringify({ files: listed })) }], ...files]));
 }
 
-/** What an organization uploads, as `sentry-cli` does. */
+/** Uploads bundles of source maps for an organization, as `sentry-cli` does. */
 export class Uploader {
   readonly #url: string;
   readonly #key: string;
@@ -109,7 +109,7 @@ export class Uploader {
     return await this.#assemble(createHash('sha1').update(bytes).digest('hex'), chunks);
   }
 
-  /** As `upload`, asked again for the same bytes. */
+  /** Asks again for an upload of the same bytes. */
   async stateOf(bytes: Buffer): Promise<string> {
     return await this.#assemble(createHash('sha1').update(bytes).digest('hex'), []);
   }

@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 export interface MailSink {
   /** For the setting SMTP_URL. */
   readonly url: string;
-  /** When each mail arrived, in milliseconds since 1970. */
+  /** Times at which mails arrived, in milliseconds since 1970. */
   readonly arrivedAtMs: readonly number[];
   close(): void;
 }

@@ -7,7 +7,7 @@ import { toTimestamp } from '#kernel/time.ts';
 
 const FEEDBACK_MAX = 100;
 
-/** What users wrote, about events that are stored, that never came, or about none. */
+/** Lists feedback of users: about events that are stored, about events that never came, and about none. */
 export const listFeedback = defineAction({
   name: 'list_feedback',
   consoleOnly: true,

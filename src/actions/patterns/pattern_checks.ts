@@ -11,7 +11,7 @@ export interface PatternQuestion {
   readonly pattern: string;
 }
 
-/** As `sizeOfPattern` returns it. */
+/** Result of `sizeOfPattern`: a size, or what is wrong with the pattern. */
 export type PatternAnswer = number | string;
 
 interface PatternChecksOptions {

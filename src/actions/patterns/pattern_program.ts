@@ -1,4 +1,4 @@
-/** What runs in the thread of `PatternChecks`: compiles patterns of selectors. */
+/** Program of the thread of `PatternChecks`: compiles patterns of selectors. */
 import type { PatternAnswer, PatternQuestion } from '#actions/patterns/pattern_checks.ts';
 import { sizeOfPattern } from '#core/metrics/pattern_size.ts';
 import { answerInThread } from '#kernel/answer_in_thread.ts';

@@ -10,7 +10,7 @@ import { actingRoleOf, isAbove, isManagerRole } from '#kernel/permissions.ts';
 /** Owners and admins who are notified of one change. */
 const TOLD_MAX = 20;
 
-/** Of a number that somebody enters, changes or takes away. */
+/** Change of a phone number: entered, replaced or taken away. */
 interface NumberChange {
   readonly before: string | null;
   readonly after: string | null;

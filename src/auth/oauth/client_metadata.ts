@@ -64,7 +64,7 @@ function redirectUrisOf({ redirect_uris: uris }: ClientMetadata): URL[] {
   });
 }
 
-/** Of an app's own scheme the name is that of a domain of its maker, in reverse (RFC 8252, 7.1): others belong to other programs. */
+/** Private scheme of an app: a domain of its maker in reverse (RFC 8252, 7.1). Schemes without a dot belong to other programs. */
 const OWN_SCHEME = /^[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+:$/;
 /** Schemes without a dot of editors that connect over MCP, and have no other way back. */
 const SCHEMES_OF_EDITORS = new Set(['cursor:', 'vscode:', 'vscode-insiders:', 'windsurf:']);

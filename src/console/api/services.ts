@@ -75,7 +75,7 @@ export const serviceActivityQuery = (orgId: string, serviceId: string) =>
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });
 
-/** What users of its application wrote. */
+/** Reads the feedback of users of the application. */
 export const feedbackQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_feedback', { serviceId });
 

@@ -14,7 +14,7 @@ export function crashFreePercent({ sessions, crashed }: Pick<SessionCounts, 'ses
   return Math.floor(share * 10_000) / 100;
 }
 
-/** How a session went that did not go well; the worst last. */
+/** Outcomes of sessions that did not go well; the worst last. */
 const SESSION_OUTCOMES = ['errored', 'abnormal', 'crashed'] as const;
 export type SessionOutcome = (typeof SESSION_OUTCOMES)[number];
 

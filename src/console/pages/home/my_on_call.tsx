@@ -45,7 +45,7 @@ export function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { re
   );
 }
 
-/** What keeps a page from the person, and where to mend it: red when nothing would wake them or they could not answer. */
+/** Says what keeps a page from the person, and where to mend it: red when nothing would wake them or they could not answer. */
 function Unreached({
   isOnCall,
   readiness: { answer, reasons },

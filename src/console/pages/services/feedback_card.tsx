@@ -13,7 +13,7 @@ import classes from '#console/pages/exceptions/event_extras.module.css';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What users of the application wrote, also about events that never came; nothing where nobody wrote. */
+/** Shows feedback of users, also about events that never came; nothing where nobody wrote. */
 export function FeedbackCard({ serviceId }: { readonly serviceId: string }) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(feedbackQuery(orgId, serviceId));
