@@ -162,6 +162,8 @@ test('a stream ends with its session, and with the membership', async () => {
   await ending.ended;
   expect((await olga.post(`/organizations/${w.orgId}/actions/remove_member`, { userId })).status).toBe(200);
   await leaving.ended;
+  // Told together with the removal, which names no team, the new one would not be named either.
+  await staying.until(({ topic }) => topic === 'teams');
   const { teamId } = await w.expectOk('create_team', { name: 'Platform' });
   await staying.until(names(teamId));
   expect([ending, leaving].flatMap(({ changes }) => changes.flatMap(({ ids }) => ids))).not.toContain(teamId);
