@@ -47,7 +47,7 @@ const RULES: Record<string, { folders: string[]; packages: string[] }> = {
   notify: { folders: ['notify', 'kernel', 'core'], packages: ['twilio', 'nodemailer', 'web-push', 'tlds', 'node:'] },
   'ingest/protocols': { folders: ['ingest', 'kernel', 'core'], packages: ['*'] },
   ingest: { folders: ['ingest', 'kernel', 'core', 'storage', 'auth', 'jobs'], packages: ['node:', 'typebox'] },
-  incidents: { folders: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify'], packages: ['node:util'] },
+  incidents: { folders: ['incidents', 'kernel', 'core', 'storage', 'jobs', 'notify', 'auth'], packages: ['node:util'] },
   releases: { folders: ['releases', 'kernel', 'core', 'storage', 'jobs'], packages: ['node:'] },
   exceptions: {
     folders: ['exceptions', 'kernel', 'core', 'storage', 'auth', 'incidents', 'ingest', 'releases'],

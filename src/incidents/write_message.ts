@@ -1,9 +1,10 @@
+import { refusalOf } from '#auth/may_act.ts';
 import type { NewsEvent } from '#core/incidents/incident.ts';
 import { actorName } from '#core/incidents/incident_actor.ts';
 import { declarationOf } from '#core/oncall/channel.ts';
 import { describeProposal } from '#incidents/proposed_objects.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { DigestItem, Message, OutgoingMessage } from '#notify/message.ts';
+import type { DigestItem, Message, Offer, OutgoingMessage } from '#notify/message.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
@@ -28,7 +29,7 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
       stores,
       members.filter(({ status }) => status !== 'cancelled'),
     );
-    return items.length === 0 ? null : { kind: 'digest', items };
+    return items.length === 0 ? null : { kind: 'digest', items, offer: await offerOf(stores, notification) };
   }
   const [item] = await itemsOf(stores, [notification]);
   if (item === undefined) return null;
@@ -39,10 +40,25 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
     const found = await stores.proposals.find(notification.orgId, notification.proposalId);
     if (found === null) return null;
     const number = await numbered(subject.id, found.id, found.number);
-    return { kind: 'proposal', subject, proposal: { ...(await describeProposal(stores, found)), number } };
+    const proposal = { ...(await describeProposal(stores, found)), number };
+    return { kind: 'proposal', subject, proposal, offer: await offerOf(stores, notification) };
   }
-  if (event === null) return { kind: 'page', subject };
+  if (event === null) return { kind: 'page', subject, offer: await offerOf(stores, notification) };
   return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
+}
+
+/** What an answer to it may do. */
+async function offerOf(
+  { people, phoneNumbers }: Stores,
+  { orgId, userId, channel, address }: NotificationRow,
+): Promise<Offer> {
+  const isPhone = declarationOf(channel).addressKind === 'phone';
+  const number = isPhone && address !== null ? await phoneNumbers.claimOf(userId, address) : null;
+  const standing = await people.findStanding(orgId, userId);
+  const may = (wants: 'acknowledge' | 'more'): boolean =>
+    refusalOf(standing, { kind: 'message', number, wants }) === null;
+  if (may('more')) return 'everything';
+  return may('acknowledge') ? 'acknowledge' : 'nothing';
 }
 
 /** By what number the receiver answers: to a phone each means one thing, whichever organization pages it. */

@@ -24,10 +24,16 @@ export interface DigestItem {
   readonly news: NewsEvent | null;
 }
 
-/** What is said. Its text depends on nothing that changes between two tries. */
+/**
+ * What the receiver may do by answering: a message offers nothing that its answer would be refused. `acknowledge`: nothing
+ * else, such as from a number that nobody has confirmed. `nothing`: the number is another person's.
+ */
+export type Offer = 'everything' | 'acknowledge' | 'nothing';
+
+/** What is said. Its text depends on nothing that usually changes between two tries. */
 export type Message =
   /** Pages somebody. */
-  | { readonly kind: 'page'; readonly subject: PageSubject }
+  | { readonly kind: 'page'; readonly subject: PageSubject; readonly offer?: Offer }
   /** Notifies people who were paged that the incident was taken care of, or is open again. */
   | {
       readonly kind: 'news';
@@ -37,9 +43,14 @@ export type Message =
       readonly by: string | null;
     }
   /** An agent asks somebody who was paged to approve something, or to answer a question. */
-  | { readonly kind: 'proposal'; readonly subject: PageSubject; readonly proposal: ProposalText }
+  | {
+      readonly kind: 'proposal';
+      readonly subject: PageSubject;
+      readonly proposal: ProposalText;
+      readonly offer?: Offer;
+    }
   /** Stands for at least two messages that would have been too many, oldest first. */
-  | { readonly kind: 'digest'; readonly items: readonly DigestItem[] }
+  | { readonly kind: 'digest'; readonly items: readonly DigestItem[]; readonly offer?: Offer }
   /** Asked for by its receiver, to see that the channel works. */
   | { readonly kind: 'test' }
   /** Proves that the number belongs to the person who types the code. */

@@ -138,6 +138,11 @@ describe('a number that somebody else entered', () => {
     const { incidentId, number } = await page();
     const resolving = await tool('propose_action', proposing(incidentId, 'resolve_incident', { incidentId }));
     await w.runUntilIdle();
+    const offered = w.phone.messages.filter(({ to }) => to === PHONE).map(({ body }) => body);
+    expect(offered, 'a message offers nothing that its answer would be refused').toEqual([
+      expect.stringMatching(new RegExp(`Reply ACK ${number} http\\S+$`)),
+      expect.stringMatching(/Answer in the console\.$/),
+    ]);
     for (const reply of [`RES ${number}`, `YES ${resolving.number}`, `NO ${resolving.number}`]) {
       expect(await textFrom(w, PHONE, reply)).toContain('not confirmed');
     }

@@ -110,7 +110,7 @@ describe('a storm', () => {
     const { w, storm, entries, texts } = await annaInAStorm(['sms']);
     const incidentIds = await storm(4);
     await w.advance({ minutes: 1 });
-    expect(texts()[3]).toMatch(/^checkout: trouble \d Reply ACK \d+ or RES \d+/);
+    expect(texts()[3]).toMatch(/^checkout: trouble \d Reply ACK \d+ http/);
     expect(await entries(incidentIds)).toEqual(times(4, 'delivered null'));
   });
 

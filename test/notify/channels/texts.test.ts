@@ -10,7 +10,7 @@ import { mailText } from '#notify/channels/email/text.ts';
 import { pushText } from '#notify/channels/push/text.ts';
 import type { Message, OutgoingMessage, PageSubject } from '#notify/message.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
-import { spoken } from '#notify/channels/call/text.ts';
+import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
 
 const BASE_URL = 'https://tocsin.example.com';
 const ANSWER_URL = `${BASE_URL}/a/${'0'.repeat(42)}`;
@@ -84,6 +84,25 @@ test('an SMS says service, value and threshold first, and fits into one segment'
   expect(
     smsText(page({ title: `${'Very slow '.repeat(12)}: 1.24 s > 800 ms (avg of x)` }), BASE_URL, ANSWER_URL),
   ).toMatch(/^checkout: 1\.24 s > 800 ms Very slow /);
+});
+
+test('a message offers only what its answer may do', () => {
+  const offered = (offer: 'acknowledge' | 'nothing') => {
+    const message = { kind: 'page', subject: subjectOf(), offer } as const;
+    const item = { notificationId: 'n', subject: subjectOf(), news: null };
+    const digest = { kind: 'digest', items: [item, item], offer } as const;
+    return [
+      ...[message, digest].map((one) => smsText(one, BASE_URL, ANSWER_URL)),
+      ...[message, digest].map((one) => spoken(one).text),
+      ...[message, digest].map((one) => spokenToMachine(one).text),
+    ];
+  };
+  const acknowledging = offered('acknowledge');
+  for (const text of acknowledging) {
+    expect(text).toMatch(/ACK|Press 1/);
+    expect(text).not.toMatch(/RES|Press 2/);
+  }
+  for (const text of offered('nothing')) expect(text).not.toMatch(/ACK|RES|Press|\/a\//);
 });
 
 test('no SMS about an incident is longer than a segment, or loses value, threshold or how to reply', () => {

@@ -1,6 +1,6 @@
 import { comparisonOf } from '#core/incidents/comparison.ts';
 import { proposalText } from '#core/responder/proposal_text.ts';
-import { digestSummary, splitTitle, type Message, newsText, type PageSubject } from '#notify/message.ts';
+import { digestSummary, splitTitle, type Message, newsText, type Offer, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
@@ -15,8 +15,8 @@ export interface Spoken {
 export function spoken(message: Message): Spoken {
   switch (message.kind) {
     case 'page': {
-      const choices = 'Press 1 to acknowledge. Press 2 to resolve. Press 3 to hear this again.';
-      return { text: `This is Tocsin. ${spokenIncident(message.subject)} ${choices}`, hasChoice: true };
+      const text = `This is Tocsin. ${spokenIncident(message.subject)}`;
+      return withChoices(text, message.offer, 'hear this again');
     }
     case 'news': {
       const { subject, event } = message;
@@ -31,8 +31,9 @@ export function spoken(message: Message): Spoken {
       const first = message.items.find(({ news }) => news === null)?.subject;
       const text = `This is Tocsin. ${digestSummary(message.items)}.`;
       if (first === undefined) return { text: `${text} No need to act.`, hasChoice: false };
-      const choices = 'Press 1 to acknowledge all of them. Press 3 to hear this again.';
-      return { text: `${text} The first: ${spokenIncident(first)} ${choices}`, hasChoice: true };
+      const whole = `${text} The first: ${spokenIncident(first)}`;
+      if (message.offer === 'nothing') return withChoices(whole, message.offer, '');
+      return { text: `${whole} Press 1 to acknowledge all of them. Press 3 to hear this again.`, hasChoice: true };
     }
     case 'test':
       return { text: 'This is Tocsin. This is a test call. Press 1 to confirm that you hear it.', hasChoice: true };
@@ -44,12 +45,18 @@ export function spoken(message: Message): Spoken {
   }
 }
 
+function withChoices(text: string, offer: Offer | undefined, again: string): Spoken {
+  if (offer === 'nothing') return { text: `${text} Answer in the console.`, hasChoice: false };
+  const resolve = offer === 'acknowledge' ? '' : ' Press 2 to resolve.';
+  return { text: `${text} Press 1 to acknowledge.${resolve} Press 3 to ${again}.`, hasChoice: true };
+}
+
 /** What voicemail or a phone that screens calls hears: nothing about the incident, and the same keys. */
 export function spokenToMachine(message: Message): Spoken {
   switch (message.kind) {
     case 'page': {
-      const choices = 'Press 1 to acknowledge. Press 2 to resolve. Press 3 to hear what it is about.';
-      return { text: `This is Tocsin, calling about incident ${message.subject.number}. ${choices}`, hasChoice: true };
+      const text = `This is Tocsin, calling about incident ${message.subject.number}.`;
+      return withChoices(text, message.offer, 'hear what it is about');
     }
     case 'digest': {
       const { hasChoice } = spoken(message);

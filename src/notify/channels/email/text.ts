@@ -2,7 +2,14 @@ import { linkTo } from '#core/console/link_to.ts';
 import { PAGES } from '#core/console/pages.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import { proposalText } from '#core/responder/proposal_text.ts';
-import { type DigestItem, digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
+import {
+  digestSummary,
+  type Message,
+  newsText,
+  type Offer,
+  type OutgoingMessage,
+  type PageSubject,
+} from '#notify/message.ts';
 import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
@@ -18,7 +25,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'page':
       return render(subjectOf(message.subject), [
         ...incidentPieces(message.subject),
-        { kind: 'links', links: linksOf(message.subject, outgoing, links, baseUrl) },
+        { kind: 'links', links: linksOf(message, outgoing, links, baseUrl) },
         { kind: 'paragraph', text: WHY },
       ]);
     case 'news':
@@ -42,7 +49,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
     case 'digest':
       return render(digestSummary(message.items), [
         { kind: 'heading', text: digestSummary(message.items) },
-        ...digestPieces(message.items, outgoing, links, baseUrl),
+        ...digestPieces(message, outgoing, links, baseUrl),
         { kind: 'paragraph', text: WHY },
       ]);
     case 'test':
@@ -81,7 +88,7 @@ function incidentPieces(subject: PageSubject): Piece[] {
 }
 
 function digestPieces(
-  items: readonly DigestItem[],
+  { items, offer }: Message & { readonly kind: 'digest' },
   outgoing: OutgoingMessage,
   links: AnswerLinks,
   baseUrl: string,
@@ -91,7 +98,7 @@ function digestPieces(
     news === null
       ? [
           { kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} (${subject.severity})` },
-          { kind: 'links', links: linksOf(subject, { notificationId, orgId, createdAt }, links, baseUrl) },
+          { kind: 'links', links: linksOf({ subject, offer }, { notificationId, orgId, createdAt }, links, baseUrl) },
         ]
       : [{ kind: 'paragraph', text: `#${subject.number} ${titleOf(subject)} ${newsText(news, null)}` }],
   );
@@ -111,14 +118,14 @@ function acknowledgeAll(outgoing: OutgoingMessage, links: AnswerLinks): Piece {
 }
 
 function linksOf(
-  subject: PageSubject,
+  { subject, offer }: { readonly subject: PageSubject; readonly offer?: Offer | undefined },
   message: Pick<OutgoingMessage, 'notificationId' | 'orgId' | 'createdAt'>,
   links: AnswerLinks,
   baseUrl: string,
 ) {
   return [
     { label: 'Acknowledge', url: links.urlOf('acknowledge', message) },
-    { label: 'Resolve', url: links.urlOf('resolve', message) },
+    ...(offer === 'acknowledge' ? [] : [{ label: 'Resolve', url: links.urlOf('resolve', message) }]),
     openLink(subject, message, baseUrl),
   ];
 }

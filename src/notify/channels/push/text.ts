@@ -31,14 +31,14 @@ export function pushText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
   });
   switch (message.kind) {
     case 'page': {
-      const { subject } = message;
+      const { subject, offer } = message;
       const resolve = { action: 'resolve', title: 'Resolve', url: links.urlOf('resolve', outgoing) };
       return {
         ...aboutIncident(subject, outgoing, baseUrl),
         body: [comparisonOf(subject.details), `Incident ${subject.number}, severity ${subject.severity}.`]
           .filter((part) => part !== null)
           .join('. '),
-        actions: [acknowledge('Acknowledge'), resolve],
+        actions: [acknowledge('Acknowledge'), ...(offer === 'acknowledge' ? [] : [resolve])],
       };
     }
     case 'news':

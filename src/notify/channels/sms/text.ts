@@ -5,6 +5,7 @@ import {
   splitTitle,
   type Message,
   newsText,
+  type Offer,
   type PageSubject,
 } from '#notify/message.ts';
 import { alphabetFor, type SmsAlphabet } from '#notify/channels/sms/alphabet.ts';
@@ -25,9 +26,8 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
   const alphabet = alphabetFor(variableTexts(message));
   switch (message.kind) {
     case 'page': {
-      const { subject } = message;
-      const order = `Reply ACK ${subject.number} or RES ${subject.number}`;
-      return fit(alphabet, subject, order, answerUrl);
+      const { subject, offer } = message;
+      return fit(alphabet, subject, orderOf(subject, offer), offer === 'nothing' ? null : answerUrl);
     }
     case 'news':
       return fit(
@@ -37,17 +37,18 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
         null,
       );
     case 'proposal': {
-      const { subject, proposal } = message;
-      const order = `Reply YES ${proposal.number} or NO ${proposal.number}`;
+      const { subject, proposal, offer = 'everything' } = message;
+      const mayDecide = offer === 'everything';
+      const order = mayDecide ? `Reply YES ${proposal.number} or NO ${proposal.number}` : IN_CONSOLE;
       const head = `#${subject.number}`;
       const sentence = alphabet.clean(proposalText(proposal));
       const whole = joined(head, sentence, order, answerUrl);
-      const link = alphabet.lengthOf(whole) <= alphabet.lengthMax ? answerUrl : '';
+      const link = mayDecide && alphabet.lengthOf(whole) <= alphabet.lengthMax ? answerUrl : '';
       const room = alphabet.lengthMax - joined(head, order, link).length - ' '.length;
       return joined(head, shorten(alphabet, withoutLinks(sentence), room), order, link);
     }
     case 'digest':
-      return digestText(alphabet, message.items, pagesIn(message.items) ? [answerUrl, listUrl] : [listUrl]);
+      return digestText(alphabet, message, answerUrl, listUrl);
     case 'test':
       return 'Tocsin: this is a test. SMS reaches you; no need to act.';
     case 'code':
@@ -86,10 +87,30 @@ function firstOf(items: readonly DigestItem[]): DigestItem {
   return first;
 }
 
-/** How many, the first that fits, one order for all of them, and the first of these links for which there is room. */
-function digestText(alphabet: SmsAlphabet, items: readonly DigestItem[], links: readonly string[]): string {
+const IN_CONSOLE = 'Answer in the console.';
+
+function orderOf({ number }: PageSubject, offer: Offer = 'everything'): string {
+  switch (offer) {
+    case 'everything':
+      return `Reply ACK ${number} or RES ${number}`;
+    case 'acknowledge':
+      return `Reply ACK ${number}`;
+    case 'nothing':
+      return IN_CONSOLE;
+  }
+}
+
+/** How many, the first that fits, one order for all of them, and the first link for which there is room. */
+function digestText(
+  alphabet: SmsAlphabet,
+  { items, offer }: Message & { readonly kind: 'digest' },
+  answerUrl: string,
+  listUrl: string,
+): string {
+  const mayAcknowledge = offer !== 'nothing' && pagesIn(items);
+  const links = mayAcknowledge ? [answerUrl, listUrl] : [listUrl];
   const isOver = items.every(({ news }) => news === 'acknowledged' || news === 'resolved');
-  const order = pagesIn(items) ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
+  const order = mayAcknowledge ? 'Reply ACK ALL' : isOver ? 'No need to act.' : 'See';
   const head = `Tocsin: ${digestSummary(items)}:`;
   const roomWith = (link: string) => alphabet.lengthMax - joined(head, order, link).length - ' '.length;
   const link = links.find((candidate) => roomWith(candidate) >= DIGEST_TITLE_MIN) ?? '';
