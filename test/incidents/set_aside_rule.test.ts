@@ -1,11 +1,14 @@
 import { expect, test } from 'vitest';
 
+import { PARTS } from '#core/queue/work_shares.ts';
 import { findOverdue } from '#incidents/monitors/find_overdue.ts';
 import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
+
+const EVERY_PART = Array.from({ length: PARTS }, (_, part) => part);
 
 const RULE = { metricName: 'latency', comparator: '>', threshold: 100, windowMinutes: 5, aggregation: 'max' };
 
@@ -38,6 +41,7 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
     { ...RULE, windowMinutes: 'x' },
     { ...RULE, comparator: 'like' },
     { metricName: 'latency' },
+    { ...RULE, metricName: undefined },
   ];
   const odd: Watched[] = [];
   for (const config of broken) {
@@ -51,12 +55,14 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
   const good = await watched(w);
   const at = w.clock.now();
   await runStorePoints(w.runtime, good.serviceId, [{ name: 'latency', at, value: 250 }]);
-  await evaluateRules(w.runtime);
+  await evaluateRules(w.runtime, undefined, EVERY_PART);
   expect(await titlesOf(w, good.serviceId)).toHaveLength(1);
   for (const { serviceId, ruleId } of odd) {
     expect(await titlesOf(w, serviceId)).toEqual(['The rule "Slow" cannot be read and was set aside']);
     const [row] = await w.context.db.sql.rows('select enabled from alert_rules where id = $1', [ruleId]);
     expect(row).toEqual({ enabled: false });
+    const { alertRules } = await w.expectOk('get_service', { serviceId });
+    expect(alertRules).toMatchObject([{ unreadable: expect.stringMatching(/^config/) }]);
     const changes = await w.context.db.sql.rows(
       `select after->>'fault' <> '' as "hasFault" from audit_log where action = 'set_aside_rule' and target = $1`,
       [ruleId],
@@ -64,7 +70,7 @@ test('a rule that cannot be read is set aside and told, and holds up no other', 
     expect(changes).toEqual([{ hasFault: true }]);
   }
   // Once more: nothing is told twice.
-  await evaluateRules(w.runtime);
+  await evaluateRules(w.runtime, undefined, EVERY_PART);
   expect(await titlesOf(w, odd[0]?.serviceId ?? '')).toHaveLength(1);
 });
 
@@ -95,6 +101,20 @@ test('a policy that cannot be read pages whoever is on call, and a rotation that
     second.serviceId,
   ]);
   expect(steps).toMatchObject([{ steps: [{ afterMinutes: 0, useSchedule: true }] }]);
+
+  const { teams } = await w.expectOk('list_teams');
+  expect(teams[0].warnings.map(({ kind, message }: { kind: string; message: string }) => [kind, message])).toEqual([
+    ['policy_unreadable', expect.stringContaining('"Wake" cannot be read')],
+    ['step_reaches_nobody', expect.stringContaining('nobody is on call')],
+    ['schedule_unreadable', expect.stringContaining('"Odd" cannot be read')],
+  ]);
+  await w.expectOk('update_escalation_policy', { policyId: rule.policyId, name: 'Wake again' });
+  const kinds = async () =>
+    (await w.expectOk('list_teams')).teams[0].warnings.map(({ kind }: { kind: string }) => kind);
+  expect(await kinds()).toContain('policy_unreadable');
+  const again = [{ afterMinutes: 0, channels: ['sms'], useSchedule: true }];
+  await w.expectOk('update_escalation_policy', { policyId: rule.policyId, steps: again });
+  expect(await kinds()).toEqual(['step_reaches_nobody', 'schedule_unreadable']);
 });
 
 test('a monitor whose schedule cannot be read expects no run and is told', async () => {

@@ -13,6 +13,7 @@ import { readContacts } from '#incidents/read_contacts.ts';
 import { reassign, type Target } from '#incidents/reassign.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
+import { readSteps } from '#core/oncall/stored_steps.ts';
 
 const To = Type.Object(
   { policyId: Type.Optional(IdText), userId: Type.Optional(IdText) },
@@ -77,8 +78,9 @@ async function readTarget(
   }
   if (policyId !== undefined) {
     const policy = await context.stores.policies.lock(context.caller.orgId, policyId, 'to.policyId');
-    if (policy.steps.length === 0) throw new AppError('conflict', 'this policy has no steps: it would page nobody');
-    return { kind: 'policy', policyId: policy.id, teamId: policy.teamId, name: policy.name, steps: policy.steps };
+    const steps = readSteps(policy.steps);
+    if (steps.length === 0) throw new AppError('conflict', 'this policy has no steps: it would page nobody');
+    return { kind: 'policy', policyId: policy.id, teamId: policy.teamId, name: policy.name, steps };
   }
   const { orgId } = context.caller;
   const person = (await context.stores.people.listPeople(orgId, [userId ?? ''])).get(userId ?? '');

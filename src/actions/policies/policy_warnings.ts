@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { PolicyView, toPolicyView } from '#actions/policies/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 import { isAboutPolicy } from '#core/oncall/reachability.ts';
-import type { PolicyRow } from '#storage/postgres/policy_store.ts';
+import { type PolicyRow, readPolicy } from '#storage/postgres/policy_store.ts';
 
 /** A policy that was just changed. */
 export const PolicyWithWarningsView = Type.Object({
@@ -17,16 +17,18 @@ export const PolicyWithWarningsView = Type.Object({
 export const POLICY_WARNINGS_EXAMPLE = [WARNING_EXAMPLE];
 
 const SHOWN: ReadonlySet<string> = new Set<Static<typeof WarningView>['kind']>([
+  'policy_unreadable',
   'step_reaches_nobody',
   'cannot_answer',
 ]);
 
-/** With the steps that would reach nobody if they fired now. */
+/** With what is wrong: steps that cannot be read, or would reach nobody if they fired now. */
 export async function withWarnings(
-  policy: PolicyRow,
+  stored: PolicyRow,
   context: ActionContext,
 ): Promise<Static<typeof PolicyWithWarningsView>> {
   const { stores, caller, now } = context;
+  const policy = readPolicy(stored);
   const members = await stores.teams.listMembers(caller.orgId, [policy.teamId]);
   const onCall = await stores.onCall.ofTeam(caller.orgId, policy.teamId, now);
   const [warnings = []] = await readWarnings([{ members, policies: [policy], onCall }], context);

@@ -4,6 +4,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { CHANNELS } from '#core/oncall/channel.ts';
+import { readSteps } from '#core/oncall/stored_steps.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { PolicyRow } from '#storage/postgres/policy_store.ts';
 
@@ -47,7 +48,7 @@ export function toPolicyView(policy: PolicyRow): Static<typeof PolicyView> {
     policyId: policy.id,
     teamId: policy.teamId,
     name: policy.name,
-    steps: policy.steps.map((step) => ({
+    steps: readSteps(policy.steps).map((step) => ({
       afterMinutes: step.afterMinutes,
       channels: [...step.channels],
       targetUserIds: [...step.targetUserIds],

@@ -7,6 +7,7 @@ import { RuleConfigView } from '#actions/rules/config_fields.ts';
 import { isBehind } from '#core/metrics/breach.ts';
 import { MissingMetricView } from '#actions/rules/missing_metric.ts';
 import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
+import { unreadableRule } from '#core/incidents/stored_rule.ts';
 import { RULE_STATUSES, ruleStatusOf } from '#core/incidents/rule_status.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
@@ -26,6 +27,9 @@ export const RuleView = Type.Object({
     description: 'capability_disabled: the service lacks oncall or the capability that feeds the rule',
   }),
   missingMetric: MissingMetricView,
+  unreadable: Type.Optional(
+    Type.String({ description: 'why the rule as it is stored cannot be read; it was switched off for that' }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -78,6 +82,7 @@ export function toRuleView(
   rule: AlertRuleRow,
   service: Pick<ServiceWithCapabilities, 'capabilities'>,
 ): Static<typeof RuleView> {
+  const fault = rule.enabled ? null : unreadableRule(rule);
   return {
     ruleId: rule.id,
     serviceId: rule.serviceId,
@@ -88,6 +93,7 @@ export function toRuleView(
     enabled: rule.enabled,
     status: ruleStatusOf(rule, service.capabilities),
     missingMetric: null,
+    ...(fault !== null && { unreadable: fault }),
     createdAt: toTimestamp(rule.createdAt),
     updatedAt: toTimestamp(rule.updatedAt),
   };

@@ -8,6 +8,7 @@ import { SCHEDULE_EXAMPLE, ScheduleView, toScheduleView } from '#actions/schedul
 import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts';
 import { AppError } from '#kernel/errors.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { makeReadable } from '#storage/postgres/schedule_store.ts';
 
 export const changeSchedule = defineAction({
   name: 'change_schedule',
@@ -39,6 +40,7 @@ export const changeSchedule = defineAction({
   async handle({ scheduleId, readAt, name, ...rotation }, context) {
     const { stores, caller, now, record } = context;
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
+    makeReadable(schedule);
     const plan = await planRotation(rotation, schedule, context);
     if (toTimestamp(schedule.updatedAt) !== readAt) {
       throw new AppError('conflict', 'somebody else has changed this schedule; compare, and save again');

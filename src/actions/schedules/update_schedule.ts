@@ -9,6 +9,7 @@ import { DutyWarnings, readDutyWarnings } from '#actions/teams/cannot_answer.ts'
 import { orThrow } from '#core/oncall/parsed.ts';
 import { timeFaults } from '#core/oncall/schedule_times.ts';
 import { parseTimeZone } from '#core/oncall/time_zone.ts';
+import { makeReadable } from '#storage/postgres/schedule_store.ts';
 
 export const updateSchedule = defineAction({
   name: 'update_schedule',
@@ -47,6 +48,7 @@ export const updateSchedule = defineAction({
     const { stores, caller, now, record } = context;
     const zone = timezone === undefined ? undefined : orThrow(parseTimeZone(timezone, 'timezone'));
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
+    makeReadable(schedule);
     const before = toScheduleView(schedule);
     if (name !== undefined) schedule.name = name;
     if (zone !== undefined && zone !== schedule.timezone) Object.assign(schedule, { timezone: zone, startWall: null });

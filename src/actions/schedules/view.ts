@@ -5,7 +5,7 @@ import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, SafeInteger, Timestamp } from '#actions/fields.ts';
 import { ROTATION_TYPES } from '#core/oncall/rotation.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import type { ScheduleRow } from '#storage/postgres/schedule_store.ts';
+import { readSchedule, type ScheduleRow } from '#storage/postgres/schedule_store.ts';
 
 export const RotationTypeName = Type.Enum([...ROTATION_TYPES]);
 
@@ -35,7 +35,8 @@ export const SCHEDULE_EXAMPLE: Static<typeof ScheduleView> = {
   ...EXAMPLE_STAMPS,
 };
 
-export function toScheduleView(schedule: ScheduleRow): Static<typeof ScheduleView> {
+export function toScheduleView(stored: ScheduleRow): Static<typeof ScheduleView> {
+  const schedule = readSchedule(stored);
   const { userIds, ...shiftHours } = schedule.rotationConfig;
   return {
     scheduleId: schedule.id,

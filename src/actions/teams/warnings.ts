@@ -19,7 +19,14 @@ import type { TeamMemberWithPerson } from '#storage/postgres/team_store.ts';
 
 export const WarningView = Type.Object(
   {
-    kind: Type.Enum(['step_reaches_nobody', 'schedule_gap', 'member_unreachable', 'cannot_answer']),
+    kind: Type.Enum([
+      'policy_unreadable',
+      'step_reaches_nobody',
+      'schedule_unreadable',
+      'schedule_gap',
+      'member_unreachable',
+      'cannot_answer',
+    ]),
     message: Type.String({ description: 'what is wrong, as a sentence' }),
     policyId: Type.Optional(IdText),
     step: Type.Optional(Type.Integer({ description: 'index of the step, from 0' })),
@@ -70,7 +77,8 @@ export async function readWarnings(
     const reach = {
       ...team,
       schedules: schedules.map(({ schedule, overrides }) => {
-        return { id: schedule.id, rotation: rotationOf(schedule), overrides };
+        const { id, isUnreadable } = schedule;
+        return { id, rotation: rotationOf(schedule), overrides, isUnreadable };
       }),
       onCallUserIds: peopleOnCall(schedules.map(({ onCall }) => onCall)),
       contacts: contactsOf([...people.values()], subscribers, team.members),
@@ -92,6 +100,18 @@ function toWarningView(
       const name = team.policies.find(({ id }) => id === policyId)?.name;
       const message = `Step ${stepIndex + 1} of the policy "${name}" would reach nobody now: ${reasonOf(reason)}.`;
       return { kind, message, policyId, step: stepIndex };
+    }
+    case 'policy_unreadable': {
+      const { kind, policyId } = warning;
+      const name = team.policies.find(({ id }) => id === policyId)?.name;
+      const message = `The policy "${name}" cannot be read: it pages whoever is on call, at once and by every channel. Save its steps again.`;
+      return { kind, message, policyId };
+    }
+    case 'schedule_unreadable': {
+      const { kind, scheduleId } = warning;
+      const name = team.onCall.schedules.find(({ schedule }) => schedule.id === scheduleId)?.schedule.name;
+      const message = `The schedule "${name}" cannot be read: it puts nobody on call. Save its rotation again.`;
+      return { kind, message, scheduleId };
     }
     case 'schedule_gap': {
       const { kind, scheduleId } = warning;

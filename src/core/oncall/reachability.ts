@@ -20,6 +20,9 @@ export type ReachabilityWarning =
       readonly stepIndex: number;
       readonly reason: NobodyReached;
     }
+  /** What is stored of it cannot be read. */
+  | { readonly kind: 'policy_unreadable'; readonly policyId: Id<'policy'> }
+  | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
   | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId }
   /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
@@ -28,11 +31,16 @@ export type ReachabilityWarning =
 /** A team as it stands. */
 export interface TeamReach {
   readonly members: readonly { readonly id: Id<'member'>; readonly userId: UserId }[];
-  readonly policies: readonly { readonly id: Id<'policy'>; readonly steps: readonly EscalationStep[] }[];
+  readonly policies: readonly {
+    readonly id: Id<'policy'>;
+    readonly steps: readonly EscalationStep[];
+    readonly isUnreadable?: true;
+  }[];
   readonly schedules: readonly {
     readonly id: Id<'schedule'>;
     readonly rotation: Rotation;
     readonly overrides: readonly Override[];
+    readonly isUnreadable?: true | undefined;
   }[];
   readonly onCallUserIds: readonly UserId[];
   /** Everybody in the organization whom the team could page. */
@@ -45,19 +53,23 @@ export interface TeamReach {
 const DAYS_AHEAD = 30;
 
 /**
- * Steps that would reach nobody if they fired now, gaps in the next 30 days, members whom no channel reaches, and people
+ * What cannot be read, steps that would reach nobody if they fired now, gaps in the next 30 days, members whom no channel reaches, and people
  * who are paged but may not answer.
  */
 export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
   const to = now.add({ hours: DAYS_AHEAD * 24 });
   return [
+    ...team.policies.flatMap(({ id: policyId, isUnreadable }): ReachabilityWarning[] =>
+      isUnreadable ? [{ kind: 'policy_unreadable', policyId }] : [],
+    ),
     ...team.policies.flatMap(({ id: policyId, steps }) =>
       steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
         const { nobodyReached: reason } = decideRecipients(step, team.onCallUserIds, team.contacts, configured);
         return reason === null ? [] : [{ kind: 'step_reaches_nobody', policyId, stepIndex, reason }];
       }),
     ),
-    ...team.schedules.flatMap(({ id: scheduleId, rotation, overrides }): ReachabilityWarning[] => {
+    ...team.schedules.flatMap(({ id: scheduleId, rotation, overrides, isUnreadable }): ReachabilityWarning[] => {
+      if (isUnreadable) return [{ kind: 'schedule_unreadable', scheduleId }];
       const gaps = gapsBetween(rotation, overrides, now, to, team.isPresent);
       return gaps.length === 0 ? [] : [{ kind: 'schedule_gap', scheduleId, gaps }];
     }),
@@ -92,7 +104,9 @@ export function isAboutPolicy(
 ): boolean {
   switch (warning.kind) {
     case 'step_reaches_nobody':
+    case 'policy_unreadable':
       return warning.policyId === id;
+    case 'schedule_unreadable':
     case 'schedule_gap':
       return steps.some(({ useSchedule }) => useSchedule);
     case 'member_unreachable':

@@ -5,7 +5,7 @@ import { findFaults } from '#kernel/input_faults.ts';
 import { Temporal } from '#kernel/time.ts';
 
 /** A rotation as it is stored, whoever wrote it. */
-interface StoredRotation {
+export interface StoredRotation {
   readonly timezone: string;
   readonly rotationType: Rotation['rotationType'];
   readonly rotationConfig: unknown;
@@ -22,8 +22,8 @@ const CONFIG = {
   required: ['userIds'],
 };
 
-/** Whether stored rotations can be read. */
-function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall }: StoredRotation): boolean {
+/** Whether a stored rotation can be read. */
+export function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall }: StoredRotation): boolean {
   return (
     parseTimeZone(timezone, 'timezone').kind === 'ok' &&
     ROTATION_TYPES.includes(rotationType) &&
@@ -32,12 +32,20 @@ function isRotation({ timezone, rotationType, rotationConfig, startAt, startWall
   );
 }
 
+/** What stands for a rotation that cannot be read. */
+export const EMPTY_ROTATION = {
+  timezone: 'UTC',
+  rotationType: 'weekly',
+  rotationConfig: { userIds: [] },
+  startWall: null,
+} as const;
+
 /** By a rotation that cannot be read nobody is on call: the step that asks it passes on to the next. */
 export function readRotation(stored: StoredRotation): Rotation {
-  const { startAt, timezone, rotationType } = stored;
-  if (!isRotation(stored)) return { timezone: 'UTC', rotationType: 'weekly', userIds: [], shiftHours: null, startAt };
-  const { userIds, shiftHours = null } = stored.rotationConfig as { userIds: Id<'user'>[]; shiftHours?: number };
-  return { timezone, rotationType, userIds, shiftHours, startAt, startWall: stored.startWall };
+  const { startAt } = stored;
+  const { timezone, rotationType, startWall, rotationConfig } = isRotation(stored) ? stored : EMPTY_ROTATION;
+  const { userIds, shiftHours = null } = rotationConfig as { userIds: Id<'user'>[]; shiftHours?: number };
+  return { timezone, rotationType, userIds, shiftHours, startAt, startWall };
 }
 
 const DAY_MS = 86_400_000;

@@ -25,6 +25,6 @@ export function readSteps(stored: unknown): readonly EscalationStep[] {
 }
 
 /** Whether stored steps can be read. */
-function areSteps(stored: unknown): stored is readonly EscalationStep[] {
+export function areSteps(stored: unknown): stored is readonly EscalationStep[] {
   return findFaults(STEPS, stored).length === 0;
 }

@@ -116,7 +116,9 @@ export class ActiveRuleStore {
         query.where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), sql`${parts}`)),
       )
       .select((eb) => [
-        sql<number>`${partOf(eb.ref('r.service_id'), eb.ref('r.config'))}::int`.as('part'),
+        sql<number>`coalesce(${partOf(eb.ref('r.service_id'), eb.ref('r.config'))}, ${sql.lit(NAMELESS_PART)})::int`.as(
+          'part',
+        ),
         eb.fn.countAll<number>().as('rules'),
       ])
       .groupBy('part')
@@ -294,8 +296,12 @@ function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
 }
 
 function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<unknown>) {
-  return sql<boolean>`${partOf(serviceId, config)} = any(${parts}::bigint[])`;
+  const part = partOf(serviceId, config);
+  return sql<boolean>`(${part} = any(${parts}::bigint[]) or (${part} is null and ${sql.lit(NAMELESS_PART)} = any(${parts}::bigint[])))`;
 }
+
+/** Of rules without the name of a metric, which cannot be read: they are listed to be set aside. */
+const NAMELESS_PART = 0;
 
 /**
  * The part of a rule follows from its service and the name of its metric, whichever labels it selects. The index

@@ -2,6 +2,7 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import { sql } from 'kysely';
 
+import { areSteps, readSteps } from '#core/oncall/stored_steps.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -10,7 +11,8 @@ import type { Session } from '#storage/postgres/database.ts';
 import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
-export type PolicyRow = InferEntity<typeof PolicyEntity>;
+/** `isUnreadable` where somebody wrote steps that cannot be read: then it has those that stand for them. */
+export type PolicyRow = InferEntity<typeof PolicyEntity> & { readonly isUnreadable?: true };
 
 /** Where a list of policies by name goes on. */
 export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
@@ -27,14 +29,15 @@ export class PolicyStore {
 
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
-    return await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute();
+    return (await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute()).map(readPolicy);
   }
 
   /** The policies with a step that names this person. */
   async listNaming(orgId: Id<'org'>, userId: Id<'user'>): Promise<PolicyRow[]> {
-    return await this.#policies(orgId)
+    const naming = await this.#policies(orgId)
       .where(({ ref }) => sql<boolean>`${ref('p.steps')}::jsonb @> ${json([{ targetUserIds: [userId] }])}::jsonb`)
       .execute();
+    return naming.map(readPolicy);
   }
 
   /** By name, after the given place; of one team, and with the text in their name, where these are given. */
@@ -44,7 +47,7 @@ export class PolicyStore {
     page: { readonly after: PolicyPlace | null; readonly limit: number },
   ): Promise<PolicyRow[]> {
     const { after } = page;
-    return await this.#policies(orgId)
+    const found = await this.#policies(orgId)
       .clearOrderBy()
       .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
       .$if(text !== undefined, (query) =>
@@ -59,21 +62,22 @@ export class PolicyStore {
       .orderBy('p.id')
       .limit(page.limit)
       .execute();
+    return found.map(readPolicy);
   }
 
   /** Throws `not_found` with the path of the field that named it. */
   async get(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
     const policy = await this.#policies(orgId).where('p.id', '=', asId('policy', policyId)).executeTakeFirst();
     if (policy === undefined) throw notFound(path, 'escalation policy');
-    return policy;
+    return readPolicy(policy);
   }
 
   /** The policies of a team that is being deleted: no rule is attached to one of them until the transaction ends. */
   async lockOfTeam(orgId: Id<'org'>, teamId: Id<'team'>): Promise<PolicyRow[]> {
-    return await this.#policies(orgId).where('p.team_id', '=', teamId).forUpdate().execute();
+    return (await this.#policies(orgId).where('p.team_id', '=', teamId).forUpdate().execute()).map(readPolicy);
   }
 
-  /** Locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
+  /** As it is stored, locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
   async lock(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
     const policy = await this.#session.em.findOne(
       PolicyEntity,
@@ -119,4 +123,9 @@ export class PolicyStore {
       .where('p.org_id', '=', orgId)
       .orderBy('p.id');
   }
+}
+
+/** The row with steps that can be read. */
+export function readPolicy(policy: InferEntity<typeof PolicyEntity>): PolicyRow {
+  return areSteps(policy.steps) ? policy : { ...policy, steps: readSteps(policy.steps), isUnreadable: true };
 }

@@ -8,7 +8,7 @@ import { anyOf, columns, field, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { AlertRuleEntity, PolicyEntity } from '#storage/postgres/entities/oncall.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
-import type { PolicyRow } from '#storage/postgres/policy_store.ts';
+import { type PolicyRow, readPolicy } from '#storage/postgres/policy_store.ts';
 
 /** Which of an organization's rules are meant; what is absent does not matter. */
 export interface RuleFilter {
@@ -168,7 +168,7 @@ export class RuleSearch {
   }
 
   async listPolicies(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[]): Promise<PolicyOfTeam[]> {
-    return await this.#session.db
+    const policies = await this.#session.db
       .selectFrom('escalation_policies as p')
       .innerJoin('teams as t', 't.id', 'p.team_id')
       .select(columns(PolicyEntity, 'p'))
@@ -176,6 +176,7 @@ export class RuleSearch {
       .where('p.org_id', '=', orgId)
       .where('p.id', '=', anyOf(policyIds))
       .execute();
+    return policies.map((policy) => ({ ...policy, ...readPolicy(policy) }));
   }
 
   #found(

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 
 import type { Override } from '#core/oncall/overrides.ts';
 import type { Rotation } from '#core/oncall/rotation.ts';
-import { readRotation } from '#core/oncall/stored_rotation.ts';
+import { EMPTY_ROTATION, isRotation, readRotation } from '#core/oncall/stored_rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -12,7 +12,8 @@ import type { Session } from '#storage/postgres/database.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
 
-export type ScheduleRow = InferEntity<typeof ScheduleEntity>;
+/** `isUnreadable` where somebody wrote a rotation that cannot be read: then it has an empty one. */
+export type ScheduleRow = InferEntity<typeof ScheduleEntity> & { readonly isUnreadable?: true };
 export type ScheduleOverrideRow = InferEntity<typeof ScheduleOverrideEntity>;
 
 export type NewSchedule = Pick<
@@ -46,13 +47,14 @@ export class ScheduleStore {
 
   /** The schedules of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<ScheduleRow[]> {
-    return await this.#session.db
+    const schedules = await this.#session.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
       .where('s.team_id', '=', anyOf(teamIds))
       .orderBy('s.id')
       .execute();
+    return schedules.map(readSchedule);
   }
 
   /** A part of the schedules, by the name of their team and then the oldest first. */
@@ -61,7 +63,7 @@ export class ScheduleStore {
     filter: ScheduleFilter,
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): Promise<(ScheduleRow & { readonly teamName: string })[]> {
-    return await this.#found(orgId, filter)
+    const page = await this.#found(orgId, filter)
       .innerJoin('teams as t', 't.id', 's.team_id')
       .select(columns(ScheduleEntity, 's'))
       .select('t.name as teamName')
@@ -71,6 +73,7 @@ export class ScheduleStore {
       .offset(offset)
       .limit(limit)
       .execute();
+    return page.map(readSchedule);
   }
 
   async count(orgId: Id<'org'>, filter: ScheduleFilter = {}): Promise<number> {
@@ -86,7 +89,7 @@ export class ScheduleStore {
     userId: Id<'user'>,
     { after, limit = null }: { readonly after: Temporal.Instant; readonly limit?: number | null },
   ): Promise<ScheduleRow[]> {
-    return await this.#session.db
+    const naming = await this.#session.db
       .selectFrom('schedules as s')
       .select(columns(ScheduleEntity, 's'))
       .where('s.org_id', '=', orgId)
@@ -102,6 +105,7 @@ export class ScheduleStore {
       .orderBy('s.id')
       .limit(limit)
       .execute();
+    return naming.map(readSchedule);
   }
 
   /** Null when the organization has no such schedule. */
@@ -112,7 +116,7 @@ export class ScheduleStore {
       .where('s.org_id', '=', orgId)
       .where('s.id', '=', asId('schedule', scheduleId))
       .executeTakeFirst();
-    return schedule ?? null;
+    return schedule === undefined ? null : readSchedule(schedule);
   }
 
   /** The organization of a schedule, for those who administer all of them; null when there is no such schedule. */
@@ -136,7 +140,7 @@ export class ScheduleStore {
     return schedule?.timezone ?? null;
   }
 
-  /** Locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
+  /** As it is stored, locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
   async lock(orgId: Id<'org'>, scheduleId: string, path = 'scheduleId'): Promise<ScheduleRow> {
     const schedule = await this.#session.em.findOne(
       ScheduleEntity,
@@ -237,4 +241,18 @@ export class ScheduleStore {
         query.where('s.id', '=', anyOf((scheduleIds ?? []).map((scheduleId) => asId('schedule', scheduleId)))),
       );
   }
+}
+
+const EMPTY = { ...EMPTY_ROTATION, rotationConfig: { userIds: [] } };
+
+/** Gives a row that is about to be changed a rotation that can be read. */
+export function makeReadable(schedule: ScheduleRow): void {
+  if (!isRotation(schedule)) Object.assign(schedule, EMPTY);
+}
+
+/** The row with a rotation that can be read. */
+export function readSchedule<Row extends InferEntity<typeof ScheduleEntity>>(
+  schedule: Row,
+): Row & Pick<ScheduleRow, 'isUnreadable'> {
+  return isRotation(schedule) ? schedule : { ...schedule, ...EMPTY, isUnreadable: true };
 }

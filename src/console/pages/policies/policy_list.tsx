@@ -114,6 +114,7 @@ function UsedBy({ policy: { rules, ruleCount } }: { readonly policy: PolicyInUse
 /** The worst of what is wrong; the page of the policy says all of it. */
 function PolicyState({ policy: { steps, warnings } }: { readonly policy: PolicyInUse }) {
   const deadEnds = warnings.filter(({ kind }) => kind === 'step_reaches_nobody').length;
+  if (warnings.some(({ kind }) => kind === 'policy_unreadable')) return <Status tone="red">cannot be read</Status>;
   if (steps.length === 0) return <Status tone="red">pages nobody</Status>;
   if (deadEnds === steps.length) return <Status tone="red">reaches nobody now</Status>;
   if (deadEnds > 0) {

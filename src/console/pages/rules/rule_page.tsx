@@ -178,6 +178,11 @@ function State({ rule }: { readonly rule: Rule }) {
           {rule.openCount === 1 ? 'Open incident' : `Newest of ${rule.openCount} open incidents`}
         </Link>
       )}
+      {rule.unreadable !== undefined && (
+        <span className="dimmed">
+          It was switched off because it cannot be read: {rule.unreadable}. Correct it first.
+        </span>
+      )}
       {status === 'capability_disabled' && (
         <span className="dimmed">The service lacks on-call or the capability that feeds this rule.</span>
       )}

@@ -87,5 +87,6 @@ function Condition({ rule }: { readonly rule: Rule }) {
 
 /** When it fires, and that it pages nobody where that is so. */
 function conditionOf(rule: Rule): string {
+  if (rule.unreadable !== undefined) return `It was switched off because it cannot be read: ${rule.unreadable}.`;
   return `${conditionText(rule)}${rule.escalationPolicyId === null ? ' Pages nobody.' : ''}`;
 }
