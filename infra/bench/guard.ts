@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import os from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { Worker } from 'node:worker_threads';
 
 import { issueApiKey } from '#auth/api_keys.ts';
 import { type Client, connect } from '#infra/demo/client.ts';
@@ -8,15 +10,23 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 import { count, megabytes, spreadCells, spreadOf } from './figures.ts';
-import { debugIdOf, largeMapsUpload, sharedMapUpload, Uploader } from './guard/heavy_uploads.ts';
-import { newSelector } from './guard/long_patterns.ts';
+import {
+  LARGE_MAP_BYTES,
+  LARGE_MAPS,
+  MEGABYTES_OF_BOMB,
+  MEGABYTES_OF_EVENT,
+  RULES,
+  SHARED_ENTRIES,
+  SHARED_MAP_BYTES,
+} from './guard/attacker.ts';
 import { type MailSink, openMailSink } from './guard/mail_sink.ts';
+import { repeat } from './guard/repeat.ts';
 import { type Bench, type BenchInstallation, printInputs, printTable, withInstallation } from './harness.ts';
 import { listPaged, prepareServices, sendAll } from './page_latency.ts';
 import { alertOnMetric, openRunningDatabase, type PagedService } from './paging/fixture.ts';
 import { PageWatch } from './paging/pages.ts';
-import { useBelow } from './paging/processes.ts';
-import { newEventId, sendException, sendPoint } from './paging/sender.ts';
+import { countProcessorBelow, residentOf } from './paging/processes.ts';
+import { sendException, sendPoint } from './paging/sender.ts';
 
 const SECONDS = 60;
 const EXCEPTIONS = 30;
@@ -29,13 +39,6 @@ const MAIL_EVERY_MS = 6_000;
 const HEAD_START_MS = 5_000;
 const GIVEN_UP_AFTER_MS = 60_000;
 
-const SHARED_ENTRIES = 5_000;
-const SHARED_MAP_BYTES = 4 * 1024 * 1024;
-const LARGE_MAPS = 20;
-const LARGE_MAP_BYTES = 24 * 1024 * 1024;
-const RULES = 150;
-const MEGABYTES_OF_BOMB = 110;
-
 export const guard: Bench = {
   name: 'guard',
   about:
@@ -44,7 +47,7 @@ export const guard: Bench = {
   run: async () => {
     printInputs({
       uploads: `2 of ${count(SHARED_ENTRIES)} names for a map of ${megabytes(SHARED_MAP_BYTES)}, 1 of ${LARGE_MAPS} maps of ${megabytes(LARGE_MAP_BYTES)}`,
-      events: `5 a second by the DSN, each of which names ${LARGE_MAPS} maps`,
+      events: `5 a second by the DSN, each of which names ${LARGE_MAPS} maps, and 5 of ${MEGABYTES_OF_EVENT} MB that take long to read and to group`,
       patterns: `${RULES} rules and 4 queries at a time, each with 7 new patterns of 190 characters`,
       bodies: `10 at a time by the DSN that unpack to ${MEGABYTES_OF_BOMB} MB`,
       bystander: `${EXCEPTIONS} exceptions, ${BREACHES} breaches, a read every ${READ_EVERY_MS} ms, ${MAILS} mails`,
@@ -87,9 +90,11 @@ async function measure(
   for (const [index, service] of services.entries()) await alertOnMetric(client, service, metricOf(index));
   const stopping = new AbortController();
   const attacker = isAttacked ? await prepareAttacker(installation, db) : null;
-  const attacking = attacker?.attack(stopping.signal);
+  attacker?.attack();
   if (isAttacked) await delay(HEAD_START_MS);
   const memory = watchWorker(stopping.signal);
+  const processor = countProcessorBelow(process.pid);
+  const machine = countProcessorOfMachine();
   const watch = new PageWatch(installation.phoneUrl);
   const looking = repeat(stopping.signal, 500, () => watch.look());
   const [exceptions, breaches, reads, mails] = await Promise.all([
@@ -108,8 +113,9 @@ async function measure(
     ...breaches.map(({ startedAtMs }, index) => [metricOf(index), startedAtMs] as const),
   ]);
   const lateness = await untilPaged(db, watch, sentAt);
+  const busy = processorLine(processor(), machine());
   stopping.abort();
-  await Promise.all([looking, attacking]);
+  await looking;
   const of = (what: string, prefix: string, wanted: number) => {
     const found = lateness.filter(({ type }) => type.startsWith(prefix)).map(({ ms }) => ms);
     return {
@@ -123,8 +129,8 @@ async function measure(
     { [name]: `read (${count(reads.length)})`, ...spreadCells(spreadOf(reads)) },
     { [name]: `mail (${mails.length} of ${MAILS})`, ...spreadCells(spreadOf(mails.length > 0 ? mails : [NaN])) },
   ]);
-  console.log(`  worker: ${megabytes(Math.max(...(await memory)))} at most\n`);
-  if (attacker !== null) printTable(await attacker.outcome());
+  console.log(`  worker: ${megabytes(Math.max(...(await memory)))} at most; ${busy}\n`);
+  if (attacker !== null) printTable(await attacker.stop());
 }
 
 function serviceOf(services: readonly PagedService[], index: number): PagedService {
@@ -182,130 +188,51 @@ async function askForMails({ baseUrl, email }: BenchInstallation, mail: MailSink
 
 async function watchWorker(signal: AbortSignal): Promise<number[]> {
   const seen: number[] = [0];
-  await repeat(signal, 1_000, async () => {
-    seen.push(useBelow(process.pid).find(({ name }) => name === 'Worker')?.residentBytes ?? 0);
-  });
+  await repeat(signal, 1_000, async () => void seen.push(residentOf(process.pid, 'Worker')));
   return seen;
 }
 
-async function repeat(signal: AbortSignal, everyMs: number, work: () => Promise<unknown>): Promise<void> {
-  while (!signal.aborted) {
-    await work().catch(() => {});
-    await delay(everyMs);
-  }
+/** Shares of one processor by kind of process, and of everybody else on the machine. */
+function processorLine(spent: ReadonlyMap<string, number>, machine: { busyMs: number; elapsedMs: number }): string {
+  const total = [...spent.values()].reduce((sum, ms) => sum + ms, 0);
+  const kinds = [...spent, ['others', machine.busyMs - total] as const].map(
+    ([name, ms]) => `${name} ${(ms / machine.elapsedMs).toFixed(2)}`,
+  );
+  return `of a processor: ${kinds.join(', ')}`;
 }
 
-interface Attacker {
-  attack(signal: AbortSignal): Promise<void>;
-  /** Returns how the requests of the attack itself ended, a row for each kind. */
-  outcome(): Promise<Record<string, string>[]>;
+/** Returns what all processors of the machine did from now on. */
+function countProcessorOfMachine(): () => { busyMs: number; elapsedMs: number } {
+  const busy = (): number =>
+    os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+  const [busyBefore, began] = [busy(), performance.now()];
+  return () => ({ busyMs: busy() - busyBefore, elapsedMs: performance.now() - began });
 }
 
-/** Another organization, with a key of its own and large source maps that are stored already. */
-async function prepareAttacker(installation: BenchInstallation, db: Database): Promise<Attacker> {
+/** Another organization, with a key of its own and large source maps that are stored already; in a thread of its own. */
+async function prepareAttacker({ baseUrl }: BenchInstallation, db: Database): Promise<Attacker> {
   const now = systemClock.now();
   const { key } = await db.transaction(async (session) => {
     const stores = storesOf(session);
     const { id: orgId } = await stores.people.insertOrganization('intruder', now);
     return await issueApiKey(stores, { orgId, userId: null, name: 'intruder', permissions: null }, now);
   });
-  const client = connect({ ...installation, apiKey: key, stop: async () => {} });
-  const service = await client.action<{ serviceId: string; dsn: string }>('create_service', { name: 'intruder' });
-  for (const capability of ['metrics', 'exceptions', 'oncall']) {
-    await client.action('enable_capability', { serviceId: service.serviceId, capability });
-  }
-  const uploader = new Uploader(installation, key, 'intruder', 'intruder');
-  const large = largeMapsUpload(LARGE_MAPS, LARGE_MAP_BYTES);
-  await uploader.upload(large);
-  const prepared = performance.now();
-  while ((await uploader.stateOf(large)) === 'created' && performance.now() - prepared < 120_000) await delay(500);
-  const shared = ['one', 'two'].map((mark) => sharedMapUpload(SHARED_ENTRIES, SHARED_MAP_BYTES, mark));
-  const outcomes = new Map<string, Map<string, number>>();
-  const note = (what: string, how: string): void => {
-    const of = outcomes.get(what) ?? new Map<string, number>();
-    outcomes.set(what, of.set(how, (of.get(how) ?? 0) + 1));
-  };
-  const noted = async (what: string, work: () => Promise<unknown>): Promise<void> => {
-    const how = await work().then(
-      (result) => (typeof result === 'number' ? String(result) : 'done'),
-      (error: unknown) => reasonOf(error),
-    );
-    note(what, how);
-  };
-  let index = 0;
-  const next = (): number => (index += 1);
-  const bomb = gzipSync(Buffer.alloc(MEGABYTES_OF_BOMB * 1_000_000, ' '));
+  const thread = new Worker(new URL('guard/attacker_thread.ts', import.meta.url), { workerData: { baseUrl, key } });
+  await once(thread, 'message');
   return {
-    async attack(signal) {
-      for (const bytes of shared) void noted('uploads begun', () => uploader.upload(bytes));
-      const several = (times: number, everyMs: number, work: () => Promise<unknown>): Promise<void>[] =>
-        Array.from({ length: times }, () => repeat(signal, everyMs, work));
-      await Promise.all([
-        ...several(1, 200, () => noted('events', () => sendMapped(service.dsn))),
-        ...several(4, 0, () =>
-          noted('queries', () =>
-            client.action('query_metric', {
-              serviceId: service.serviceId,
-              metricName: newSelector('cpu', next()),
-              windowMinutes: 60,
-            }),
-          ),
-        ),
-        ...several(10, 0, () => noted('bodies', () => sendBomb(service.dsn, bomb))),
-        ...several(2, 0, async () => {
-          if ((outcomes.get('rules')?.get('done') ?? 0) >= RULES) return await delay(1_000);
-          const config = { metricName: newSelector('cpu', next()), comparator: '>', threshold: 1, windowMinutes: 5 };
-          const rule = { serviceId: service.serviceId, name: 'r', kind: 'metric_threshold', config };
-          await noted('rules', () => client.action('create_alert_rule', rule));
-        }),
-      ]);
-    },
-    async outcome() {
-      for (const bytes of shared) note('uploads', (await uploader.stateOf(bytes)).slice(0, 90));
-      return [...outcomes].map(([what, hows]) => ({
-        attacker: what,
-        outcome: [...hows].map(([how, times]) => `${times} × ${how}`).join(', '),
-      }));
+    attack: () => thread.postMessage('attack', []),
+    async stop() {
+      const answered = once(thread, 'message');
+      thread.postMessage('stop', []);
+      const [outcome] = (await answered) as [Record<string, string>[]];
+      await thread.terminate();
+      return outcome;
     },
   };
 }
 
-function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
-  return /LIMIT_\w+|CALLS_\w+/.exec(text)?.[0] ?? text.slice(0, 80);
-}
-
-/** An event of two kilobytes that names twenty maps. */
-async function sendMapped(dsn: string): Promise<number> {
-  const { origin, username, pathname } = new URL(dsn);
-  const eventId = newEventId();
-  const paths = Array.from({ length: LARGE_MAPS }, (_, index) => `https://x.example/m${index}.js`);
-  const frames = paths.map((path) => ({ function: 'a', filename: path, abs_path: path, lineno: 1, colno: 1 }));
-  const images = paths.map((path, at) => ({ type: 'sourcemap', code_file: path, debug_id: debugIdOf(at) }));
-  const event = {
-    event_id: eventId,
-    platform: 'javascript',
-    exception: { values: [{ type: 'Error', value: eventId, stacktrace: { frames } }] },
-    debug_meta: { images },
-  };
-  const lines = [{ event_id: eventId }, { type: 'event' }, event].map((line) => JSON.stringify(line)).join('\n');
-  const response = await fetch(`${origin}/api${pathname}/envelope/?sentry_key=${username}`, {
-    method: 'POST',
-    body: lines,
-  });
-  await response.text();
-  return response.status;
-}
-
-async function sendBomb(dsn: string, body: Buffer): Promise<number> {
-  const { origin, username, pathname } = new URL(dsn);
-  const response = await fetch(`${origin}/api${pathname}/envelope/?sentry_key=${username}`, {
-    method: 'POST',
-    headers: { 'content-encoding': 'gzip' },
-    body: new Uint8Array(body),
-    signal: AbortSignal.timeout(30_000),
-  });
-  await response.text();
-  if (response.status === 429) await delay(200);
-  return response.status;
+interface Attacker {
+  attack(): void;
+  /** Resolves to how the requests of the attack ended, a row for each kind. */
+  stop(): Promise<Record<string, string>[]>;
 }

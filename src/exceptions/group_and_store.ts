@@ -1,7 +1,14 @@
 import { titleOf } from '#core/exceptions/title.ts';
 import type { SeenEvent } from '#core/exceptions/seen_events.ts';
 import { continueTraces } from '#exceptions/continue_traces.ts';
-import { applyServiceRules, findServiceRules, recordLeftOut, withoutSpike } from '#exceptions/service_rules.ts';
+import {
+  applyServiceRules,
+  findServiceRules,
+  type LeftOut,
+  recordLeftOut,
+  type ServiceRules,
+  withoutSpike,
+} from '#exceptions/service_rules.ts';
 import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
 import { groupEvents } from '#exceptions/read_events.ts';
 import { recordRefused } from '#exceptions/record_refused.ts';
@@ -35,12 +42,31 @@ async function store(
   token: string,
   prepared: MapToSource | undefined,
 ): Promise<void> {
-  const { exceptionWriter } = runtime;
   const rules = await findServiceRules(runtime.db, arrived);
   const { events: kept, filtered } = applyServiceRules(rules, arrived);
   const map = prepared ?? (await runtime.sourceMaps.prepare(kept, 'worker'));
   const events = kept.map((event) => map(event));
-  const seen = groupEvents(readingOf(runtime), events, kept);
+  const seen = await groupEvents(readingOf(runtime), events, kept);
+  await storeSeen(runtime, { rules, filtered, events, seen }, token);
+}
+
+/** Events whose groups are found. */
+export interface SeenEvents {
+  readonly rules: ServiceRules;
+  /** What the services of these events left out beside them. */
+  readonly filtered: readonly LeftOut[];
+  readonly events: readonly ArrivedEvent[];
+  /** In the same order. */
+  readonly seen: readonly SeenEvent[];
+}
+
+/** As `groupAndStore`. */
+export async function storeSeen(
+  runtime: GroupingRuntime,
+  { rules, filtered, events, seen }: SeenEvents,
+  token: string,
+): Promise<void> {
+  const { exceptionWriter } = runtime;
   /** The groups whose own the events are: those of merged groups can be split off with them. */
   let ownIds: readonly (Id<'group'> | null)[] = [];
   const groups = await inUnitOfWork(runtime, async (unit) => {

@@ -1,4 +1,6 @@
+import { EventThread } from '#exceptions/event_thread.ts';
 import { groupAndStore } from '#exceptions/group_and_store.ts';
+import { groupLarge, isLarge } from '#exceptions/group_large.ts';
 import { groupOneByOne } from '#exceptions/group_one_by_one.ts';
 import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
 import { isEvent, readEvents } from '#exceptions/read_events.ts';
@@ -6,6 +8,7 @@ import { recordRefused } from '#exceptions/record_refused.ts';
 import { setAsideEvents } from '#exceptions/set_aside.ts';
 import { Batcher } from '#ingest/batcher.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
+import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import type { EventOfService, MapToSource } from '#releases/source_maps/source_maps.ts';
@@ -15,6 +18,8 @@ import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
 /** The events of one job. */
 interface Batch {
+  /** Of the events as they were sent. */
+  readonly bytes: number;
   readonly events: readonly ArrivedEvent[];
   readonly map: MapToSource;
   readonly token: string;
@@ -29,6 +34,10 @@ const EVERY_MS = 400;
 const BUSY_FROM_EVENTS = 100;
 const JOBS_MAX = 48;
 const BATCH_EVENTS_MAX = 500;
+/** What takes long to group is made of many bytes: so many take a quarter of a second at worst. */
+const BATCH_BYTES_MAX = 2 * 1024 * 1024;
+/** Large jobs, each of which takes much memory. */
+const LARGE_AT_ONCE = { concurrency: 3, concurrencyPerKey: 1 };
 /** At most one batch of one organization at a time, so that others only wait for the one that is running. */
 export const GROUPING_CAPACITY = {
   items: 2 * BATCH_EVENTS_MAX,
@@ -38,19 +47,21 @@ export const GROUPING_CAPACITY = {
 };
 
 /**
- * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches. If that
- * fails, or if reading takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`.
+ * Adds the events of jobs to their groups and stores them. At the first attempt, jobs are handled in batches; a large
+ * one by itself, and its events in a thread of their own, so that it holds up no others. If that fails, or if reading takes too long, the next attempt handles each event of the job separately: see `groupOneByOne`.
  * Events that take too long by themselves are set aside for hours.
  */
 export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
+  const thread = new EventThread();
+  const large = new KeyedLimit(LARGE_AT_ONCE);
   const batches = new Batcher<Batch>({
     lingerMs: LINGER_MS,
     everyMs: EVERY_MS,
     busyFrom: BUSY_FROM_EVENTS,
     itemsMax: JOBS_MAX,
-    max: { bytes: Infinity, count: BATCH_EVENTS_MAX },
+    max: { bytes: BATCH_BYTES_MAX, count: BATCH_EVENTS_MAX },
     commitsMax: 1,
-    weigh: ({ events }) => ({ bytes: 0, count: events.length }),
+    weigh: ({ events, bytes }) => ({ bytes, count: events.length }),
     commit: (collected) =>
       retryWhileUnavailable(
         () =>
@@ -64,10 +75,11 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
       ),
   });
   return async (packed, { attempt, log }) => {
-    const unread = unpackEvents(packed, runtime.eventCipher);
+    const { orgIdOfLarge, unread } = openJob(runtime, packed, attempt);
+    if (orgIdOfLarge !== null) return await large.run(orgIdOfLarge, () => groupLarge(runtime, thread, packed));
     const token = deduplicationToken(packed);
     if (attempt === 1) {
-      const read = readEvents(readingOf(runtime), unread);
+      const read = await readEvents(readingOf(runtime), unread);
       const malformed = unread.filter((_, index) => read[index] === 'malformed');
       await recordRefused(
         storesOf(runtime.db.session()),
@@ -78,11 +90,18 @@ export function groupJobs(runtime: GroupingRuntime): DurableJobHandler['run'] {
       const events = read.filter(isEvent);
       // Before the batch, so that maps which take long hold up nobody else.
       const map = await retryWhileUnavailable(() => runtime.sourceMaps.prepare(events, 'worker'), OUTAGE_RETRY);
-      return await batches.add({ events, map, token });
+      return await batches.add({ bytes: unread.reduce((sum, { bytes }) => sum + bytes, 0), events, map, token });
     }
     const slow = await groupOneByOne(runtime, unread, { token, attempt, log });
     if (slow.length > 0) await setAsideEvents(runtime, slow, log);
   };
+}
+
+/** The events of a job; of a large one whose turn is still to come nothing but its organization. */
+function openJob({ eventCipher }: GroupingRuntime, packed: Buffer, attempt: number) {
+  const unread = unpackEvents(packed, eventCipher);
+  const orgIdOfLarge = attempt === 1 && isLarge(unread) ? (unread[0]?.orgId ?? null) : null;
+  return { orgIdOfLarge, unread: orgIdOfLarge === null ? unread : [] };
 }
 
 /** Maps each event by the maps of its job. */

@@ -1,6 +1,6 @@
 import { groupAndStore } from '#exceptions/group_and_store.ts';
 import { type GroupingRuntime, readingOf } from '#exceptions/grouping_runtime.ts';
-import { isEvent, isReadInTime, readEvent } from '#exceptions/read_events.ts';
+import { isEvent, listSlow, readEvent } from '#exceptions/read_events.ts';
 import type { AcceptedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { Log } from '#kernel/log.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
@@ -15,12 +15,9 @@ export async function groupOneByOne(
   unread: readonly UnreadEvent[],
   { token, attempt, log }: { readonly token: string; readonly attempt: number; readonly log: Log },
 ): Promise<readonly AcceptedEvent[]> {
-  const slow: AcceptedEvent[] = [];
-  const others = unread.filter((event) => {
-    if (event.accepted === null || isReadInTime(readingOf(runtime), event)) return true;
-    slow.push(event.accepted());
-    return false;
-  });
+  const packed = unread.filter(({ accepted }) => accepted !== null);
+  const slow = new Set(await listSlow(readingOf(runtime), packed));
+  const others = unread.filter((event) => !slow.has(event));
   const work = async (part: readonly UnreadEvent[]): Promise<void> => {
     const events = part.map(readEvent).filter(isEvent);
     await groupAndStore(runtime, events, deduplicationToken(token, ...part.map(({ eventId }) => eventId)));
@@ -29,5 +26,5 @@ export async function groupOneByOne(
     const { serviceId, eventId } = item;
     log.error({ serviceId, eventId, err: error }, 'event dropped: the stores permanently reject it');
   }
-  return slow;
+  return [...slow].flatMap(({ accepted }) => accepted?.() ?? []);
 }

@@ -5,30 +5,51 @@ import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
+import { ThreadTurns } from '#kernel/thread_turns.ts';
 
 /** How long the content of senders may take to read and group before it is stopped, and the function that groups. */
 export interface Reading {
-  /** For all events of a job, and for those of a batch of jobs: a hundred times what they normally take. */
-  readonly jobMs: number;
-  /** For a single event. */
+  /** For a single event: ten times what the most expensive one takes. */
   readonly eventMs: number;
   readonly group: typeof groupEvent;
 }
 
-export const READING: Reading = { jobMs: 2_000, eventMs: 500, group: groupEvent };
+export const READING: Reading = { eventMs: 1_000, group: groupEvent };
 
-/** Reads all of them within the time limit of a job. Throws for an event that cannot be read. */
-export function readEvents(reading: Reading, unread: readonly UnreadEvent[]): (ArrivedEvent | NoEvent)[] {
-  return runWithTimeLimit(reading.jobMs, () => unread.map(readEvent));
+/** Everybody's on this thread. */
+const turns = new ThreadTurns();
+
+/** Reads them in turns of their organization. Throws for an event that cannot be read, or not in time. */
+export async function readEvents(
+  reading: Reading,
+  unread: readonly UnreadEvent[],
+): Promise<(ArrivedEvent | NoEvent)[]> {
+  return await turns.map(unread[0]?.orgId ?? '', unread, readEvent, withinTimeOf(reading));
 }
 
-/** Finds the groups of all of them within the time limit of a job; `asSent` are the same before their frames were mapped. */
-export function groupEvents(
+/** Finds their groups in turns; `asSent` are the same before their frames were mapped. */
+export async function groupEvents(
   reading: Reading,
   events: readonly ArrivedEvent[],
   asSent: readonly ArrivedEvent[],
-): SeenEvent[] {
-  return runWithTimeLimit(reading.jobMs, () => events.map((event, index) => toSeen(reading, event, asSent[index])));
+): Promise<SeenEvent[]> {
+  const orgIds = new Set(events.map(({ orgId }) => orgId));
+  const turnOf = orgIds.size === 1 ? [...orgIds].join('') : SHARED;
+  const group = (event: ArrivedEvent, index: number): SeenEvent => toSeen(reading, event, asSent[index]);
+  return await turns.map(turnOf, events, group, withinTimeOf(reading));
+}
+
+/** The turn of a batch of several organizations. */
+const SHARED = 'shared';
+
+function withinTimeOf({ eventMs }: Reading): (turn: () => void) => void {
+  return (turn) => runWithTimeLimit(eventMs, turn);
+}
+
+/** Those that are not read and grouped in time by themselves. Any other fault shows when they are really read. */
+export async function listSlow(reading: Reading, unread: readonly UnreadEvent[]): Promise<readonly UnreadEvent[]> {
+  const inTime = await turns.map(unread[0]?.orgId ?? '', unread, (event) => isReadInTime(reading, event));
+  return unread.filter((_, index) => inTime[index] === false);
 }
 
 export function readEvent({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
@@ -43,8 +64,7 @@ export function isEvent(read: ArrivedEvent | NoEvent): read is ArrivedEvent {
   return typeof read !== 'string';
 }
 
-/** Whether a single event is read and grouped in time. Any other fault shows when it is really read. */
-export function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
+function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
   try {
     runWithTimeLimit(reading.eventMs, () => {
       const event = unread.read();

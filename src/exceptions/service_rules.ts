@@ -12,14 +12,18 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 export type ServiceRules = ReadonlyMap<Id<'service'>, StoredExceptionSettings>;
 
-interface LeftOut {
+/** An event that its service leaves out. */
+export interface LeftOut {
   readonly serviceId: Id<'service'>;
   /** Such as `filter:bots`. */
   readonly reason: string;
 }
 
 /** What the services of these events leave out. */
-export async function findServiceRules(db: Database, events: readonly ArrivedEvent[]): Promise<ServiceRules> {
+export async function findServiceRules(
+  db: Database,
+  events: readonly Pick<ArrivedEvent, 'serviceId'>[],
+): Promise<ServiceRules> {
   if (events.length === 0) return new Map();
   const serviceIds = [...new Set(events.map(({ serviceId }) => serviceId))];
   return await storesOf(db.session()).exceptionSettings.find(serviceIds);

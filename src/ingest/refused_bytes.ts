@@ -1,3 +1,4 @@
+import { networkOf } from '#auth/network.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';
@@ -7,49 +8,72 @@ interface RefusedBytesOptions {
   readonly openLimit: (name: string, allowance: Allowance) => SharedLimit;
 }
 
+/** Who sent a body. */
+export interface BodySender {
+  readonly serviceId: Id<'service'>;
+  readonly ip: string;
+}
+
 const MEGABYTE = 1024 * 1024;
 /** Of each body: clients send small ones of which nothing is kept, such as transactions. */
 const FREE_BYTES = MEGABYTE;
+/** What all addresses together may have unpacked for nothing, as a multiple of what one of them may. */
+const ADDRESSES = 5;
 
 /**
  * Limits what is unpacked for nothing: bodies that turn out too large, or of which nothing is taken. A hundred kilobytes
- * may unpack to a thousand times as much, and no other limit counts what was refused.
+ * may unpack to a thousand times as much, and no other limit counts what was refused. Counts for each address from which a
+ * service is sent to, so that one client leaves the others theirs, and for the service.
  */
 export class RefusedBytes {
-  readonly #limit: SharedLimit;
+  readonly #ofAddress: SharedLimit;
+  readonly #ofService: SharedLimit;
   readonly #megabytesPerMinute: number;
 
   constructor({ megabytesPerMinute, openLimit }: RefusedBytesOptions) {
     const burst = megabytesPerMinute * MEGABYTE;
     this.#megabytesPerMinute = megabytesPerMinute;
-    this.#limit = openLimit('refused bytes', { burst, perSecond: burst / 60 });
+    this.#ofAddress = openLimit('refused bytes', { burst, perSecond: burst / 60 });
+    const all = ADDRESSES * burst;
+    this.#ofService = openLimit('refused bytes of a service', { burst: all, perSecond: all / 60 });
   }
 
   /**
-   * Unpacks a body, which tells what it has unpacked, and counts that unless the result has brought something. Throws
-   * `rate_limited` when the service has had too much unpacked for nothing.
+   * Unpacks a body, which tells what it has unpacked, and counts that unless the result has brought something. Once a
+   * sender has had too much unpacked for nothing, `count` throws `rate_limited` beyond what is free of each body: a usual
+   * one is still taken.
    */
   async watch<Result>(
-    serviceId: Id<'service'>,
+    { serviceId, ip }: BodySender,
     unpack: (count: (bytes: number) => void) => Promise<Result>,
     hasBrought: (result: Result) => boolean = () => true,
   ): Promise<Result> {
-    const retryAfterSeconds = await this.#limit.take(serviceId);
-    if (retryAfterSeconds > 0) {
-      throw new AppError(
-        'rate_limited',
-        `bodies of this service that were refused unpack to more than ${this.#megabytesPerMinute} MiB a minute; send smaller ones`,
-        { limit: 'refusedMegabytesPerMinute', retryAfterSeconds },
-      );
-    }
+    const address = `${serviceId} ${networkOf(ip)}`;
+    const waits = await Promise.all([this.#ofAddress.take(address), this.#ofService.take(serviceId)]);
+    const retryAfterSeconds = Math.max(...waits);
     let bytes = 0;
     let isOfUse = false;
     try {
-      const result = await unpack((unpacked) => void (bytes += unpacked));
+      const result = await unpack((unpacked) => {
+        bytes += unpacked;
+        if (bytes > FREE_BYTES && retryAfterSeconds > 0) throw this.#refusal(retryAfterSeconds);
+      });
       isOfUse = hasBrought(result);
       return result;
     } finally {
-      if (!isOfUse && bytes > FREE_BYTES) this.#limit.spend(serviceId, bytes - FREE_BYTES);
+      if (!isOfUse && bytes > FREE_BYTES) {
+        this.#ofAddress.spend(address, bytes - FREE_BYTES);
+        this.#ofService.spend(serviceId, bytes - FREE_BYTES);
+      }
     }
+  }
+
+  #refusal(retryAfterSeconds: number): AppError {
+    return new AppError(
+      'rate_limited',
+      `bodies from your address that were refused unpack to more than ${this.#megabytesPerMinute} MiB a minute ` +
+        `(or those of all addresses to ${ADDRESSES} times that): until then, send bodies of at most 1 MiB unpacked`,
+      { limit: 'refusedMegabytesPerMinute', retryAfterSeconds },
+    );
   }
 }

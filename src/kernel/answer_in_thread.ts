@@ -2,11 +2,22 @@ import { readlinkSync } from 'node:fs';
 import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { threadProcessorMs } from '#kernel/thread_processor_ms.ts';
+
+/** What comes back from the thread. */
+export interface PostedAnswer<Answer> {
+  readonly answer: Answer;
+  /** Processor time that it took. */
+  readonly processorMs: number;
+}
+
 /** Answers each question of the `OwnThread` that runs this program. */
 export function answerInThread(answer: (question: never) => unknown): void {
   parentPort?.on('message', (question) => {
+    const began = threadProcessorMs();
+    const posted = { answer: answer(question as never), processorMs: threadProcessorMs() - began };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of a thread has no origin
-    parentPort?.postMessage(answer(question as never));
+    parentPort?.postMessage(posted satisfies PostedAnswer<unknown>);
   });
 }
 
@@ -15,9 +26,12 @@ export function threadData(): unknown {
   return workerData;
 }
 
+/** Of threads for what may be part of paging people: on a busy machine the thread that serves all goes first. */
+export const THREAD_NICENESS = 5;
+
 /**
- * Lets all others of a busy machine go first: whoever waits for the work of this thread waits for minutes anyway. Linux
- * gives each thread a priority of its own; elsewhere it would be that of the process, which keeps its own.
+ * Lets others of a busy machine go first, the more so the higher the niceness. Linux gives each thread a priority of its
+ * own; elsewhere it would be that of the process, which keeps its own.
  */
 export function lowerThreadPriority(niceness: number): void {
   if (process.platform !== 'linux') return;

@@ -63,9 +63,9 @@ export const LONG_WORK_LIMITS = {
   refusedMegabytesPerMinute: limit({
     variable: 'LIMIT_REFUSED_MEGABYTES',
     purpose:
-      'unpacked bytes of bodies of one service that were refused or brought nothing, a minute; the first MiB of each counts as nothing',
+      'unpacked bytes of bodies that one address sent for a service and that were refused or brought nothing, a minute (all addresses of a service: five times that); the first MiB of each counts as nothing',
     fallback: 600,
     unit: 'MiB',
-    reached: '429',
+    reached: '429 to bodies that unpack to more than 1 MiB',
   }),
 };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
+import type { PostedAnswer } from '#kernel/answer_in_thread.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 
 /** Work for a thread of its own, and the limits within which it is done. */
@@ -15,10 +16,10 @@ interface OwnThreadOptions {
   readonly unheardMs: number;
 }
 
-/** A question as the program gets it, and what it answers: its answer, or what it throws, with the time that it took. */
+/** What the program answered, with the processor time that it took. */
 export type ThreadAnswer<Answer> =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly tookMs: number }
-  /** It takes more time or memory than it may. The thread was ended; the next question starts another. */
+  /** It takes more time or memory than it may, after so long. The thread was ended; the next question starts another. */
   | { readonly kind: 'too_much'; readonly tookMs: number };
 
 /** Without a question for so long, the thread ends and its memory is free. */
@@ -69,8 +70,8 @@ export class OwnThread<Question, Answer> {
     try {
       const answered = once(worker, 'message', { signal: unheard.signal });
       worker.postMessage(question, transfer);
-      const [answer]: [Answer] = (await answered) as [Answer];
-      return { kind: 'answered', answer, tookMs: performance.now() - began };
+      const [{ answer, processorMs }] = (await answered) as [PostedAnswer<Answer>];
+      return { kind: 'answered', answer, tookMs: processorMs };
     } catch (error) {
       const isTooMuch = unheard.signal.aborted || isOutOfMemory(error);
       await this.close();

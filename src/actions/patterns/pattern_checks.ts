@@ -21,7 +21,8 @@ interface PatternChecksOptions {
 }
 
 const MEMORY_MB = 64;
-const UNHEARD_MS = 5_000;
+/** All attempts on a busy machine, where it also takes long to start the thread. */
+const UNHEARD_MS = 20_000;
 
 /**
  * Looks at the patterns in the selectors of a call before the call is read. To compile one may take a quarter of a second,

@@ -1,7 +1,7 @@
 /** Program of the thread of `PatternChecks`: compiles patterns of selectors. */
 import type { PatternAnswer, PatternQuestion } from '#actions/patterns/pattern_checks.ts';
 import { sizeOfPattern } from '#core/metrics/pattern_size.ts';
-import { answerInThread } from '#kernel/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 
 /** Patterns that people write take a thousandth of it. */
@@ -16,4 +16,5 @@ function answer({ pattern }: PatternQuestion): PatternAnswer {
   }
 }
 
+lowerThreadPriority(THREAD_NICENESS);
 answerInThread(answer);

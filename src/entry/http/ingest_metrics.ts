@@ -90,7 +90,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
       const isOwn = protocol.ownEncoding !== undefined && (!encoding || encoding === protocol.ownEncoding);
       const body = isOwn
         ? sent
-        : await context.refusedBytes.watch(target.serviceId, (count) =>
+        : await context.refusedBytes.watch({ serviceId: target.serviceId, ip: request.ip }, (count) =>
             inflate(sent, encoding, {
               compressedBytesMax: protocol.bodyBytesMax,
               inflatedBytesMax: protocol.bodyBytesMax,

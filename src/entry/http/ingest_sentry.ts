@@ -89,7 +89,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
           if (target === undefined) throw new Error('the request was not authenticated');
           const sent = await context.unpacking.run(target.serviceId, () =>
             context.refusedBytes.watch(
-              target.serviceId,
+              { serviceId: target.serviceId, ip: request.ip },
               (count) => decodeSentryRequest(toSentryRequest(kind, request, context), inflateCounting(count)),
               (delivery) => !isEmpty(delivery),
             ),

@@ -23,8 +23,11 @@ export interface ArrivedEvent {
 
 /** An event that has arrived and is still to be read. */
 export interface UnreadEvent {
+  readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly eventId: string;
+  /** As it was sent. */
+  readonly bytes: number;
   /** As it was packed; null for one that an earlier release has read already. */
   readonly accepted: (() => AcceptedEvent) | null;
   readonly read: () => ArrivedEvent | NoEvent;
@@ -57,10 +60,18 @@ export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher
 
 /** The inverse of `packEvents`. Throws for what was sealed under another APP_SECRET. */
 export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): UnreadEvent[] {
+  const bytes = openEvents(packed, cipher);
+  return bytes === null ? unpackEarlier(unpackBytes(packed)) : listEvents(bytes);
+}
+
+/** What `listEvents` reads; null for what was packed by an earlier release, before events were kept as they were sent. */
+export function openEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer | null {
   const format = packed[0] ?? 0;
   if (format > SEALED) throw new Error(NEWER_FORMAT);
-  if (format !== SEALED) return unpackEarlier(unpackBytes(packed));
-  const bytes = unpackBytes(unsealed(packed.subarray(1), cipher));
+  return format === SEALED ? unpackBytes(unsealed(packed.subarray(1), cipher)) : null;
+}
+
+export function listEvents(bytes: Buffer): UnreadEvent[] {
   const events: UnreadEvent[] = [];
   for (let at = 0; at < bytes.length;) {
     const headEnd = bytes.indexOf(NEWLINE, at);
@@ -77,7 +88,7 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
       return typeof event === 'string' ? event : { orgId, serviceId, event, traceparent: context.traceparent };
     };
     const accepted = (): AcceptedEvent => ({ orgId, serviceId, sent: sent() });
-    events.push({ serviceId, eventId: context.eventId, accepted, read });
+    events.push({ orgId, serviceId, eventId: context.eventId, bytes: length, accepted, read });
     at = headEnd + length + 2;
   }
   return events;
@@ -101,6 +112,13 @@ function unpackEarlier(bytes: Buffer): UnreadEvent[] {
     const [orgId = '', serviceId = ''] = line.split(' ', 2);
     const event = parseEvent(line.slice(orgId.length + serviceId.length + 2));
     const arrived: ArrivedEvent = { orgId: orgId as Id<'org'>, serviceId: serviceId as Id<'service'>, event };
-    return { serviceId: arrived.serviceId, eventId: event.eventId, accepted: null, read: () => arrived };
+    return {
+      orgId: arrived.orgId,
+      serviceId: arrived.serviceId,
+      eventId: event.eventId,
+      bytes: line.length,
+      accepted: null,
+      read: () => arrived,
+    };
   });
 }

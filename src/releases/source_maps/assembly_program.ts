@@ -13,11 +13,8 @@ import { MANIFEST_BYTES_MAX, MAPS_MAX, readManifest } from '#releases/source_map
 import { BadUpload } from '#releases/source_maps/uploaded_bytes.ts';
 import { type PackedFile, unpack } from '#releases/source_maps/zip_archive.ts';
 
-/**
- * For one map, and for the code that belongs to it: real ones of the largest size take a second of a processor, which a
- * busy machine gives this thread last.
- */
-const READ_MS_MAX = 10_000;
+/** For one map, and for the code that belongs to it: real ones of the largest size take a second. */
+const READ_MS_MAX = 5_000;
 /** A build waits for minutes; events and their pages do not. */
 const NICENESS = 10;
 

@@ -21,8 +21,8 @@ export type AssemblyAnswer =
   /** The file cannot be used, for the reason that the message says. */
   | { readonly kind: 'fault'; readonly message: string; readonly unpackedBytes: number };
 
-/** For all that is done for one question; it stops by itself much sooner. */
-const UNHEARD_MS = 60_000;
+/** For all that is done for one question, all attempts on a busy machine included. */
+const UNHEARD_MS = 180_000;
 /** Of everything in the thread: the largest map, its code, and what is made of them. */
 const MEMORY_MB = 256;
 

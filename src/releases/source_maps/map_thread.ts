@@ -32,8 +32,8 @@ export interface MapThreadLimits {
   readonly storedBytesMax: number;
 }
 
-/** See `unheardMs` of `OwnThread`. */
-const UNHEARD_TIMES = 5;
+/** See `unheardMs` of `OwnThread`: longer than all attempts of both steps on a busy machine. */
+const UNHEARD_TIMES = 20;
 
 /** Source maps in a thread of their own, because to read one may take seconds. */
 export class MapThread {

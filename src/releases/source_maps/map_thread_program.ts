@@ -2,7 +2,7 @@
 import zlib from 'node:zlib';
 
 import type { OriginalCode } from '#core/source_maps/original_code.ts';
-import { answerInThread, threadData } from '#kernel/answer_in_thread.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 import type { MapAnswer, MapQuestion, MapThreadLimits } from '#releases/source_maps/map_thread.ts';
 import { openMap } from '#releases/source_maps/open_map.ts';
@@ -35,4 +35,5 @@ function open(key: string, content: Uint8Array): OriginalCode {
   return code;
 }
 
+lowerThreadPriority(THREAD_NICENESS);
 answerInThread(answer);
