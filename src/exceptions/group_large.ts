@@ -40,7 +40,10 @@ export async function groupLarge(runtime: GroupingRuntime, thread: EventThread, 
     return asked.answer;
   };
   const rules = await retryWhileUnavailable(() => findServiceRules(runtime.db, unread), OUTAGE_RETRY);
-  const answer = await ask({ kind: 'read', bytes: opened, settings: rules });
+  const settings = new Map(
+    [...rules].map(([id, { filters, patterns, secretNames }]) => [id, { filters, patterns, secretNames }] as const),
+  );
+  const answer = await ask({ kind: 'read', bytes: opened, settings });
   if (answer.kind !== 'read') throw new Error('the thread answered another question');
   const read = Map.groupBy(answer.events, ({ kind }) => kind);
   await recordRefused(storesOf(runtime.db.session()), 'faulty', countEach(read.get('malformed')), runtime.clock.now());

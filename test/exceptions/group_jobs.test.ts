@@ -168,6 +168,30 @@ test('large jobs are read in a thread and stored by themselves, so that nobody w
   expect(await counts()).toEqual({ held: 1, large: 2 });
 });
 
+test('a large event is filtered and loses its secret fields like any other', async () => {
+  const writer = runtime.exceptionWriter;
+  const stored: GroupedEvent['event'][] = [];
+  const insert = async (grouped: readonly GroupedEvent[], token: string): Promise<void> => {
+    stored.push(...grouped.map((one) => one.event));
+    await writer.insert(grouped, token);
+  };
+  runtime = { ...runtime, exceptionWriter: { insert, deleteService: async () => {} } };
+  const { exceptionSettings } = storesOf(w.context.db.session());
+  const settings = {
+    filters: [],
+    patterns: ['noise*'],
+    secretNames: ['shoe_size'],
+    eventsPerHour: null,
+    learnsSpikes: true,
+  };
+  await exceptionSettings.save(serviceId, settings, w.clock.now());
+  await exceptionSettings.saveLearnt([{ serviceId, learntPerHour: 5 }], w.clock.now());
+  const large = { extra: { shoe_size: '44', text: 'x'.repeat(700_000) } };
+  await run([await event('noise of a robot', large), await event('kept', large)]);
+  expect(stored).toMatchObject([{ message: 'kept', extra: { shoe_size: '[filtered]' } }]);
+  expect(await counts()).toEqual({ kept: 1 });
+});
+
 test('an event that no store takes costs only itself', async () => {
   const writer = runtime.exceptionWriter;
   const poison = await event('poison');
