@@ -22,6 +22,9 @@ export type ThreadAnswer<Answer> =
   /** It takes more time or memory than it may, after so long. The thread was ended; the next question starts another. */
   | { readonly kind: 'too_much'; readonly tookMs: number };
 
+/** For what was just made, besides: by itself each thread would keep three times as much of it. */
+const YOUNG_MEMORY_MB = 16;
+
 /** Without a question for so long, the thread ends and its memory is free. */
 const IDLE_MS = 60_000;
 
@@ -87,7 +90,7 @@ export class OwnThread<Question, Answer> {
     const { program, data, memoryMb } = this.#options;
     const worker = new Worker(program, {
       workerData: data,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: YOUNG_MEMORY_MB },
       execArgv: [],
     });
     worker.unref();

@@ -9,6 +9,7 @@ import { mailText } from '#notify/channels/email/text.ts';
 import { pushText } from '#notify/channels/push/text.ts';
 import { smsText } from '#notify/channels/sms/text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
+import { beyondLinear } from '#test/kit/counting/count_work.ts';
 
 describe('a text of a sender', () => {
   test.each([
@@ -87,4 +88,8 @@ test('the name of an organization puts no link into an invitation', () => {
     link: 'https://t.example/x',
   });
   for (const text of [mail.subject, mail.text, mail.html]) expect(text).not.toContain('evil.com');
+});
+
+test('links are taken out in time linear in the text, whatever it is made of', async () => {
+  expect(await beyondLinear(import.meta.resolve('./without_links_workloads.ts'), 800)).toEqual([]);
 });
