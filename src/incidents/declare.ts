@@ -1,7 +1,7 @@
 import type { Level } from '#core/exceptions/level.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import { type EscalationStep, planSteps } from '#core/oncall/escalation.ts';
-import { readSteps } from '#core/oncall/stored_steps.ts';
+import { areSteps, readSteps } from '#core/oncall/stored_steps.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -75,6 +75,9 @@ export async function declare(
   );
   if (incidentId === null) throw new Error(`an incident was opened under ${dedupKey} in spite of the lock`);
   await stores.timeline.record(incidentId, 'declared', { by }, now);
+  if (policy !== null && !areSteps(policy.steps)) {
+    await stores.timeline.record(incidentId, 'policy_unreadable', {}, now);
+  }
   if (timers.length === 0) {
     const reason = policy === null ? 'none_chosen' : 'no_steps';
     await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);

@@ -156,6 +156,7 @@ function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
   const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
   return [
     { incidentId, event: 'triggered', data: { rule: rule.name, cause: cause.sentence } },
+    ...(rule.isPolicyUnreadable ? [{ incidentId, event: 'policy_unreadable', data: {} }] : []),
     ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
     ...startEventsOf(incidentId, start, cause.title),
   ];

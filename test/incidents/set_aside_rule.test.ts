@@ -101,6 +101,11 @@ test('a policy that cannot be read pages whoever is on call, and a rotation that
     second.serviceId,
   ]);
   expect(steps).toMatchObject([{ steps: [{ afterMinutes: 0, useSchedule: true }] }]);
+  const { incidents } = await w.expectOk('list_incidents', { serviceId: second.serviceId });
+  const { timeline } = await w.expectOk('get_incident', { incidentId: incidents[0].incidentId });
+  expect(timeline.map(({ text }: { text: string }) => text)).toContainEqual(
+    expect.stringContaining('policy cannot be read'),
+  );
 
   const { teams } = await w.expectOk('list_teams');
   expect(teams[0].warnings.map(({ kind, message }: { kind: string; message: string }) => [kind, message])).toEqual([

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 
+import { spokenText } from '#infra/embedded/phone_simulator/call.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const AT_ONCE_BY_SMS = { afterMinutes: 0, channels: ['sms'] } as const;
@@ -91,6 +92,21 @@ test('pressing 2 resolves the incident, and everyone who got an SMS gets the new
     [anna.phone, false],
     [anna.phone, true],
   ]);
+});
+
+test('a call to a number that nobody has confirmed offers to acknowledge only, and pressing 2 resolves nothing', async () => {
+  const w = await staffedWorld();
+  const { bram, alert } = await annaThenBram(w);
+  const incidentId = await alert.trigger();
+  await w.advance({ minutes: 15 });
+  const [call] = w.phone.calls;
+  await w.phone.answer(call!, 'human');
+  expect(spokenText(w.phone.calls[0]!)).toMatch(/Press 1 to acknowledge\. Press 3 to hear this again\.$/);
+  await w.phone.press(call!, '2');
+  expect(spokenText(w.phone.calls[0]!)).toContain('This number is not confirmed');
+  expect(await w.expectOk('get_incident', { incidentId })).toMatchObject({ status: 'triggered' });
+  const done = await w.context.db.sql.rows(`select action from audit_log where actor->>'userId' = $1`, [bram.userId]);
+  expect(done).toEqual([]);
 });
 
 test('an answering machine does not count as reached: the next step fires at once', async () => {

@@ -6,7 +6,7 @@ import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
 import { NO_MEMORY, type RuleMemory } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
-import { readSteps } from '#core/oncall/stored_steps.ts';
+import { areSteps, readSteps } from '#core/oncall/stored_steps.ts';
 import { PARTS } from '#core/queue/work_shares.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -26,6 +26,8 @@ export type ActiveRule = Pick<Row<typeof AlertRuleEntity>, (typeof RULE)[number]
   readonly teamId: Id<'team'> | null;
   /** Empty without a policy: the incident then pages nobody. */
   readonly steps: readonly EscalationStep[];
+  /** The policy has other steps than these, which stand for them. */
+  readonly isPolicyUnreadable?: true;
 };
 
 /** As much of an active metric rule as its evaluation needs. */
@@ -131,7 +133,9 @@ export class ActiveRuleStore {
     let rules = this.#rules(kind);
     if (ruleId !== undefined) rules = rules.where('r.id', '=', ruleId);
     if (serviceIds !== undefined) rules = rules.where('r.service_id', '=', anyOf(serviceIds));
-    return (await rules.execute()).map((rule) => ({ ...rule, steps: readSteps(rule.steps) }));
+    return (await rules.execute()).map((rule) =>
+      areSteps(rule.steps) ? rule : { ...rule, steps: readSteps(rule.steps), isPolicyUnreadable: true },
+    );
   }
 
   /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
