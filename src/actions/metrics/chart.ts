@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
-import { nearestToSelector } from '#actions/metrics/nearest_names.ts';
 import type { Period } from '#actions/metrics/period.ts';
+import { nearestToAsked } from '#actions/metrics/unmet_selectors.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { cutRange } from '#core/metrics/buckets.ts';
 import { parseSelector } from '#core/metrics/selector.ts';
@@ -24,7 +24,9 @@ export const ChartResultView = Type.Object({
     }),
   ),
   valueCount: Type.Integer({ description: 'how many values the label has; 0 without a split' }),
-  nearest: Type.Array(Type.String(), { description: 'names that may have been meant, where the metric is not known' }),
+  nearest: Type.Array(Type.String(), {
+    description: 'what may have been meant, where the metric is not known or no series meets the selector',
+  }),
 });
 
 type ChartResult = Static<typeof ChartResultView>;
@@ -85,6 +87,6 @@ export async function readChart(
     names.set(service.id, known);
     const all = await known;
     await nextTurn();
-    return nearestToSelector(selector, all);
+    return await nearestToAsked(metrics.catalog, service.id, { metricName, names: all, since: keptSince });
   }
 }

@@ -45,7 +45,11 @@ function nearest(wanted: string, names: readonly string[], lettersMax: (known: s
 
 /** The same for the metric that a selector names; none where it has arrived, or the histogram of which a quantile is asked. */
 export function nearestToSelector(selector: MetricSelector, known: readonly string[]): string[] {
+  return hasArrived(selector, known) ? [] : nearestNames(selector.name, known);
+}
+
+/** Whether the metric that a selector names is known, or the histogram of which a quantile is asked. */
+export function hasArrived(selector: MetricSelector, known: readonly string[]): boolean {
   const buckets = quantileQuestionOf(selector)?.buckets.name;
-  const hasArrived = known.includes(selector.name) || (buckets !== undefined && known.includes(buckets));
-  return hasArrived ? [] : nearestNames(selector.name, known);
+  return known.includes(selector.name) || (buckets !== undefined && known.includes(buckets));
 }

@@ -4,7 +4,7 @@ import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
 import { digestOfSeries } from '#actions/metrics/digest.ts';
-import { nearestToSelector } from '#actions/metrics/nearest_names.ts';
+import { nearestToAsked } from '#actions/metrics/unmet_selectors.ts';
 import { MetricSeriesView, toMetricSeriesView } from '#actions/metrics/view.ts';
 import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { cutWindow } from '#core/metrics/buckets.ts';
@@ -68,7 +68,12 @@ export const queryMetric = defineAction({
       keptSince: now.subtract({ hours: 24 * service.retentionMetrics }),
     };
     const values = await metrics.query(query);
-    const known = values.length > 0 ? [] : await metrics.listNames(service.id, query.keptSince);
-    return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearestToSelector(selector, known));
+    const nearest = values.length > 0 ? [] : await findNearest();
+    return toMetricSeriesView(query, { metricName, windowMinutes }, values, nearest);
+
+    async function findNearest(): Promise<string[]> {
+      const names = await metrics.listNames(service.id, query.keptSince);
+      return await nearestToAsked(metrics.catalog, service.id, { metricName, names, since: query.keptSince });
+    }
   },
 });

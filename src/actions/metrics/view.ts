@@ -25,7 +25,8 @@ export const MetricSeriesView = Type.Object({
     ),
   ),
   nearestNames: Type.Array(Type.String(), {
-    description: 'when no metric of this name has arrived: those that may be meant, the nearest first',
+    description:
+      'when no metric of this name, or none with these values of its labels, has arrived: those that may be meant, the nearest first',
   }),
 });
 

@@ -3,11 +3,14 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { nullable } from '#actions/fields.ts';
 import { namesAlike } from '#actions/metrics/nearest_names.ts';
+import { nearestToUnmet } from '#actions/metrics/unmet_selectors.ts';
 import { metricOf } from '#core/incidents/rule_kinds.ts';
 import { quantileQuestionOf, SINGLE_VALUE_KINDS } from '#core/metrics/quantile.ts';
 import { readSelector } from '#core/metrics/read_selector.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import type { ServiceWithCapabilities } from '#storage/postgres/service_store.ts';
 
@@ -30,7 +33,7 @@ export const MissingMetricView = nullable(
     },
     {
       description:
-        'no point of this metric has arrived for the service yet, so that the rule cannot fire: a misspelt name, or one that is still to come. null otherwise, and while the metric store cannot be asked',
+        'no point of this metric, or none with these values of its labels, has arrived for the service yet, so that the rule cannot fire: a misspelt name, or one that is still to come. null otherwise, and while the metric store cannot be asked',
     },
   ),
 );
@@ -50,7 +53,7 @@ export async function findMissingMetrics(
     const metric = metricOf(rule);
     if (metric === null) return [];
     const selector = readSelector(metric);
-    return [{ id: rule.id, name: selector.name, buckets: quantileQuestionOf(selector)?.buckets.name ?? null }];
+    return [{ id: rule.id, metric, name: selector.name, buckets: quantileQuestionOf(selector)?.buckets.name ?? null }];
   });
   if (wanted.length === 0) return new Map();
   const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
@@ -72,17 +75,57 @@ export async function findMissingMetrics(
     buckets === null || (arrived.has(name) && !without.has(name)) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
-  const missing = wanted.map((one) => ({ ...one, needed: neededOf(one) })).filter(({ needed }) => !arrived.has(needed));
+  const needing = wanted.map((one) => ({ ...one, needed: neededOf(one) }));
+  const missing = needing.filter(({ needed }) => !arrived.has(needed));
   const near = new Map<string, readonly string[]>();
   for (const needed of [...new Set(missing.map((one) => one.needed))].slice(0, COMPARED_MAX)) {
     await nextTurn();
     near.set(needed, namesAlike(needed, shown));
   }
-  return new Map(
-    missing.map(({ id, name, buckets, needed }) => {
+  const unmet = await findUnmetSelectors(
+    { caller, metrics },
+    needing.flatMap(({ id, metric, needed }) =>
+      arrived.has(needed) ? [{ id, serviceId: service.id, metricName: metric, since: keptSince }] : [],
+    ),
+  );
+  return new Map([
+    ...unmet,
+    ...missing.map(({ id, name, buckets, needed }): [string, NonNullable<MissingMetric>] => {
       const kind = buckets === null ? undefined : without.get(name);
       const noQuantiles = kind === undefined ? null : { metricName: name, kind };
       return [id, { metricName: needed, nearestNames: [...(near.get(needed) ?? [])], noQuantiles }];
     }),
-  );
+  ]);
+}
+
+interface AskedSelector {
+  readonly id: string;
+  readonly serviceId: Id<'service'>;
+  readonly metricName: string;
+  readonly since: Temporal.Instant;
+}
+
+/**
+ * Of rules whose metric has arrived, those that no series has met since then: a value of a label that does not occur is
+ * told like a misspelt name. At most 20 are looked at. Never throws.
+ */
+export async function findUnmetSelectors(
+  { caller, metrics }: Pick<ActionContext, 'caller' | 'metrics'>,
+  asked: readonly AskedSelector[],
+): Promise<ReadonlyMap<string, NonNullable<MissingMetric>>> {
+  const mayList = caller.permissions.has('dashboards:view');
+  const unmet = new Map<string, NonNullable<MissingMetric>>();
+  try {
+    for (const { id, serviceId, metricName, since } of asked.filter(isNarrowed).slice(0, COMPARED_MAX)) {
+      const nearest = await nearestToUnmet(metrics.catalog, serviceId, metricName, since);
+      if (nearest !== null) unmet.set(id, { metricName, nearestNames: mayList ? nearest : [], noQuantiles: null });
+    }
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+  }
+  return unmet;
+}
+
+function isNarrowed({ metricName }: AskedSelector): boolean {
+  return metricName.includes('{');
 }

@@ -4,10 +4,12 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
+import { findUnmetSelectors } from '#actions/rules/missing_metric.ts';
 import { PagedNowView, readPagedNow } from '#actions/rules/paged_now.ts';
 import { RuleSettingsView, shownSettings } from '#actions/rules/settings_fields.ts';
 import { RuleKindName, RuleStateView, toRuleView } from '#actions/rules/view.ts';
 import { findWaitingRules, type Waiting } from '#actions/rules/waiting_rules.ts';
+import { metricOf } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATES, type RuleState } from '#core/incidents/rule_state.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -118,6 +120,15 @@ async function readFound(
     rules.map(({ rule }) => rule.id),
     now.subtract({ hours: 24 * RECENT_DAYS }),
   );
+  const unmet = await findUnmetSelectors(
+    context,
+    rules.flatMap(({ rule }) => {
+      const metricName = metricOf(rule);
+      const retention = serviceOf.get(rule.serviceId)?.retentionMetrics;
+      if (metricName === null || retention === undefined || !rule.enabled || waiting.has(rule.id)) return [];
+      return [{ id: rule.id, serviceId: rule.serviceId, metricName, since: now.subtract({ hours: 24 * retention }) }];
+    }),
+  );
   const policyIds = [...new Set(rules.flatMap(({ rule }) => rule.escalationPolicyId ?? []))];
   const pages = await readPagedNow(policyIds, context);
   return rules.flatMap(({ rule, state }): FoundRule[] => {
@@ -133,7 +144,7 @@ async function readFound(
           why?.kind === 'behind'
             ? { since: toTimestamp(why.since), behindSeconds: Math.round(now.since(why.since).total('seconds')) }
             : null,
-        missingMetric: missingOf(why),
+        missingMetric: missingOf(why) ?? unmet.get(rule.id) ?? null,
         serviceName: service.name,
         state,
         lastFiredAt: toTimestampOrNull(done?.lastFiredAt ?? null),

@@ -1,3 +1,4 @@
+import { boundMatcher } from '#core/metrics/bucket_bound.ts';
 import { knownPattern, rememberPattern, sizeOfPattern } from '#core/metrics/pattern_size.ts';
 import type { SelectorScanner } from '#core/metrics/selector_scanner.ts';
 import { type MetricSelector, readSelector } from '#core/metrics/read_selector.ts';
@@ -13,11 +14,12 @@ const PROGRAM_SIZES_MAX = 1_000;
  * Reads `http_requests_total{status=~"5..",route!="/health"}`: a metric's name as it was sent, and optionally matchers
  * in braces, with texts quoted and escaped as in PromQL. Names that hold a brace stand quoted inside the braces:
  * `{"odd{name",zone="a"}`; label names may be quoted too. Fails with `invalid_input` at `path`, in a sentence that
- * says at which character.
+ * says at which character. A bound (`le`) is met in each of its spellings.
  */
 export function parseSelector(text: string, path = 'metricName'): MetricSelector {
   try {
-    return readSelector(text, patternCheck());
+    const { name, matchers } = readSelector(text, patternCheck());
+    return { name, matchers: matchers.map((matcher) => boundMatcher(matcher) ?? matcher) };
   } catch (error) {
     if (error instanceof AppError) throw invalidInput([{ path, message: error.message }]);
     throw error;

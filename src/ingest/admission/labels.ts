@@ -1,3 +1,4 @@
+import { BOUND_LABEL, boundText } from '#core/metrics/bucket_bound.ts';
 import type { Labels } from '#core/metrics/point.ts';
 import type { SeriesHasher } from '#core/metrics/series_key.ts';
 
@@ -14,7 +15,8 @@ export interface Label {
 
 export const NAME_LABEL = '__name__';
 
-export function makeLabel(name: string, value: string, textBytesMax: number, hasher: SeriesHasher): Label {
+export function makeLabel(name: string, text: string, textBytesMax: number, hasher: SeriesHasher): Label {
+  const value = name === BOUND_LABEL ? boundText(text) : text;
   hasher.hashLabel(name, value);
   return { name, value, high: hasher.high, low: hasher.low, fault: faultOf(name, value, textBytesMax) };
 }

@@ -178,6 +178,16 @@ export class MetricCatalog {
     );
   }
 
+  /** Whether a series that the selector means had points since then. */
+  async hasSeries(serviceId: Id<'service'>, selector: MetricSelector, since: Temporal.Instant): Promise<boolean> {
+    const rows = await this.#rows<[number]>(
+      `SELECT 1 FROM metric_series
+       WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT 1`,
+      { ...selectorParameters(serviceId, selector), since: since.epochMilliseconds },
+    );
+    return rows.length > 0;
+  }
+
   /** The labels of a metric's series by name, at most 100, and how many series there are. */
   async describeLabels(
     serviceId: Id<'service'>,

@@ -12,6 +12,7 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 import { COUNTER, DELTA, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
+import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { quantileWithin, toSlot, valueOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
 
 /** A rule whose condition is false over the series that still send. */
@@ -177,7 +178,7 @@ function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
     aggregation === 'sum'
       ? `arraySort(groupArrayIf((ms, value, kind), ${IS_COUNTING})) AS counted,
         arraySum(arrayMap((point, previous) -> if(point.1 < began_ms OR point.3 != ${COUNTER}, 0,
-          if(point.2 < previous.2, point.2, point.2 - previous.2)),
+          ${growthOver('point.2', 'previous.2')})),
           counted, arraySlice(arrayPushFront(counted, counted[1]), 1, length(counted))))`
       : 'toFloat64(0)';
   const perSeries = `SELECT series, any(is_missing) AS missing, any(begin_ms) AS began_ms, any(interval_ms) AS every_ms,

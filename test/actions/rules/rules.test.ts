@@ -283,6 +283,18 @@ test('a rule whose metric has never arrived says so, with the nearest names, and
   });
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric }]);
   await arrive('http_latencey');
+  const unmet = { metricName: 'http_latencey{route="/pay"}', nearestNames: [], noQuantiles: null };
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric: unmet }]);
+  const routed = (route: string) => ({ name: 'http_latencey', labels: { route }, at: w.clock.now(), value: 1 });
+  await runStorePoints(runtime, serviceId, [routed('/pai')]);
+  const nearestNames = ['http_latencey{route="/pai"}'];
+  expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([
+    { missingMetric: { nearestNames } },
+  ]);
+  expect(
+    await w.expectOk('query_metric', { serviceId, metricName: 'http_latencey{route="/pay"}', windowMinutes: 60 }),
+  ).toMatchObject({ points: [], nearestNames });
+  await runStorePoints(runtime, serviceId, [routed('/pay')]);
   expect((await w.expectOk('get_service', { serviceId })).alertRules).toMatchObject([{ missingMetric: null }]);
   const right = { ...METRIC, metricName: 'disk_free_bytes' };
   expect(await w.expectOk('update_alert_rule', { ruleId: rule.ruleId, config: right })).toMatchObject({

@@ -150,7 +150,7 @@ function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queri
     if (answer === undefined) return [];
     const { fault, nearest } = answer.result;
     if (fault !== null) return [`${name}: ${fault}.`];
-    return nearest.length > 0 ? [`No metric is called ${name}. Did you mean ${nearest.join(' or ')}?`] : [];
+    return nearest.length > 0 ? [`Nothing has arrived as ${name}. Did you mean ${nearest.join(' or ')}?`] : [];
   });
   return faults.map((fault) => (
     <Alert key={fault} color="red" variant="light" p="xs" role="alert">

@@ -1,0 +1,73 @@
+import { hasArrived, namesAlike, nearestToSelector } from '#actions/metrics/nearest_names.ts';
+import { nearestValues } from '#core/metrics/nearest_values.ts';
+import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { type MetricSelector, readSelector } from '#core/metrics/read_selector.ts';
+import { parseSelector } from '#core/metrics/selector.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
+
+/** Of the values of a label, those that most series bear are compared. */
+const VALUES_MAX = 200;
+
+/**
+ * The selectors that may have been meant by one that no series has met since then, though its metric has arrived; null
+ * where a series meets it. Series that bear the label `quantile` themselves are looked for first, then buckets.
+ */
+export async function nearestToUnmet(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  metricName: string,
+  since: Temporal.Instant,
+): Promise<string[] | null> {
+  const selector = parseSelector(metricName);
+  if (selector.matchers.length === 0) return null;
+  const buckets = quantileQuestionOf(selector)?.buckets;
+  for (const one of buckets === undefined ? [selector] : [selector, buckets]) {
+    if (await catalog.hasSeries(serviceId, one, since)) return null;
+  }
+  const written = readSelector(metricName);
+  const values = await valuesOf(catalog, serviceId, written, buckets?.name ?? null, since);
+  // What buckets answer is no value of their labels.
+  for (const { label, value } of written.matchers) {
+    if (buckets !== undefined && !buckets.matchers.some((matcher) => matcher.label === label))
+      values.set(label, [value]);
+  }
+  return nearestValues(written, values, namesAlike);
+}
+
+/** What may have been meant by a selector that found nothing: the name of another metric, or other values of its labels. */
+export async function nearestToAsked(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  { metricName, names, since }: Asked,
+): Promise<string[]> {
+  const selector = parseSelector(metricName);
+  if (!hasArrived(selector, names)) return nearestToSelector(selector, names);
+  return (await nearestToUnmet(catalog, serviceId, metricName, since)) ?? [];
+}
+
+interface Asked {
+  readonly metricName: string;
+  /** Of all metrics that have arrived. */
+  readonly names: readonly string[];
+  readonly since: Temporal.Instant;
+}
+
+async function valuesOf(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  { name }: MetricSelector,
+  buckets: string | null,
+  since: Temporal.Instant,
+): Promise<Map<string, string[]>> {
+  const search = { since, label: null, text: '', valuesMax: VALUES_MAX };
+  const values = new Map<string, string[]>();
+  for (const one of buckets === null ? [name] : [name, buckets]) {
+    const { labels } = await catalog.describeLabels(serviceId, { ...search, selector: { name: one, matchers: [] } });
+    for (const { label, values: own } of labels) {
+      values.set(label, [...(values.get(label) ?? []), ...own.map(({ value }) => value)]);
+    }
+  }
+  return values;
+}
