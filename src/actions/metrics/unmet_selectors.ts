@@ -2,7 +2,7 @@ import { hasArrived, namesAlike, nearestToSelector } from '#actions/metrics/near
 import { nearestValues } from '#core/metrics/nearest_values.ts';
 import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { type MetricSelector, readSelector } from '#core/metrics/read_selector.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
@@ -20,7 +20,7 @@ export async function nearestToUnmet(
   metricName: string,
   since: Temporal.Instant,
 ): Promise<string[] | null> {
-  const selector = parseSelector(metricName);
+  const selector = readCheckedSelector(metricName);
   if (selector.matchers.length === 0) return null;
   const buckets = quantileQuestionOf(selector)?.buckets;
   for (const one of buckets === undefined ? [selector] : [selector, buckets]) {
@@ -42,7 +42,7 @@ export async function nearestToAsked(
   serviceId: Id<'service'>,
   { metricName, names, since }: Asked,
 ): Promise<string[]> {
-  const selector = parseSelector(metricName);
+  const selector = readCheckedSelector(metricName);
   if (!hasArrived(selector, names)) return nearestToSelector(selector, names);
   return (await nearestToUnmet(catalog, serviceId, metricName, since)) ?? [];
 }

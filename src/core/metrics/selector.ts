@@ -18,8 +18,7 @@ const PROGRAM_SIZES_MAX = 1_000;
  */
 export function parseSelector(text: string, path = 'metricName'): MetricSelector {
   try {
-    const { name, matchers } = readSelector(text, patternCheck());
-    return { name, matchers: matchers.map((matcher) => boundMatcher(matcher) ?? matcher) };
+    return withBounds(readSelector(text, patternCheck()));
   } catch (error) {
     if (error instanceof AppError) throw invalidInput([{ path, message: error.message }]);
     throw error;
@@ -31,7 +30,11 @@ export function parseSelector(text: string, path = 'metricName'): MetricSelector
  * what checks them again is the store that compiles them.
  */
 export function readCheckedSelector(text: string): MetricSelector {
-  return readSelector(text);
+  return withBounds(readSelector(text));
+}
+
+function withBounds({ name, matchers }: MetricSelector): MetricSelector {
+  return { name, matchers: matchers.map((matcher) => boundMatcher(matcher) ?? matcher) };
 }
 
 /** Patterns of a text that may be a selector; none where it is no selector. */
