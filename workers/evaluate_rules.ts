@@ -188,7 +188,7 @@ async function measure(
   now: Temporal.Instant,
 ): Promise<Measurement[]> {
   const keptSince = keptSinceOf(rules, now);
-  const { values, failed } = await reader.evaluate(
+  const { values, moreThan, failed } = await reader.evaluate(
     rules.map(({ ruleId, serviceId, config, retentionDays }) => ({
       ruleId,
       serviceId,
@@ -202,7 +202,8 @@ async function measure(
   for (const [ruleId, error] of failed) log.error({ ruleId, err: error }, 'rule evaluation failed');
   return rules.flatMap((rule) => {
     const value = values.get(rule.ruleId);
-    return value === undefined ? [] : [{ rule, value, missing: null, now }];
+    if (value === undefined) return [];
+    return [{ rule, value, isMoreThan: moreThan.has(rule.ruleId), missing: null, now }];
   });
 }
 

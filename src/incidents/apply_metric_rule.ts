@@ -7,6 +7,7 @@ import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts'
 import {
   decideMetricRule,
   isFlapping,
+  type MeasuredValue,
   minutesToRecover,
   type MissingSeries,
   type RuleDecision,
@@ -23,9 +24,8 @@ import type { ActiveRule, MetricCheck, OpenIncident } from '#storage/postgres/ac
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A metric rule and what was measured for it. */
-export interface Measurement {
+export interface Measurement extends MeasuredValue {
   readonly rule: MetricCheck;
-  readonly value: number | null;
   /** Series that fell silent since the breach; `unknown` while nobody has looked. */
   readonly missing: MissingSeries | null | 'unknown';
   readonly now: Temporal.Instant;
@@ -40,6 +40,7 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const {
     rule: { ruleId, config, settings: stored },
     value,
+    isMoreThan = false,
     missing,
     now,
   } = measured;
@@ -50,13 +51,16 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   const open = await activeRules.findOpenIncident('metric_threshold', ruleId);
   const memory = await activeRules.findMemory(ruleId);
   const recentIncidents = open === null ? 0 : await countRecent(unit, open, settings);
-  const decision = decideMetricRule({ ...config, settings }, { value, open, memory, recentIncidents, missing, now });
+  const decision = decideMetricRule(
+    { ...config, settings },
+    { value, isMoreThan, open, memory, recentIncidents, missing, now },
+  );
   if (decision.kind === 'nothing' || decision.kind === 'remember' || decision.kind === 'find_missing') return;
   if (decision.kind === 'keep_open') return await keepOpen(unit, open, decision, { settings, missing });
   await activeRules.clearMemory([ruleId]);
   if (decision.kind !== 'resolve') {
     const isSilent = decision.kind === 'open' && decision.because === 'no_data';
-    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, value, settings);
+    const cause = isSilent ? silenceOf(rule, config, settings) : causeOf(rule, config, { value, isMoreThan }, settings);
     await openIncidents(unit, [{ rule, cause }], limit);
     if (decision.kind === 'open') await recordFlapping(unit, ruleId, settings);
     return;
@@ -131,9 +135,22 @@ function silenceOf(rule: ActiveRule, config: MetricThreshold, { noDataMinutes }:
   };
 }
 
-function causeOf(rule: ActiveRule, config: MetricThreshold, value: number | null, { forMinutes }: RuleSettings): Cause {
+function causeOf(
+  rule: ActiveRule,
+  config: MetricThreshold,
+  { value, isMoreThan = false }: MeasuredValue,
+  { forMinutes }: RuleSettings,
+): Cause {
   const { metricName, comparator, threshold, windowMinutes, aggregation } = config;
-  const details = { metricName, aggregation, comparator, threshold, windowMinutes, value };
+  const details = {
+    metricName,
+    aggregation,
+    comparator,
+    threshold,
+    windowMinutes,
+    value,
+    ...(isMoreThan && { isMoreThan }),
+  };
   const of = `${aggregation} of ${metricName}`;
   const shown = comparedTexts(details, measureOf(metricName, aggregation));
   return {

@@ -171,7 +171,7 @@ test('a rule that cannot be evaluated stays as it is, and does not stop the othe
   const evaluate: RuleReader['evaluate'] = async (questions, now) => {
     const found = await w.runtime.rules.evaluate(questions, now);
     const values = new Map([...found.values].filter(([ruleId]) => ruleId !== odd.ruleId));
-    return { values, failed: new Map([[odd.ruleId as Id<'rule'>, new Error('odd')]]) };
+    return { ...found, values, failed: new Map([[odd.ruleId as Id<'rule'>, new Error('odd')]]) };
   };
   await evaluateRules({ ...w.runtime, rules: { evaluate } });
   expect(await incidents(w)).toMatchObject([{ ruleId: good.ruleId }]);

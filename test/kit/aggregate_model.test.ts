@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 import { aggregate, aggregateOnce, growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
 
@@ -72,9 +72,13 @@ describe('aggregation', () => {
     expect(over('count', ended)).toEqual([[0, 1]]);
   });
 
-  test('growth over the window’s edge counts, from as far back as the lookback', () => {
+  test('growth over the window’s edge counts, and after a pause, from as far back as the reach', () => {
     expect(over('sum', [counter(-COUNTER_LOOKBACK_MS, 1), counter(5, 4)])).toEqual([[0, 3]]);
-    expect(over('sum', [counter(-COUNTER_LOOKBACK_MS - 1, 1), counter(5, 4)])).toEqual([[0, 0]]);
+    const paused = -COUNTER_LOOKBACK_MS - 1;
+    expect(over('sum', [counter(paused, 1), counter(5, 4)])).toEqual([[0, 3]]);
+    expect(over('sum', [{ ...counter(paused, 0), kind: 'start' }, counter(5, 4)])).toEqual([[0, 0]]);
+    expect(over('sum', [counter(-COUNTER_REACH_MS, 1), counter(5, 4)])).toEqual([[0, 3]]);
+    expect(over('sum', [counter(-COUNTER_REACH_MS - 1, 1), counter(5, 4)])).toEqual([[0, 0]]);
   });
 
   test('the aggregate of a whole range is one value, or null without data', () => {

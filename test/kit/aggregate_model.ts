@@ -1,6 +1,7 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import { type BucketValue, bucketStart, type Buckets } from '#core/metrics/buckets.ts';
 import { growthBetween } from '#core/metrics/counter_growth.ts';
+import { isOfWholeHours } from '#core/metrics/rollup_plan.ts';
 import type { PointKind } from '#core/metrics/point.ts';
 
 /** One point of one series. `at` is in epoch milliseconds. */
@@ -53,15 +54,24 @@ export function growthOf(ordered: readonly Sample[]): readonly Growth[] {
 /**
  * A plain implementation of the aggregations, against which the SQL of the store is tested. `series` are the samples of
  * the selected series, in any order and of any time; outside of the window only those of the counter lookback before it
- * matter. Buckets without data are left out; oldest first.
+ * matter, and for a counter the newest sample within its reach. Buckets without data are left out; oldest first.
  */
 export function aggregate(
   series: readonly (readonly Sample[])[],
   aggregation: Aggregation,
   buckets: Buckets,
+  reachMs = isOfWholeHours(buckets) ? COUNTER_LOOKBACK_MS : COUNTER_REACH_MS,
 ): readonly BucketValue[] {
   const oldest = buckets.fromMs - COUNTER_LOOKBACK_MS;
-  const ordered = series.map((samples) => inOrder(samples).filter(({ at }) => at >= oldest));
+  const reach = buckets.fromMs - reachMs;
+  const ordered = series.map((samples) => {
+    const own = inOrder(samples);
+    const before = own.findLast(
+      ({ at, kind }) => at < oldest && at >= reach && (kind === 'counter' || kind === 'start'),
+    );
+    const within = own.filter(({ at }) => at >= oldest);
+    return before?.kind === 'counter' ? [before, ...within] : within;
+  });
   const { choose, combine } = MEANINGS[aggregation];
   return fold(
     ordered.flatMap((samples) => choose(samples, buckets.stepMs)),
@@ -80,7 +90,7 @@ export function aggregateOnce(
   // Moved so that the stretch is the first bucket of all time, whose edges need not be round.
   const moved = series.map((samples) => samples.map((sample) => ({ ...sample, at: sample.at - fromMs })));
   const buckets = { fromMs: 0, toMs: toMs - fromMs, stepMs: toMs - fromMs };
-  return aggregate(moved, aggregation, buckets)[0]?.value ?? null;
+  return aggregate(moved, aggregation, buckets, COUNTER_REACH_MS)[0]?.value ?? null;
 }
 
 interface Addend {

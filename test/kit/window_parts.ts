@@ -1,4 +1,4 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
 import { growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
 
@@ -41,11 +41,15 @@ function partsOf(
   const real = samples.filter(({ kind }) => kind !== 'stale' && kind !== 'start');
   if (aggregation !== 'sum') return real.map(({ at, value }) => part(at, 1, value));
   const counting = samples.filter(({ kind }) => kind === 'counter' || kind === 'start');
-  const before = new Map(counting.map(({ at }, i) => [at, counting[i - 1]?.at ?? at]));
+  const untils = new Map(
+    counting.map(({ at }, i) => {
+      const previous = counting[i - 1];
+      const reach = previous?.kind === 'counter' ? COUNTER_REACH_MS : COUNTER_LOOKBACK_MS;
+      return [at, Math.min(at, (previous?.at ?? at) + reach)];
+    }),
+  );
   return [
     ...real.map(({ at, kind, value }) => part(at, 1, kind === 'counter' ? 0 : value)),
-    ...growthOf(counting).map(({ at, by }) =>
-      part(at, 0, by, slotOf(Math.min(at, (before.get(at) ?? at) + COUNTER_LOOKBACK_MS)) + windowMinutes),
-    ),
+    ...growthOf(counting).map(({ at, by }) => part(at, 0, by, slotOf(untils.get(at) ?? at) + windowMinutes)),
   ];
 }

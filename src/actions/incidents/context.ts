@@ -30,6 +30,11 @@ const Listed = {
   triggeredAt: Timestamp,
 };
 
+const TotalsView = Type.Object(
+  { ofService: Type.Integer(), elsewhere: Type.Integer() },
+  { description: 'how many there were, those that are listed included; counted up to 1,000' },
+);
+
 /** What else is known around an incident. */
 export const CONTEXT_FIELDS = {
   similar: Type.Object({
@@ -64,7 +69,9 @@ export const CONTEXT_FIELDS = {
       release: nullable(Type.String()),
       at: Timestamp,
     }),
+    { description: 'within a quarter of an hour; those of the same service first, and there the nearest in time' },
   ),
+  newGroupTotals: TotalsView,
   releases: Type.Array(
     Type.Object({
       release: Type.String(),
@@ -79,8 +86,9 @@ export const CONTEXT_FIELDS = {
     },
   ),
   neighbours: Type.Array(Type.Object({ ...Listed, serviceName: Type.String() }), {
-    description: 'other incidents that opened within a quarter of an hour',
+    description: 'other incidents that opened within a quarter of an hour, in the same order',
   }),
+  neighbourTotals: TotalsView,
 };
 
 const ContextView = Type.Object(CONTEXT_FIELDS);
@@ -92,7 +100,7 @@ export async function readStoredContext(
   incident: IncidentRow,
   context: ActionContext,
 ): Promise<Static<typeof StoredContextView>> {
-  const { caller, stores } = context;
+  const { stores } = context;
   const around = {
     from: incident.triggeredAt.subtract({ minutes: AROUND_MINUTES }),
     to: incident.triggeredAt.add({ minutes: AROUND_MINUTES }),
@@ -100,16 +108,19 @@ export async function readStoredContext(
   const [similar, changes, groups, neighbours] = await Promise.all([
     readSimilar(incident, context),
     readChanges(incident, context),
-    stores.incidentContext.listNewGroups(caller.orgId, around, SHOWN),
+    stores.incidentContext.listNewGroups(incident, around, SHOWN),
     stores.incidentContext.listNeighbours(incident, around, SHOWN),
   ]);
   return {
     similar,
     changes,
-    newGroups: groups
-      .filter(({ groupId }) => groupId !== incident.exceptionGroupId)
-      .map(({ createdAt, ...group }) => ({ ...group, at: toTimestamp(createdAt) })),
-    neighbours: neighbours.map((other) => ({ ...other, triggeredAt: toTimestamp(other.triggeredAt) })),
+    newGroups: groups.items.map(({ createdAt, serviceId: _, ...group }) => ({ ...group, at: toTimestamp(createdAt) })),
+    newGroupTotals: groups.totals,
+    neighbours: neighbours.items.map(({ serviceId: _, ...other }) => ({
+      ...other,
+      triggeredAt: toTimestamp(other.triggeredAt),
+    })),
+    neighbourTotals: neighbours.totals,
   };
 }
 

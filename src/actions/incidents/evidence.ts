@@ -82,7 +82,9 @@ export const EVIDENCE_EXAMPLE: Evidence = {
   },
   changes: [],
   newGroups: [],
+  newGroupTotals: { ofService: 0, elsewhere: 0 },
   neighbours: [],
+  neighbourTotals: { ofService: 0, elsewhere: 0 },
 };
 
 /** Answers while the stores of telemetry are down or slow: what they would add is null. */
@@ -103,7 +105,7 @@ export async function readEvidence(incident: IncidentRow, context: ActionContext
     deploys,
     movedMetrics,
     ...stored,
-    newGroups: sees('exceptions:view') ? stored.newGroups : [],
+    ...(!sees('exceptions:view') && { newGroups: [], newGroupTotals: { ofService: 0, elsewhere: 0 } }),
   };
 }
 

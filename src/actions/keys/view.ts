@@ -18,9 +18,10 @@ const KEY_FIELDS = {
   createdBy: nullable(
     Type.Object(
       { userId: IdText, name: Type.String() },
-      { description: 'null: the command line, or somebody who is gone' },
+      { description: 'null: the first start, the command line, or somebody who is gone' },
     ),
   ),
+  isBySystem: Type.Boolean({ description: 'made at the first start or by the command line' }),
   createdAt: Timestamp,
   lastUsedAt: nullable(Timestamp),
   expiresAt: nullable(Timestamp),
@@ -45,6 +46,7 @@ export function toApiKeyView(key: ListedApiKey): Static<typeof ApiKeyView> {
     hint,
     permissions: permissions === null ? null : [...permissions],
     createdBy: key.createdBy === null ? null : { userId: key.createdBy, name: key.createdByName ?? '' },
+    isBySystem: key.isBySystem,
     createdAt: toTimestamp(key.createdAt),
     lastUsedAt: toTimestampOrNull(key.lastUsedAt),
     expiresAt: toTimestampOrNull(key.expiresAt),

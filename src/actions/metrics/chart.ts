@@ -21,6 +21,10 @@ export const ChartResultView = Type.Object({
       isOther: Type.Boolean({ description: 'all values of the label that have no series of their own' }),
       steps: Type.Array(Type.Number(), { description: 'how many buckets after the first' }),
       values: Type.Array(Type.Number()),
+      moreThan: Type.Array(Type.Integer(), {
+        description:
+          'the positions of quantiles above the highest bound of a histogram: they are more than their value',
+      }),
     }),
   ),
   valueCount: Type.Integer({ description: 'how many values the label has; 0 without a split' }),
@@ -69,6 +73,7 @@ export async function readChart(
       isOther: split !== null && part === 0,
       steps: points.map(({ at }) => (at - buckets.fromMs) / buckets.stepMs),
       values: points.map(({ value }) => value),
+      moreThan: points.flatMap(({ isMoreThan = false }, place) => (isMoreThan ? [place] : [])),
     }))
     // In the order of the ranking, all others last.
     .toSorted((a, b) => (a.part || Number.MAX_VALUE) - (b.part || Number.MAX_VALUE))

@@ -15,9 +15,16 @@ export const MetricSeriesView = Type.Object({
   from: Timestamp,
   to: Timestamp,
   stepSeconds: Type.Integer({ description: 'the width of a bucket' }),
-  points: Type.Array(Type.Object({ at: Timestamp, value: Type.Number() }), {
-    description: 'oldest first; at is where the bucket begins; buckets without data are left out',
-  }),
+  points: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      value: Type.Number(),
+      isMoreThan: Type.Optional(
+        Type.Boolean({ description: 'a quantile above the highest bound of a histogram: it is more than the value' }),
+      ),
+    }),
+    { description: 'oldest first; at is where the bucket begins; buckets without data are left out' },
+  ),
   summary: nullable(
     Type.Object(
       { min: Type.Number(), p50: Type.Number(), p95: Type.Number(), max: Type.Number(), last: Type.Number() },
@@ -46,7 +53,7 @@ export function toMetricSeriesView(
     from: timestampOf(Math.max(fromMs, bucketStart(query.keptSince.epochMilliseconds, stepMs))),
     to: timestampOf(toMs),
     stepSeconds: stepMs / 1_000,
-    points: values.map(({ at, value }) => ({ at: timestampOf(at), value })),
+    points: values.map(({ at, ...measured }) => ({ at: timestampOf(at), ...measured })),
     summary: summaryOf(values.map(({ value }) => value)),
     nearestNames: [...nearestNames],
   };

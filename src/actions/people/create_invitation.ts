@@ -23,7 +23,11 @@ export const createInvitation = defineAction({
   effect: 'write',
   stepUp: true,
   input: Type.Object({ email: EmailField, role: RoleName }, CLOSED),
-  result: Type.Object({ ...INVITATION_FIELDS, link: Type.String({ description: 'shown this once' }) }),
+  result: Type.Object({
+    ...INVITATION_FIELDS,
+    link: Type.String({ description: 'shown this once' }),
+    isMailed: Type.Boolean({ description: 'another link is on its way by mail' }),
+  }),
   conflict: 'the person is a member already',
   example: { email: 'nora@example.com', role: 'editor' },
   async handle({ email, role }, { caller, stores, now, record, enqueue, baseUrl, installation }) {
@@ -51,6 +55,6 @@ export const createInvitation = defineAction({
     }
     const made = await stores.invitations.find(orgId, invitationId, now);
     if (made === null) throw new Error('an invitation that was just made is there');
-    return { ...toInvitationView(made), link };
+    return { ...toInvitationView(made), link, isMailed: mailed !== null };
   },
 });

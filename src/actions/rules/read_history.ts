@@ -27,7 +27,7 @@ export async function readHistory(
   const last = Math.floor(now.epochMilliseconds / MINUTE_MS);
   const wholeSince = Math.ceil(keptSince.epochMilliseconds / MINUTE_MS) + windowMinutes;
   const first = Math.max(last + 1 - (days * DAY_MS) / MINUTE_MS, Math.min(wholeSince, last));
-  const values = await metrics.readHistory({
+  const { values, moreThan } = await metrics.readHistory({
     serviceId: service.id,
     selector: readCheckedSelector(metricName),
     aggregation,
@@ -36,5 +36,5 @@ export async function readHistory(
     lastMs: last * MINUTE_MS,
     keptSince,
   });
-  return { firstMs: first * MINUTE_MS, stepMs: MINUTE_MS, values };
+  return { firstMs: first * MINUTE_MS, stepMs: MINUTE_MS, values, moreThan };
 }

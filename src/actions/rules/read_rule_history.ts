@@ -35,6 +35,9 @@ export const readRuleHistory = defineAction({
     values: Type.Array(nullable(Type.Number()), {
       description: 'of the windows that end at firstAt and every step later; null without data',
     }),
+    moreThan: Type.Array(Type.Integer(), {
+      description: 'the positions of quantiles that are more than their value, which is the highest bound',
+    }),
   }),
   meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
   example: {
@@ -46,11 +49,12 @@ export const readRuleHistory = defineAction({
   },
   async handle({ serviceId, ...wanted }, context) {
     const service = await context.stores.services.get(context.caller.orgId, serviceId);
-    const { firstMs, stepMs, values } = await readHistory(service, wanted, context);
+    const { firstMs, stepMs, values, moreThan } = await readHistory(service, wanted, context);
     return {
       firstAt: toTimestamp(fromEpochMilliseconds(firstMs)),
       stepSeconds: stepMs / 1_000,
       values: [...values],
+      moreThan: [...(moreThan ?? [])],
     };
   },
 });

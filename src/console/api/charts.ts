@@ -46,14 +46,23 @@ export function refreshMsOf(range: TimeRange): number | false {
   return range.kind === 'last' ? Math.min(Math.max((range.minutes * MINUTE_MS) / 100, 10_000), 5 * MINUTE_MS) : false;
 }
 
+/** The values of quantiles that lie above the highest bound. */
+export function openValuesOf({
+  values,
+  moreThan,
+}: Pick<ChartResult['series'][number], 'values' | 'moreThan'>): ReadonlySet<number> {
+  return new Set(moreThan.flatMap((place) => values[place] ?? []));
+}
+
 /** The lines of an answer. `name` is what they are of; a split names them by their values. */
 export function seriesOf(result: ChartResult, name: string, query: ChartQuery, isFaint = false): ChartSeries[] {
   const stepMs = result.stepSeconds * 1_000;
   const before = isFaint && query.offsetDays !== undefined ? `, ${offsetText(query.offsetDays)}` : '';
-  return result.series.map(({ value, isOther, steps, values }, index) => ({
+  return result.series.map(({ value, isOther, steps, values, moreThan }, index) => ({
     name: `${partName(value, isOther, query, result) ?? name}${before}`,
     times: steps.map((step) => result.start + step * stepMs),
     values,
+    ...(moreThan.length > 0 && { openValues: openValuesOf({ values, moreThan }) }),
     ...(isFaint && { isFaint, look: index }),
   }));
 }

@@ -6,7 +6,8 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 150;
-const OPTIONS_MAX = 20;
+/** Where so many are found, there may be others. */
+export const FOUND_MAX = 20;
 
 /**
  * Members whose name or mail address is meant by what is typed. The server searches; until it has answered, those that were
@@ -17,7 +18,7 @@ export function useFoundMembers(typed: string, isWanted = true): readonly Member
   const wanted = typed.trim();
   const [text] = useDebouncedValue(wanted, DEBOUNCE_MS);
   const { data, isPlaceholderData } = useQuery({
-    ...membersQuery(orgId, { ...(text !== '' && { text }), limit: OPTIONS_MAX }),
+    ...membersQuery(orgId, { ...(text !== '' && { text }), limit: FOUND_MAX }),
     placeholderData: keepPreviousData,
     enabled: isWanted,
   });

@@ -4,8 +4,10 @@ import type { Member } from '#console/api/organization.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { dutyLabel } from '#console/components/duty_label.ts';
-import { useFoundMembers } from '#console/components/found_members.ts';
+import { FOUND_MAX, useFoundMembers } from '#console/components/found_members.ts';
 import { useNamesOf } from '#console/components/use_names_of.ts';
+
+const MORE = 'more';
 
 interface PersonPickerProps {
   readonly value: string | null;
@@ -56,6 +58,7 @@ export function PersonPicker(props: PersonPickerProps) {
         ? dutyLabel(person.name, person.role)
         : isolateBidi(hasMail ? `${person.name} (${person.email})` : person.name),
     }));
+  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
   const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
   return (
     <Choice
@@ -63,7 +66,12 @@ export function PersonPicker(props: PersonPickerProps) {
       isLabelHidden={isLabelHidden}
       placeholder={placeholder}
       error={error}
-      options={[...others, ...(selected === undefined ? [] : [selected]), ...people]}
+      options={[
+        ...others,
+        ...(selected === undefined ? [] : [selected]),
+        ...people,
+        ...(found.length >= FOUND_MAX ? [more] : []),
+      ]}
       value={value}
       onChange={(userId) => {
         setPicked(found.find((member) => member.userId === userId) ?? null);

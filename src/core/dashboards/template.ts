@@ -1,11 +1,13 @@
 import { compacted, freePlace } from '#core/dashboards/grid.ts';
 import { readWidget, type Widget, type WidgetFacts, WIDGET_SIZES, writeWidget } from '#core/dashboards/widget.ts';
 import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { selectorOfName } from '#core/metrics/selector_text.ts';
+import { selectorText } from '#core/metrics/selector_text.ts';
 
 /** A metric that a service sends. */
 export interface SentMetric {
   readonly metricName: string;
+  /** It stands for the series of a histogram, and no series has its name. */
+  readonly isHistogram: boolean;
   readonly aggregation: Aggregation;
   readonly seriesCount: number;
 }
@@ -53,9 +55,13 @@ export function templateOf(metrics: readonly SentMetric[], newId: () => string):
   return compacted(widgets);
 }
 
-function factsOf({ metricName, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
-  const query = { serviceId: null, metricName: selectorOfName(metricName), aggregation, splitBy: null, top: 5 };
-  return { title: metricName, queries: [query] };
+/** Of a histogram, what all but one in twenty observations stay below. */
+const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as const;
+
+function factsOf({ metricName: name, isHistogram, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
+  const metricName = selectorText(name, isHistogram ? [SHOWN_QUANTILE] : []);
+  const query = { serviceId: null, metricName, aggregation, splitBy: null, top: 5 };
+  return { title: isHistogram ? `${name}, 95%` : name, queries: [query] };
 }
 
 function add(

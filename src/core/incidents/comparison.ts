@@ -22,7 +22,7 @@ export function comparisonOf(
   if (typeof metricName !== 'string' || typeof threshold !== 'number' || comparator === undefined) return null;
   if (value !== null && typeof value !== 'number') return null;
   const measure = measureOf(metricName, typeof aggregation === 'string' ? aggregation : '');
-  const shown = comparedTexts({ value, threshold }, measure, { isSpoken });
+  const shown = comparedTexts({ value, threshold, isMoreThan: details['isMoreThan'] === true }, measure, { isSpoken });
   return isSpoken
     ? `${shown.value}, ${SPOKEN[comparator]} ${shown.threshold}`
     : `${shown.value} ${comparator} ${shown.threshold}`;

@@ -19,3 +19,10 @@ export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
  * window counts. Prometheus considers a series without samples alive for as long.
  */
 export const COUNTER_LOOKBACK_MS = 5 * 60_000;
+
+/**
+ * How far before a window the previous sample of a counter is looked for that has none in the lookback, as one has that
+ * is sent only when it changes. A job that runs once a day is compared with its run of the day before. Starts count only
+ * in the lookback: what a process counted long before it was first heard of is not growth of now.
+ */
+export const COUNTER_REACH_MS = 25 * 60 * 60_000;

@@ -10,9 +10,24 @@ const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number
   '<=': (value, threshold) => value <= threshold,
 };
 
-/** Whether the rule's condition is true; no data is no breach. */
-function isBreached(value: number | null, comparator: Comparator, threshold: number): boolean {
-  return value !== null && COMPARISONS[comparator](value, threshold);
+/** What a rule measured. */
+export interface MeasuredValue {
+  /** The aggregate over the window; null without data. */
+  readonly value: number | null;
+  /** A quantile above the highest bound of a histogram: it is more than the value, which is that bound. */
+  readonly isMoreThan?: boolean | undefined;
+}
+
+/** Whether the rule's condition is true; no data is no breach, and neither is what nobody knows. */
+function isBreached({ value, isMoreThan = false }: MeasuredValue, comparator: Comparator, threshold: number): boolean {
+  if (value === null) return false;
+  if (isMoreThan) return comparator.startsWith('>') && value >= threshold;
+  return COMPARISONS[comparator](value, threshold);
+}
+
+/** Whether it is known on which side of the threshold the value is. */
+function isDecided({ value, isMoreThan = false }: MeasuredValue, threshold: number): boolean {
+  return value !== null && (!isMoreThan || value >= threshold);
 }
 
 /** The stretch that a rule looks at: `[fromMs, toMs)` in epoch milliseconds, which holds `now` but not `now` less the window. */
@@ -59,10 +74,8 @@ export interface RuleMemory<At extends InstantLike = Temporal.Instant> {
 
 export const NO_MEMORY: RuleMemory<never> = { breachedSince: null, silentSince: null, missingSince: null };
 
-/** Series that sent data when the incident's breach was last counted and have fallen silent since. */
-export interface MissingSeries {
-  /** The aggregate with these series as they last were. */
-  readonly value: number | null;
+/** Series that sent data when the incident's breach was last counted and have fallen silent since; the value is with these as they last were. */
+export interface MissingSeries extends MeasuredValue {
   /** Labels of the series furthest beyond the threshold, as text. */
   readonly names: readonly string[];
   readonly count: number;
@@ -73,9 +86,7 @@ export type JudgedRule = Pick<MetricThreshold, 'comparator' | 'threshold' | 'win
   readonly settings?: MetricRuleSettings;
 };
 
-export interface RuleEvaluation<At extends InstantLike> {
-  /** The aggregate over the window; null without data. */
-  readonly value: number | null;
+export interface RuleEvaluation<At extends InstantLike> extends MeasuredValue {
   /** Its data has not all arrived (see `isBehind`): what the window holds says nothing. */
   readonly isWaiting?: boolean;
   readonly open: OpenBreach<At> | null;
@@ -117,12 +128,12 @@ export function decideMetricRule<At extends InstantLike>(
 
 function decideOpening<At extends InstantLike>(
   { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
-  { value, isWaiting = false, memory = NO_MEMORY, now }: RuleEvaluation<At>,
+  { value, isMoreThan, isWaiting = false, memory = NO_MEMORY, now }: RuleEvaluation<At>,
 ): RuleDecision<At> {
   if (isWaiting) return { kind: 'nothing' };
   const remember = (change: Partial<RuleMemory<At>>): RuleDecision<At> =>
     changed({ clearSince: null, memory }, { clearSince: null, memory: { ...NO_MEMORY, ...change } });
-  if (isBreached(value, comparator, threshold)) {
+  if (isBreached({ value, isMoreThan }, comparator, threshold)) {
     const breachedSince = sinceThen(memory.breachedSince, now);
     if (hasLasted(breachedSince, settings.forMinutes, now)) return { kind: 'open', because: 'breach' };
     return remember({ breachedSince });
@@ -140,12 +151,13 @@ function decideOpenIncident<At extends InstantLike>(
   evaluation: RuleEvaluation<At> & { readonly open: OpenBreach<At> },
 ): RuleDecision<At> {
   const { comparator, threshold, windowMinutes, settings = METRIC_RULE_DEFAULTS } = rule;
-  const { value, isWaiting = false, open, memory = NO_MEMORY, recentIncidents = 0, missing = null, now } = evaluation;
+  const { value, isMoreThan, isWaiting = false, open, memory = NO_MEMORY, now } = evaluation;
+  const { recentIncidents = 0, missing = null } = evaluation;
   const remember = (clearSince: At | null, change: Partial<RuleMemory<At>> = {}): RuleDecision<At> =>
     changed({ clearSince: open.clearSince, memory }, { clearSince, memory: { ...NO_MEMORY, ...change } });
   const { missingSince } = memory;
   if (isWaiting) return remember(null, { missingSince });
-  if (isBreached(value, comparator, threshold)) {
+  if (isBreached({ value, isMoreThan }, comparator, threshold)) {
     const sinceCountedMs = millisecondsBetween(open.countedAt, now);
     const isNew =
       open.clearSince !== null || sinceCountedMs >= windowMinutes * MINUTE_MS || isBeforeItsTime(sinceCountedMs);
@@ -157,12 +169,12 @@ function decideOpenIncident<At extends InstantLike>(
     if (isSilent && settings.noData === 'resolve') return { kind: 'resolve', because: 'no_data' };
     return remember(isSilent ? null : open.clearSince, { silentSince, missingSince });
   }
-  if (!isClear(rule, value)) return remember(null, { missingSince });
+  if (!isClear(rule, { value, isMoreThan })) return remember(null, { missingSince });
   const clearSince = sinceThen(open.clearSince, now);
   const hasRecovered = hasLasted(clearSince, minutesToRecover(rule, recentIncidents), now);
   if (!hasRecovered && missingSince === null) return remember(clearSince);
   if (missing === 'unknown') return { kind: 'find_missing' };
-  if (missing === null || isClear(rule, missing.value)) {
+  if (missing === null || isClear(rule, missing)) {
     return hasRecovered ? { kind: 'resolve', because: 'recovered' } : remember(clearSince);
   }
   const since = sinceThen(missingSince ?? clearSince, now);
@@ -176,12 +188,12 @@ function decideOpenIncident<At extends InstantLike>(
 /** Whether a value is on the safe side of the threshold, and of the recovery threshold where there is one. */
 function isClear(
   { comparator, threshold, settings = METRIC_RULE_DEFAULTS }: JudgedRule,
-  value: number | null,
+  measured: MeasuredValue,
 ): boolean {
   const { recoveryThreshold } = settings;
-  return (
-    !isBreached(value, comparator, threshold) &&
-    (recoveryThreshold === null || !isBreached(value, comparator, recoveryThreshold))
+  const limits = recoveryThreshold === null ? [threshold] : [threshold, recoveryThreshold];
+  return limits.every(
+    (limit) => !isBreached(measured, comparator, limit) && (measured.value === null || isDecided(measured, limit)),
   );
 }
 

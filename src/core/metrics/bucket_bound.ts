@@ -3,6 +3,9 @@ import type { LabelMatcher } from '#core/metrics/read_selector.ts';
 /** The label that bears the upper bound of a bucket, of histograms that are sent as series. */
 export const BOUND_LABEL = 'le';
 
+/** The labels whose values are numbers: Prometheus 3 writes both as floats, where Prometheus 2 kept what was exposed. */
+const NUMBER_LABELS: ReadonlySet<string> = new Set([BOUND_LABEL, 'quantile']);
+
 /** A number as clients of Prometheus write it, and no text that merely looks like one: `007`, `0x1`. */
 const NUMERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const INFINITIES = new Set(['+Inf', 'Inf', '+inf', 'inf']);
@@ -17,12 +20,32 @@ export function boundText(text: string): string {
   return NUMERAL.test(text) ? String(Number(text)) : text;
 }
 
-/** The same condition on the bound, in every spelling that has been stored; null where the matcher is about another label. */
+/** The value of a label as it is stored. */
+export function labelText(label: string, value: string): string {
+  return NUMBER_LABELS.has(label) ? boundText(value) : value;
+}
+
+/** A fraction of zeros behind a digit, a class or a group in a pattern: `1.0`, `[15]\.0`. */
+const ZERO_FRACTION = /(?<=[\d\])])\\?\.0+(?![\d*+?{])/g;
+
+/** The same condition on the number, in every spelling that has been stored; null where nothing changes. */
 export function boundMatcher({ label, operator, value }: LabelMatcher): LabelMatcher | null {
-  if (label !== BOUND_LABEL || (operator !== '=' && operator !== '!=')) return null;
+  if (!NUMBER_LABELS.has(label)) return null;
+  if (operator === '=~' || operator === '!~') {
+    const pattern = value.replaceAll(ZERO_FRACTION, '(?:$&)?');
+    return pattern === value ? null : { label, operator, value: pattern };
+  }
   const bound = boundText(value);
   const spellings = [...new Set([bound, value, ...(/^-?\d+$/.test(bound) ? [`${bound}.0`] : [])])];
   if (spellings.length === 1) return null;
   const pattern = spellings.map((one) => one.replaceAll(/[.+]/g, String.raw`\$&`)).join('|');
   return { label, operator: operator === '=' ? '=~' : '!~', value: pattern };
+}
+
+/** The one number that a matcher wants, in whichever spellings; NaN where it wants something else. */
+export function numberWanted({ operator, value }: LabelMatcher): number {
+  if (operator !== '=' && operator !== '=~') return Number.NaN;
+  const texts = operator === '=' ? [value] : value.replaceAll('\\', '').split('|');
+  const [first = Number.NaN, ...others] = texts.map((text) => (text.trim() === '' ? Number.NaN : Number(text)));
+  return others.every((other) => other === first) ? first : Number.NaN;
 }

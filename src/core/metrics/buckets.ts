@@ -22,6 +22,8 @@ export interface Buckets {
 export interface BucketValue {
   readonly at: number;
   readonly value: number;
+  /** Of a quantile above the highest bound of a histogram: it is more than the value, by how much nobody knows. */
+  readonly isMoreThan?: boolean;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { numberWanted } from '#core/metrics/bucket_bound.ts';
 import { isOfGrid, readRange } from '#core/metrics/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#core/metrics/read_selector.ts';
 
@@ -12,6 +13,25 @@ export interface QuantileQuestion {
 const QUANTILE_LABEL = 'quantile';
 const BUCKET_SUFFIX = '_bucket';
 
+/** Series beside the buckets of a histogram, with the labels that all its buckets share. */
+export const BESIDE_BUCKETS = ['min', 'max', 'count'] as const;
+export type BesideBuckets = (typeof BESIDE_BUCKETS)[number];
+
+/** The series of the least or greatest observations, or of the counts, of the histogram whose buckets these are. */
+export function besideBuckets({ name, matchers }: MetricSelector, what: BesideBuckets): MetricSelector {
+  return { name: `${name.slice(0, -BUCKET_SUFFIX.length)}_${what}`, matchers };
+}
+
+/** What is known of the observations: a bound counts where as many series say it as count observations. */
+export function valueBoundsOf(
+  { min, max }: Readonly<Record<'min' | 'max', number | null>>,
+  series: Readonly<Record<BesideBuckets, number>>,
+): ValueBounds {
+  const told = (value: number | null, of: number): number | null =>
+    value !== null && Number.isFinite(value) && of > 0 && of >= series.count ? value : null;
+  return { least: told(min, series.min), greatest: told(max, series.max) };
+}
+
 /**
  * What `http_request_duration{quantile="0.95"}` asks where the metric is a histogram. Null for a selector without
  * `quantile="a number from 0 to 1"`. A summary has series with this label, and then they are meant.
@@ -19,8 +39,8 @@ const BUCKET_SUFFIX = '_bucket';
 export function quantileQuestionOf({ name, matchers }: MetricSelector): QuantileQuestion | null {
   const asked = matchers.filter(({ label }) => label === QUANTILE_LABEL);
   const [matcher] = asked;
-  if (matcher === undefined || asked.length > 1 || matcher.operator !== '=') return null;
-  const quantile = matcher.value.trim() === '' ? Number.NaN : Number(matcher.value);
+  if (matcher === undefined || asked.length > 1) return null;
+  const quantile = numberWanted(matcher);
   if (!(quantile >= 0 && quantile <= 1)) return null;
   const others = matchers.filter((one: LabelMatcher) => one !== matcher);
   return { quantile, buckets: { name: `${name}${BUCKET_SUFFIX}`, matchers: others } };
@@ -53,26 +73,57 @@ interface Piece {
   readonly isExponential: boolean;
 }
 
+/** What senders say of the observations themselves, beside the buckets; null where not all of them say it. */
+export interface ValueBounds {
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+const UNBOUNDED: ValueBounds = { least: null, greatest: null };
+
+export interface QuantileValue {
+  readonly value: number;
+  /** The quantile lies above the highest bound, which is the value. */
+  readonly isMoreThan: boolean;
+}
+
 /**
  * The quantile of the observations that these buckets gained; null without any. Within a bucket observations are taken
  * to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the sender's choice, by
- * logarithm in exponential ones. Above the highest bound it is that bound, and below the lowest, if that is not positive,
- * the lowest.
+ * logarithm in exponential ones. It is never below the least observation nor above the greatest, where these are known.
+ * Above the highest bound it is more than that bound, and below the lowest, if that is not positive, the lowest.
  */
-export function quantileOf(quantile: number, growths: readonly BucketGrowth[]): number | null {
-  const pieces = piecesOf(growths);
+export function quantileOf(
+  quantile: number,
+  growths: readonly BucketGrowth[],
+  bounds: ValueBounds = UNBOUNDED,
+): QuantileValue | null {
+  const pieces = boundedPieces(piecesOf(growths), bounds);
   const total = totalOf(pieces);
   if (!(total > 0)) return null;
   const rank = quantile * total;
   let before = 0;
   let last: Piece | null = null;
   for (const piece of pieces) {
-    if (piece.count <= 0) continue;
     last = piece;
     if (before + piece.count >= rank) break;
     before += piece.count;
   }
   return last === null ? null : within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
+}
+
+/**
+ * The pieces that hold anything, without what lies below the least and above the greatest observation. A metric with
+ * the name of a greatest value that is something else contradicts the buckets, and then it is left out of account.
+ */
+function boundedPieces(pieces: readonly Piece[], { least, greatest }: ValueBounds): readonly Piece[] {
+  const filled = pieces.filter(({ count }) => count > 0);
+  const [first, last] = [filled[0], filled.at(-1)];
+  if (first === undefined || last === undefined) return filled;
+  const from = least !== null && least >= first.from && least <= first.to ? least : first.from;
+  const to = greatest !== null && greatest > last.from && greatest <= last.to ? greatest : last.to;
+  if (first === last) return from <= to ? [{ ...first, from, to }] : filled;
+  return [{ ...first, from }, ...filled.slice(1, -1), { ...last, to }];
 }
 
 /** Of two forms of as many observations the finer one; where some senders have one form and others the other, both. */
@@ -122,11 +173,11 @@ function shareBelow({ from, to, isExponential }: Piece, value: number): number {
   return Math.log(value / from) / Math.log(to / from);
 }
 
-function within({ from, to, isExponential }: Piece, share: number): number {
-  if (to === Infinity) return from;
-  if (from === -Infinity) return to;
-  if (!isExponential || from * to <= 0) return from + (to - from) * share;
-  return from * (to / from) ** share;
+function within({ from, to, isExponential }: Piece, share: number): QuantileValue {
+  if (to === Infinity) return { value: from, isMoreThan: true };
+  const isEven = !isExponential || from * to <= 0;
+  const value = isEven ? from + (to - from) * share : from * (to / from) ** share;
+  return { value: from === -Infinity ? to : value, isMoreThan: false };
 }
 
 function rangePieces(growths: readonly BucketGrowth[]): Piece[] {

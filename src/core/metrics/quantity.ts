@@ -128,6 +128,8 @@ export function quantityText(value: number, measure: Measure, { digits = DIGITS,
 interface Compared {
   readonly value: number | null;
   readonly threshold: number;
+  /** Of a quantile above the highest bound of a histogram, which is the value. */
+  readonly isMoreThan?: boolean;
 }
 
 /**
@@ -135,7 +137,7 @@ interface Compared {
  * it is: 100.04 is not told as `100 > 100`.
  */
 export function comparedTexts(
-  { value, threshold }: Compared,
+  { value, threshold, isMoreThan = false }: Compared,
   measure: Measure,
   form: Pick<Form, 'isSpoken'> = {},
 ): { readonly value: string; readonly threshold: string } {
@@ -150,7 +152,8 @@ export function comparedTexts(
   while (digits < DIGITS_MAX && Math.sign(seen(value, digits) - shownLimit) !== Math.sign(value - threshold)) {
     digits += 1;
   }
-  return { value: quantityText(value, measure, { ...form, digits }), threshold: limit };
+  const shown = quantityText(value, measure, { ...form, digits });
+  return { value: isMoreThan ? `more than ${shown}` : shown, threshold: limit };
 }
 
 interface Shown {

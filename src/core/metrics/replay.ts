@@ -10,12 +10,18 @@ import {
 import { finish, type Steps } from '#kernel/steps.ts';
 import { METRIC_RULE_DEFAULTS } from '#core/metrics/rule_settings.ts';
 
-/** What a rule would have found at each evaluation: one every `stepMs`, the first at `firstMs` in epoch milliseconds. */
-export interface RuleHistory {
-  readonly firstMs: number;
-  readonly stepMs: number;
+/** What a rule finds at each of several evaluations. */
+export interface RuleValues {
   /** The aggregate over the window that ends at each evaluation; null without data. */
   readonly values: readonly (number | null)[];
+  /** The places of quantiles that are more than their value, which is the highest bound of a histogram. */
+  readonly moreThan: ReadonlySet<number>;
+}
+
+/** The same of one evaluation every `stepMs`, the first at `firstMs` in epoch milliseconds. */
+export interface RuleHistory extends Pick<RuleValues, 'values'>, Partial<Pick<RuleValues, 'moreThan'>> {
+  readonly firstMs: number;
+  readonly stepMs: number;
 }
 
 /** An incident that a rule would have opened, in epoch milliseconds; `closedAt` is null while it would still be open. */
@@ -36,7 +42,7 @@ export function replayRule(rule: JudgedRule, history: RuleHistory): ReplayedInci
 /** The same, in a step for each evaluation. */
 export function* replayRuleInSteps(
   rule: JudgedRule,
-  { firstMs, stepMs, values }: RuleHistory,
+  { firstMs, stepMs, values, moreThan }: RuleHistory,
 ): Steps<ReplayedIncident[]> {
   const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
   const incidents: ReplayedIncident[] = [];
@@ -44,7 +50,8 @@ export function* replayRuleInSteps(
   const openings: number[] = [];
   for (const [index, value] of values.entries()) {
     const now: InstantLike = { epochMilliseconds: firstMs + index * stepMs };
-    const decision = decideMetricRule(rule, { value, ...state, recentIncidents: openings.length, now });
+    const measured = { value, isMoreThan: moreThan?.has(index) };
+    const decision = decideMetricRule(rule, { ...measured, ...state, recentIncidents: openings.length, now });
     if (decision.kind === 'open') {
       const since = now.epochMilliseconds - flapMinutes * 60_000;
       while ((openings[0] ?? Infinity) <= since) openings.shift();

@@ -1,4 +1,4 @@
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -26,17 +26,27 @@ export interface RollupPlan {
   readonly raw: readonly Stretch[];
 }
 
-/** The time of points that a query reads: `[lookbackMs, toMs)`, of which those before `fromMs` are only what counters grew from. */
+/**
+ * The time of points that a query reads: `[lookbackMs, toMs)`, of which those before `fromMs` are only what counters grew
+ * from; of counters that have none there, samples since `reachMs`.
+ */
 export interface ReadPeriod {
+  readonly reachMs: number;
   readonly lookbackMs: number;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** `keptMs`: older points are as if they were not there. */
-export function readPeriodOf({ fromMs, toMs }: Buckets, keptMs: number): ReadPeriod {
+/**
+ * `keptMs`: older points are as if they were not there. Buckets of whole hours are many days, so that what a counter grew
+ * by before the first of them is left to the lookback.
+ */
+export function readPeriodOf(buckets: Buckets, keptMs: number): ReadPeriod {
+  const { fromMs, toMs } = buckets;
   const from = Math.max(fromMs, keptMs);
-  return { lookbackMs: Math.max(from - COUNTER_LOOKBACK_MS, keptMs), fromMs: from, toMs };
+  const since = (ms: number): number => Math.max(from - ms, keptMs);
+  const reachMs = since(isOfWholeHours(buckets) ? COUNTER_LOOKBACK_MS : COUNTER_REACH_MS);
+  return { reachMs, lookbackMs: since(COUNTER_LOOKBACK_MS), fromMs: from, toMs };
 }
 
 /** Whether buckets hold whole hours, so that rollups can answer for them. */

@@ -1,5 +1,6 @@
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { measureOf } from '#core/metrics/quantity.ts';
+import { selectorText } from '#core/metrics/selector_text.ts';
 
 /** A rule that a metric's name suggests. Its threshold depends on what was measured. */
 interface RuleTemplate extends Pick<MetricThreshold, 'aggregation' | 'comparator' | 'windowMinutes'> {
@@ -83,12 +84,28 @@ export interface SuggestedRule {
 
 /** For the metrics that a service sends: at most one suggestion of each kind, those that matter most first. */
 export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] {
+  const histograms = histogramsOf(metricNames);
+  const parts = new Set([...histograms].flatMap((name) => PARTS.map((suffix) => `${name}${suffix}`)));
+  const names = [...metricNames, ...[...histograms].filter((name) => !metricNames.includes(name))];
   return TEMPLATES.flatMap((template) => {
-    const metricName = metricNames.find((name) => templateOf(name) === template);
-    if (metricName === undefined) return [];
+    const name = names.find(
+      (one) =>
+        templateOf(one) === template && !parts.has(one) && (template.aggregation !== 'sum' || !histograms.has(one)),
+    );
+    if (name === undefined) return [];
+    const metricName = selectorText(name, histograms.has(name) ? [SLOWEST] : []);
     const { name: title, aggregation, comparator, windowMinutes, fallback } = template;
     return { title, config: { metricName, aggregation, comparator, windowMinutes }, fallback };
   });
+}
+
+/** No series has the name of a histogram itself, and one in twenty of its observations tells more than their mean. */
+const SLOWEST = { label: 'quantile', operator: '=', value: '0.95' } as const;
+const BUCKET = '_bucket';
+const PARTS = [BUCKET, '_sum', '_min', '_max'];
+
+function histogramsOf(metricNames: readonly string[]): ReadonlySet<string> {
+  return new Set(metricNames.filter((name) => name.endsWith(BUCKET)).map((name) => name.slice(0, -BUCKET.length)));
 }
 
 function templateOf(metricName: string): RuleTemplate | undefined {

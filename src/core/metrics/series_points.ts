@@ -1,4 +1,4 @@
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import { growthBetween } from '#core/metrics/counter_growth.ts';
 import { POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
 
@@ -46,24 +46,51 @@ export class SeriesPoints {
   #pairs = new Float64Array(0);
   #start = 0;
   #end = 0;
+  /** Stamp and value of the newest point before all others that counts for the growth of a counter. */
+  #baseStamp = -Infinity;
+  #baseValue = 0;
+  #isBaseSought = false;
+  #hasCounting = false;
 
   get length(): number {
     return this.#end - this.#start;
   }
 
-  /** From this time on, there are these points and no others; their stamps are in order. */
-  replaceSince(fromMs: number, stamps: Float64Array, values: Float64Array): void {
+  /**
+   * From this time on, there are these points and no others; their stamps are in order. Returns the time of the first
+   * sample of a counter, once, where nothing is known of what came before it: `setBase` may say it.
+   */
+  replaceSince(fromMs: number, stamps: Float64Array, values: Float64Array): number | null {
     this.#end = this.#placeOf(fromMs);
+    const isSought = this.#isBaseSought || this.#baseStamp !== -Infinity;
+    const isFirst = !isSought && (!this.#hasCounting || this.#countingBefore(this.#end) < 0);
     this.#reserve(stamps.length);
     for (let index = 0; index < stamps.length; index += 1) {
       this.#pairs[2 * this.#end] = stamps[index] ?? 0;
       this.#pairs[2 * this.#end + 1] = values[index] ?? 0;
       this.#end += 1;
     }
+    const first = isFirst ? stamps.find((stamp) => kindOf(stamp) === COUNTER || kindOf(stamp) === START) : undefined;
+    if (first === undefined) return null;
+    this.#hasCounting = true;
+    if (kindOf(first) === START) return null;
+    this.#isBaseSought = true;
+    return timeOf(first);
   }
 
+  /** What the next sample of a counter grew from stays. */
   removeBefore(ms: number): void {
-    this.#start = this.#placeOf(ms);
+    const start = this.#placeOf(ms);
+    const last = this.#countingBefore(start);
+    if (last >= 0) this.setBase(this.#pairs[2 * last] ?? 0, this.#pairs[2 * last + 1] ?? 0);
+    this.#start = start;
+  }
+
+  /** The newest counting point before those that are in memory, by its stamp. */
+  setBase(stamp: number, value: number): void {
+    if (stamp <= this.#baseStamp) return;
+    this.#baseStamp = stamp;
+    this.#baseValue = value;
   }
 
   /** Adds what lies in the window; the meanings are those of `test/kit/aggregate_model.ts` and the SQL of `rule_query.ts`. */
@@ -72,15 +99,15 @@ export class SeriesPoints {
     const pairs = this.#pairs;
     let newestKind = START;
     let newest = 0;
-    let previousAt = -Infinity;
+    let previousStamp = -Infinity;
     let previous = 0;
     const first = withGrowth ? Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs) : fromMs;
     for (let index = this.#placeOf(first); index < this.#end; index += 1) {
       const stamp = pairs[2 * index] ?? 0;
       const value = pairs[2 * index + 1] ?? 0;
-      const at = Math.floor(stamp / STAMPS_OF_MS);
+      const at = timeOf(stamp);
       if (at >= toMs) break;
-      const kind = stamp - at * STAMPS_OF_MS;
+      const kind = kindOf(stamp);
       const isWithin = at >= fromMs;
       if (isWithin && kind !== START) {
         window.points += 1;
@@ -91,16 +118,34 @@ export class SeriesPoints {
       if (!withGrowth || (kind !== COUNTER && kind !== START)) continue;
       if (isWithin && kind === COUNTER) {
         window.counterAtMs = Math.max(window.counterAtMs, at);
-        // A sample grew by nothing in windows whose lookback does not reach the one before it.
-        const isCounted = Math.min(at, previousAt + COUNTER_LOOKBACK_MS) >= fromMs;
+        if (previousStamp === -Infinity) [previousStamp, previous] = this.#pointBefore(first, keptMs);
+        // A sample grew by nothing in windows that do not reach the one before it.
+        const isCounted = Math.min(at, countsUntil(previousStamp)) >= fromMs;
         if (isCounted) window.grown += growthBetween(previous, value);
       }
-      previousAt = at;
+      previousStamp = stamp;
       previous = value;
     }
     if (newestKind === START || newestKind === STALE) return;
     window.newest += 1;
     window.newestTotal += newest;
+  }
+
+  /** Stamp and value of the newest counting point before a time that is kept; an infinite stamp where there is none. */
+  #pointBefore(ms: number, keptMs: number): readonly [stamp: number, value: number] {
+    const place = this.#countingBefore(this.#placeOf(ms));
+    const [stamp, value] =
+      place >= 0 ? [this.#pairs[2 * place] ?? 0, this.#pairs[2 * place + 1] ?? 0] : [this.#baseStamp, this.#baseValue];
+    return timeOf(stamp) >= keptMs ? [stamp, value] : [-Infinity, 0];
+  }
+
+  /** The place of the newest point before a place from which a counter may have grown; -1 where there is none. */
+  #countingBefore(place: number): number {
+    for (let index = place - 1; index >= this.#start; index -= 1) {
+      const kind = kindOf(this.#pairs[2 * index] ?? 0);
+      if (kind === COUNTER || kind === START) return index;
+    }
+    return -1;
   }
 
   /** Of the first point that is not before this time. */
@@ -125,6 +170,20 @@ export class SeriesPoints {
     this.#start = 0;
     this.#pairs = room;
   }
+}
+
+function timeOf(stamp: number): number {
+  return Math.floor(stamp / STAMPS_OF_MS);
+}
+
+function kindOf(stamp: number): number {
+  return stamp - timeOf(stamp) * STAMPS_OF_MS;
+}
+
+/** Windows that begin later do not reach a counting point. */
+function countsUntil(stamp: number): number {
+  if (stamp === -Infinity) return -Infinity;
+  return timeOf(stamp) + (kindOf(stamp) === COUNTER ? COUNTER_REACH_MS : COUNTER_LOOKBACK_MS);
 }
 
 function addSample(window: PointWindow, kind: number, value: number): void {

@@ -1,4 +1,4 @@
-import { BOUND_LABEL, boundText } from '#core/metrics/bucket_bound.ts';
+import { labelText } from '#core/metrics/bucket_bound.ts';
 import type { Labels } from '#core/metrics/point.ts';
 import type { SeriesHasher } from '#core/metrics/series_key.ts';
 
@@ -16,7 +16,7 @@ export interface Label {
 export const NAME_LABEL = '__name__';
 
 export function makeLabel(name: string, text: string, textBytesMax: number, hasher: SeriesHasher): Label {
-  const value = name === BOUND_LABEL ? boundText(text) : text;
+  const value = labelText(name, text);
   hasher.hashLabel(name, value);
   return { name, value, high: hasher.high, low: hasher.low, fault: faultOf(name, value, textBytesMax) };
 }

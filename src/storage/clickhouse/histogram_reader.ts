@@ -1,11 +1,19 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { BucketValue } from '#core/metrics/buckets.ts';
-import { noQuantilesText, quantileOf, type QuantileQuestion, type SingleValueKind } from '#core/metrics/quantile.ts';
+import {
+  noQuantilesText,
+  quantileOf,
+  type QuantileQuestion,
+  type QuantileValue,
+  type SingleValueKind,
+} from '#core/metrics/quantile.ts';
+import type { RuleValues } from '#core/metrics/replay.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { HistogramBounds } from '#storage/clickhouse/histogram_bounds.ts';
 import type { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
 import {
   type ChartQuery,
@@ -33,11 +41,13 @@ const VALUES_OF_COLUMN = 4;
 export class HistogramReader {
   readonly #client: ClickHouseClient;
   readonly #catalog: MetricCatalog;
+  readonly #bounds: HistogramBounds;
   readonly #refused: Record<SingleValueKind, number> = { gauge: 0, counter: 0 };
 
   constructor(client: ClickHouseClient, catalog: MetricCatalog) {
     this.#client = client;
     this.#catalog = catalog;
+    this.#bounds = new HistogramBounds(client, tooMuch);
   }
 
   /** How often a quantile was asked of what has none, by what it is. */
@@ -59,12 +69,13 @@ export class HistogramReader {
     const asked = { ...query, selector, buckets: { ...buckets, stepMs: fineMs } };
     const rows = await readLong<PartRow>(this.#client, growthChartQueryOf(asked), tooMuch);
     if (rows.length === 0) await this.#requireQuantiles(query);
+    const boundsAt = rows.length === 0 ? null : await this.#bounds.ofChart(asked);
     const parts = new Map<number, BucketValue[]>();
     for (const [part, start, gains] of rows) {
-      const value = quantileOf(quantile, gains.map(toGrowth));
-      if (value === null) continue;
+      const found = quantileOf(quantile, gains.map(toGrowth), boundsAt?.(part, start));
+      if (found === null) continue;
       const points = parts.get(part) ?? [];
-      points.push({ at: Math.max(buckets.fromMs, Number(start)), value });
+      points.push({ at: Math.max(buckets.fromMs, Number(start)), ...toValue(found) });
       parts.set(part, points);
     }
     if (columnMs === null) return parts;
@@ -79,18 +90,16 @@ export class HistogramReader {
   ): Promise<string[]> {
     const asked = growthRankQueryOf({ ...query, selector }, label);
     const rows = await readLong<readonly [value: string, gains: Gains]>(this.#client, asked, tooMuch);
+    const boundsOf = rows.length === 0 ? null : await this.#bounds.ofLabelValues({ ...query, selector }, label);
     return rows
-      .map(([value, gains]) => ({ value, result: quantileOf(quantile, gains.map(toGrowth)) }))
-      .flatMap(({ value, result }) => (result === null ? [] : [{ value, result }]))
+      .map(([value, gains]) => ({ value, result: quantileOf(quantile, gains.map(toGrowth), boundsOf?.(value)) }))
+      .flatMap(({ value, result }) => (result === null ? [] : [{ value, result: result.value }]))
       .sort((a, b) => b.result - a.result || (a.value < b.value ? -1 : 1))
       .map(({ value }) => value);
   }
 
   /** The quantile of each window of a rule, oldest first; throws as `queryChart`, and when there is too much in them. */
-  async readHistory(
-    query: RuleHistoryQuery,
-    { quantile, buckets: selector }: QuantileQuestion,
-  ): Promise<(number | null)[]> {
+  async readHistory(query: RuleHistoryQuery, { quantile, buckets: selector }: QuantileQuestion): Promise<RuleValues> {
     const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
     const minutes = slots.last - slots.first + 1;
     const asked = bucketHistoryQueryOf({ ...query, selector });
@@ -106,13 +115,17 @@ export class HistogramReader {
       const parts = own.map(([, ...part]) => toWindowPart(part));
       return { ...readBucketText(text), gained: slideWindow(parts, 'sum', slots) };
     });
+    const boundsAt = rows.length === 0 ? null : await this.#bounds.ofWindows({ ...query, selector });
     const values: (number | null)[] = [];
+    const moreThan = new Set<number>();
     for (let minute = 0; minute < minutes; minute += 1) {
       if (minute % MINUTES_AT_ONCE === 0) await setImmediate();
       const growths = buckets.map(({ le, range, gained }) => ({ le, range, growth: gained[minute] ?? 0 }));
-      values.push(quantileOf(quantile, growths));
+      const found = quantileOf(quantile, growths, boundsAt?.(minute));
+      if (found?.isMoreThan === true) moreThan.add(minute);
+      values.push(found === null ? null : found.value);
     }
-    return values;
+    return { values, moreThan };
   }
 
   async #requireQuantiles({
@@ -124,6 +137,10 @@ export class HistogramReader {
     this.#refused[kind] += 1;
     throw invalidInput([{ path: 'metricName', message: noQuantilesText(name, kind) }]);
   }
+}
+
+function toValue({ value, isMoreThan }: QuantileValue): Omit<BucketValue, 'at'> {
+  return isMoreThan ? { value, isMoreThan } : { value };
 }
 
 function toGrowth([text, gain]: Gains[number]) {

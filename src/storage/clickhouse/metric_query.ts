@@ -1,6 +1,13 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 import type { Buckets } from '#core/metrics/buckets.ts';
-import { DAY_MS, planRollups, readPeriodOf, type RollupPlan, type ValidRollups } from '#core/metrics/rollup_plan.ts';
+import {
+  DAY_MS,
+  isOfWholeHours,
+  planRollups,
+  readPeriodOf,
+  type RollupPlan,
+  type ValidRollups,
+} from '#core/metrics/rollup_plan.ts';
 import { anchoredPattern } from '#core/metrics/pattern_size.ts';
 import type { LabelMatcher, MatchOperator, MetricSelector } from '#core/metrics/read_selector.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
@@ -8,6 +15,7 @@ import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
+import { withPredecessors } from '#storage/clickhouse/predecessors.ts';
 import { planParameters, rolledUpValues } from '#storage/clickhouse/rollup_query.ts';
 
 /** What is aggregated. */
@@ -120,6 +128,16 @@ export function rankQueryOf(query: MetricQuery, label: string, limit: number): B
   };
 }
 
+/** The aggregate of the series with each value of a label, over the whole window: rows of the value and the aggregate. */
+export function labelValueQueryOf(query: MetricQuery, label: string): BoundQuery {
+  const whole = overWholeWindow(query);
+  const values = valuesOf(whole, query.aggregation, 'any(tags[{split:String}])');
+  return {
+    sql: `SELECT part, result FROM (${values})`,
+    parameters: { ...parametersOf(whole), split: label },
+  };
+}
+
 /** One bucket, which holds all times, so that no window is cut; of whole days, which may be read from their rollups. */
 function overWholeWindow(query: MetricQuery): MetricQuery {
   return { ...query, buckets: { ...query.buckets, stepMs: 100_000_000 * DAY_MS } };
@@ -134,6 +152,7 @@ function parametersOf(query: MetricQuery): Record<string, unknown> {
     ...selectorParameters(serviceId, selector),
     from: period.fromMs,
     lookback: period.lookbackMs,
+    reach: period.reachMs,
     to: period.toMs,
     step: buckets.stepMs,
     ...(plan !== null && planParameters(plan)),
@@ -196,6 +215,7 @@ function overAllSamples(aggregate: string): ToSql {
 /** Rows of bucket and value. `part` is what a series belongs to, as an aggregate over its rows in `metric_series`. */
 function valuesOf(query: MetricQuery, aggregation: Aggregation, part: string | null): string {
   const ofSeries = seriesOf(query.selector);
+  const hasReach = !isOfWholeHours(query.buckets);
   const plan = planOf(query);
   const parts =
     part === null
@@ -203,10 +223,11 @@ function valuesOf(query: MetricQuery, aggregation: Aggregation, part: string | n
       : `(SELECT series, ${part} AS part FROM metric_series
         WHERE service_id = {service:UUID} AND metric = {metric:String} GROUP BY series)`;
   if (plan !== null) return rolledUpValues(aggregation, plan, { ofSeries, parts, stepMs: query.buckets.stepMs });
-  if (parts === null) return MEANINGS[aggregation]({ apart: '', samples: (since) => samplesOf(since, ofSeries) });
+  if (parts === null)
+    return MEANINGS[aggregation]({ apart: '', samples: (since) => samplesOf(since, ofSeries, hasReach) });
   return MEANINGS[aggregation]({
     apart: 'part, ',
-    samples: (since) => `(SELECT ts, kind, value, series FROM ${samplesOf(since, ofSeries)}) AS samples
+    samples: (since) => `(SELECT ts, kind, value, series FROM ${samplesOf(since, ofSeries, hasReach)}) AS samples
       LEFT ANY JOIN ${parts} AS parts USING (series)`,
   });
 }
@@ -215,7 +236,8 @@ function valuesOf(query: MetricQuery, aggregation: Aggregation, part: string | n
  * The samples of the series selected, each (series, time) once: of several rows FINAL takes the one that came last,
  * merged already or not. PREWHERE runs before FINAL does, which its columns allow as they are alike in such rows.
  */
-function samplesOf(since: 'from' | 'lookback', ofSeries: string): string {
+function samplesOf(since: 'from' | 'lookback', ofSeries: string, hasReach: boolean): string {
+  if (since === 'lookback' && hasReach) return withPredecessors(ofSeries);
   return `metric_points FINAL PREWHERE ${ofSeries} AND ts >= ${instant(since)} AND ts < ${instant('to')}`;
 }
 
@@ -228,7 +250,12 @@ function seriesOf(selector: MetricSelector): string {
 
 /** Which rows of `metric_series` a selector means. */
 export function seriesConditions(selector: MetricSelector): string {
-  return seriesMeeting(selector.matchers.map(conditionOf));
+  return seriesMeeting(labelConditions(selector));
+}
+
+/** The same without the service and the metric. */
+export function labelConditions({ matchers }: MetricSelector): string[] {
+  return matchers.map(conditionOf);
 }
 
 function seriesMeeting(conditions: readonly string[]): string {

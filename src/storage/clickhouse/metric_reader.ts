@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { BucketValue } from '#core/metrics/buckets.ts';
 import { isOfWholeHours, readPeriodOf } from '#core/metrics/rollup_plan.ts';
 import { quantileQuestionOf, type SingleValueKind } from '#core/metrics/quantile.ts';
+import type { RuleValues } from '#core/metrics/replay.ts';
 import { slideWindow } from '#core/metrics/sliding_windows.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
@@ -149,13 +150,13 @@ export class MetricReader {
    * The value of each window of a rule, oldest first; null without data. Throws `invalid_input` when there are too many
    * points in them, and as `query`.
    */
-  async readHistory(query: RuleHistoryQuery): Promise<(number | null)[]> {
+  async readHistory(query: RuleHistoryQuery): Promise<RuleValues> {
     return await this.#histories(async () => {
       const rows = await readLong<(number | string)[]>(this.#client, ruleHistoryQueryOf(query), tooManyDays);
       const question = rows.length > 0 ? null : quantileQuestionOf(query.selector);
       if (question !== null) return await this.#histograms.readHistory(query, question);
       const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
-      return slideWindow(rows.map(toWindowPart), query.aggregation, slots);
+      return { values: slideWindow(rows.map(toWindowPart), query.aggregation, slots), moreThan: new Set<number>() };
     });
   }
 

@@ -1,7 +1,7 @@
 import { COUNTER_LOOKBACK_MS, type Aggregation } from '#core/metrics/aggregation.ts';
-import { type MissingSeries, ruleWindow } from '#core/metrics/breach.ts';
+import { type MeasuredValue, type MissingSeries, ruleWindow } from '#core/metrics/breach.ts';
 import { RANGE_LABEL } from '#core/metrics/exponential_buckets.ts';
-import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { BESIDE_BUCKETS, besideBuckets, type BesideBuckets, quantileQuestionOf } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -13,7 +13,7 @@ import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 import { COUNTER, DELTA, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
-import { quantileWithin, toSlot, valueOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
+import { boundsWithin, quantileWithin, toSlot, valueOf, type Windows } from '#storage/clickhouse/rule_answers.ts';
 
 /** A rule whose condition is false over the series that still send. */
 export interface MissingQuestion {
@@ -62,16 +62,28 @@ export class MissingSeriesReader {
     const own = await readWindows(this.#client, { ...question, selector, aggregation, isOfBuckets: false }, toMs);
     if (asked === null || own.windows.size > 0) {
       const value = aggregation === 'avg' ? own.mean : valueOf(aggregation, own.windows.get('') ?? {}, 0);
-      return own.count === 0 ? null : missingOf(own, value);
+      return own.count === 0 ? null : missingOf(own, { value });
     }
     const buckets = { ...question, selector: asked.buckets, aggregation: 'sum', isOfBuckets: true } as const;
     const found = await readWindows(this.#client, buckets, toMs);
-    return found.count === 0 ? null : missingOf(found, quantileWithin(asked.quantile, found.windows, 0));
+    if (found.count === 0) return null;
+    const beside = new Map<BesideBuckets, Windows>();
+    for (const what of BESIDE_BUCKETS) {
+      const read = {
+        ...buckets,
+        selector: besideBuckets(asked.buckets, what),
+        aggregation: 'max',
+        isOfBuckets: false,
+      } as const;
+      beside.set(what, (await readWindows(this.#client, read, toMs)).windows.get('') ?? {});
+    }
+    const bounds = boundsWithin((what) => beside.get(what) ?? {});
+    return missingOf(found, quantileWithin(asked.quantile, found.windows, 0, bounds) ?? { value: null });
   }
 }
 
-function missingOf({ names, count }: Found, value: number | null): MissingSeries {
-  return { value, names, count };
+function missingOf({ names, count }: Found, measured: MeasuredValue): MissingSeries {
+  return { ...measured, names, count };
 }
 
 interface Read extends MissingQuestion {
@@ -178,7 +190,7 @@ function windowsSql({ selector, aggregation, isOfBuckets }: Read): string {
     aggregation === 'sum'
       ? `arraySort(groupArrayIf((ms, value, kind), ${IS_COUNTING})) AS counted,
         arraySum(arrayMap((point, previous) -> if(point.1 < began_ms OR point.3 != ${COUNTER}, 0,
-          ${growthOver('point.2', 'previous.2')})),
+          ${growthOver('point.2', 'previous.2')}),
           counted, arraySlice(arrayPushFront(counted, counted[1]), 1, length(counted))))`
       : 'toFloat64(0)';
   const perSeries = `SELECT series, any(is_missing) AS missing, any(begin_ms) AS began_ms, any(interval_ms) AS every_ms,

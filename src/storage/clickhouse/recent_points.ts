@@ -1,9 +1,12 @@
+import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import { READ_AGAIN_MS } from '#core/metrics/late_points.ts';
-import { SeriesPoints } from '#core/metrics/series_points.ts';
+import { POINT_KINDS } from '#core/metrics/point.ts';
+import { SeriesPoints, STAMPS_OF_MS } from '#core/metrics/series_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { findPredecessors, ORPHANS_MAX, predecessorKey } from '#storage/clickhouse/predecessors.ts';
 import { type MetricOf, readPointsSince, weighPointsSince } from '#storage/clickhouse/point_rows.ts';
 
 /** What rules need of a metric: its points from here on. */
@@ -26,6 +29,13 @@ interface Metric extends MetricOf {
   spanMs: number;
   spanBeforeMs: number;
   weight: number;
+}
+
+interface Orphan {
+  readonly key: string;
+  readonly metric: Metric;
+  readonly name: string;
+  readonly series: SeriesPoints;
 }
 
 /** Which limits there are; in points, and a series counts as so many as its own memory takes. */
@@ -139,7 +149,7 @@ export class RecentPoints {
         metric.askedAtMs = nowMs;
         metric.spanMs = Math.max(metric.spanMs, spanMs);
       }
-      this.#add(rows, sinceMs, nowMs);
+      await this.#addBases(this.#add(rows, sinceMs, nowMs));
     }
     for (const { key, metric } of known) {
       if (metric.weight > this.#bounds.metricWeightMax || this.#weight > this.#bounds.weightMax) {
@@ -189,20 +199,45 @@ export class RecentPoints {
       const times = { sinceMs, filledAtMs: nowMs, askedAtMs: nowMs, spanMs: nowMs - oldestMs, spanBeforeMs: 0 };
       this.#metrics.set(key, { serviceId, name, series: new Map(), ...times, weight: 0 });
     }
-    this.#add(rows, sinceMs, nowMs);
+    await this.#addBases(this.#add(rows, sinceMs, nowMs));
   }
 
-  #add(rows: Awaited<ReturnType<typeof readPointsSince>>, sinceMs: number, nowMs: number): void {
+  /** Returns the series of which it has to be found out what their counters had counted before. */
+  #add(rows: Awaited<ReturnType<typeof readPointsSince>>, sinceMs: number, nowMs: number): Orphan[] {
+    const orphans: Orphan[] = [];
     for (const { metric: key, series: name, stamps, values } of rows) {
       const metric = this.#metrics.get(key);
       if (metric === undefined) continue;
       let series = metric.series.get(name);
       const before = series === undefined ? 0 : series.length + SERIES_WEIGHT;
       if (series === undefined) metric.series.set(name, (series = new SeriesPoints()));
-      series.replaceSince(sinceMs, stamps, values);
+      const firstMs = series.replaceSince(sinceMs, stamps, values);
       metric.sinceMs = this.#oldestOf(metric, nowMs);
+      if (firstMs !== null && firstMs >= metric.sinceMs + COUNTER_LOOKBACK_MS) {
+        orphans.push({ key, metric, name, series });
+      }
       series.removeBefore(metric.sinceMs);
       this.#weigh(metric, series.length + SERIES_WEIGHT - before);
+    }
+    return orphans;
+  }
+
+  /** Looks for the samples from which the first ones in memory grew, as a counter may pause for longer than rules look back. */
+  async #addBases(orphans: readonly Orphan[]): Promise<void> {
+    if (orphans.length === 0 || orphans.length > ORPHANS_MAX) return;
+    for (const [sinceMs, own] of Map.groupBy(orphans, ({ metric }) => metric.sinceMs)) {
+      const found = await findPredecessors(
+        this.#client,
+        [...new Set(own.map(({ metric }) => metric))],
+        own.map(({ name }) => name),
+        { sinceMs: sinceMs - COUNTER_REACH_MS, untilMs: sinceMs },
+      );
+      for (const { key, name, series } of own) {
+        const predecessor = found.get(predecessorKey(key, name));
+        if (predecessor !== undefined) {
+          series.setBase(predecessor.atMs * STAMPS_OF_MS + POINT_KINDS.indexOf('counter'), predecessor.value);
+        }
+      }
     }
   }
 

@@ -1,5 +1,11 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { quantileOf } from '#core/metrics/quantile.ts';
+import {
+  type BesideBuckets,
+  quantileOf,
+  type QuantileValue,
+  type ValueBounds,
+  valueBoundsOf,
+} from '#core/metrics/quantile.ts';
 import type { PointWindow } from '#core/metrics/series_points.ts';
 import { readBucketText } from '#storage/clickhouse/bucket_text.ts';
 import type { Shape } from '#storage/clickhouse/rule_plan.ts';
@@ -83,13 +89,31 @@ export function valueOf(aggregation: Aggregation, { samples, growth }: Windows, 
 }
 
 /** The same of the observations that the buckets of a histogram gained; null when they gained nothing. */
-export function quantileWithin(quantile: number, buckets: ReadonlyMap<string, Windows>, fromMs: number): number | null {
+export function quantileWithin(
+  quantile: number,
+  buckets: ReadonlyMap<string, Windows>,
+  fromMs: number,
+  bounds: ValueBounds,
+): QuantileValue | null {
   const growths = [...buckets].map(([text, windows]) => ({
     ...readBucketText(text),
     growth: valueOf('sum', windows, fromMs) ?? 0,
   }));
-  return quantileOf(quantile, growths);
+  return quantileOf(quantile, growths, bounds);
 }
+
+/** What the series beside the buckets say of the observations, each in its window. */
+export function boundsWithin(windowsOf: (what: BesideBuckets) => Windows): ValueBounds {
+  const [min, max, count] = [windowsOf('min'), windowsOf('max'), windowsOf('count')];
+  const series = ({ samples }: Windows): number => (samples ? at(samples, NEWEST_SERIES) : 0);
+  return valueBoundsOf(
+    { min: valueOf('min', min, 0), max: valueOf('max', max, 0) },
+    { min: series(min), max: series(max), count: series(count) },
+  );
+}
+
+/** The column of `samples` that says how many series have their newest sample in the window. */
+const NEWEST_SERIES = 6;
 
 function at(columns: readonly number[], index: number): number {
   return columns[index] ?? 0;

@@ -1,10 +1,11 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { WindowPart } from '#core/metrics/sliding_windows.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
+import { withPredecessors } from '#storage/clickhouse/predecessors.ts';
 import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { selectorParameters, seriesConditions } from '#storage/clickhouse/metric_query.ts';
 
@@ -55,6 +56,7 @@ function parametersOf(query: RuleHistoryQuery): Record<string, unknown> {
     ...selectorParameters(serviceId, selector),
     from,
     lookback: Math.max(from - COUNTER_LOOKBACK_MS, kept),
+    reach: Math.max(from - COUNTER_REACH_MS, kept),
     to: lastMs + 1,
     window: windowMinutes,
   };
@@ -97,17 +99,19 @@ const PARTS: Readonly<Record<Aggregation, ToSql>> = {
   sum: (condition) => growthOf(samplesSince('lookback', condition), ''),
 };
 
-/** A counter's sample grew by nothing in windows whose lookback does not reach the sample before it. */
+/** A counter's sample grew by nothing in windows that do not reach the sample before it. */
 function growthOf(samples: string, apart: '' | 'bucket, '): string {
   return `
     SELECT ${apart}slot, part.1 AS until, sum(part.2), sum(part.3) FROM (
       SELECT ${apart}${SLOT}, kind, value, toUnixTimestamp64Milli(ts) AS at,
         lagInFrame(toNullable(value)) OVER before_it AS previous,
         lagInFrame(toNullable(toUnixTimestamp64Milli(ts))) OVER before_it AS previous_at,
+        lagInFrame(kind) OVER before_it AS previous_kind,
         multiIf(kind != ${COUNTER}, value, previous IS NULL, 0,
           ${growthOver('value', 'assumeNotNull(previous)')}) AS added,
         if(kind = ${COUNTER} AND previous IS NOT NULL,
-          least(at, assumeNotNull(previous_at) + ${COUNTER_LOOKBACK_MS}), at) AS counts_until
+          least(at, assumeNotNull(previous_at) + if(previous_kind = ${COUNTER}, ${COUNTER_REACH_MS}, ${COUNTER_LOOKBACK_MS})),
+          at) AS counts_until
       FROM ${samples}
       WHERE kind != ${STALE}
       WINDOW before_it AS (PARTITION BY series, ${IS_COUNTING} ORDER BY ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW))
@@ -126,6 +130,8 @@ function overAllSamples(aggregate: string): ToSql {
 
 /** As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. */
 function samplesSince(since: 'from' | 'lookback', condition: string): string {
-  return `metric_points FINAL PREWHERE service_id = {service:UUID} AND metric = {metric:String}
-    AND ts >= fromUnixTimestamp64Milli({${since}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')${condition}`;
+  const ofSeries = `service_id = {service:UUID} AND metric = {metric:String}${condition}`;
+  if (since === 'lookback') return withPredecessors(ofSeries);
+  return `metric_points FINAL PREWHERE ${ofSeries}
+    AND ts >= fromUnixTimestamp64Milli({${since}:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 }

@@ -1,4 +1,5 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
+import type { BesideBuckets } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { Id } from '#kernel/ids.ts';
 
@@ -13,6 +14,8 @@ export interface PlannedQuestion {
   readonly keptMs: number;
   /** Of the observations in the buckets that the target means, whatever the aggregation; null for the aggregate. */
   readonly quantile: number | null;
+  /** Its target bounds the observations of a quantile that the same rule asks; null for what is a value of its own. */
+  readonly beside: BesideBuckets | null;
 }
 
 /** The series that rules look at. Rules that say the same of the same service share one. */
@@ -53,6 +56,8 @@ export interface QuestionGroup {
   readonly froms: readonly number[];
   /** Points from here on are read, so that counters have something to have grown from. */
   readonly oldestMs: number;
+  /** Samples from here on are looked for where a counter has none in that. */
+  readonly reachMs: number;
 }
 
 /** A query reads as far back as its longest window, so windows of much different length stand apart. */
@@ -63,13 +68,13 @@ const TARGETS_MAX = 2_000;
 
 /**
  * The fewest groups that are worth it: apart by what is asked, by the length of the windows, and, where a service keeps
- * less than its counters' lookback reaches, by what it keeps.
+ * less than its counters' samples are looked for, by what it keeps.
  */
 export function groupQuestions(questions: readonly PlannedQuestion[], toMs: number): QuestionGroup[] {
   const asked = questions.flatMap((question) => shapesOf(question).map((shape) => ({ shape, question })));
   const alike = Map.groupBy(asked, ({ shape, question: { fromMs, keptMs } }) => {
     const band = BANDS_MINUTES.findIndex((minutes) => toMs - fromMs <= minutes * 60_000);
-    const kept = keptMs > fromMs - COUNTER_LOOKBACK_MS ? keptMs : 'all';
+    const kept = keptMs > fromMs - COUNTER_REACH_MS ? keptMs : 'all';
     return `${shape} ${band} ${kept}`;
   });
   return [...alike.values()].flatMap((group) => {
@@ -106,7 +111,8 @@ function toGroup(shape: Shape, questions: readonly PlannedQuestion[]): QuestionG
   const targets = [...new Map(questions.map(({ target }) => [target.key, target])).values()];
   const froms = [...new Set(questions.map(({ fromMs }) => fromMs))].sort((a, b) => a - b);
   const oldestMs = Math.min(...questions.map(({ fromMs, keptMs }) => Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs)));
-  return { shape, questions, targets, froms, oldestMs };
+  const reachMs = Math.min(...questions.map(({ fromMs, keptMs }) => Math.max(fromMs - COUNTER_REACH_MS, keptMs)));
+  return { shape, questions, targets, froms, oldestMs, reachMs };
 }
 
 /** In parts that hold at most `max` different keys each, those of one key together. */

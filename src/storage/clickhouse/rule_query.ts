@@ -1,4 +1,4 @@
-import { COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
+import { COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
 import { anchoredPattern } from '#core/metrics/pattern_size.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { bucketTextOf } from '#storage/clickhouse/bucket_text.ts';
@@ -121,15 +121,15 @@ const PASSES: Readonly<Record<Shape, string>> = {
           argMax(value, ts) AS newest, argMax(kind, ts) AS newest_kind
         FROM ${samplesSince(FROM)} WHERE kind != ${START} GROUP BY service_id, metric, series, slot))
     ${PER_SLOT}`,
-  // A sample whose predecessor lies before a window's lookback is the first there and grows by nothing: what it grew
-  // by counts in windows that begin at most the lookback after the predecessor.
+  // What a sample grew by counts in windows that reach its predecessor: a sample further than a start.
   growth: `
     SELECT ${METRIC}, toString(apart), ${slotOf('until')}, sum(grown), max(at) FROM (
       SELECT service_id, metric, series, ${COUNTED_APART},
         arraySort(groupArray((toUnixTimestamp64Milli(ts), value, kind))) AS samples, samples.1 AS ats,
         samples.2 AS totals, samples.3 AS kinds,
         arrayMap((now, before) -> ${growthOver('now', 'before')}, totals, ${before('totals')}) AS growths,
-        arrayMap((now, before) -> least(now, before + ${COUNTER_LOOKBACK_MS}), ats, ${before('ats')}) AS untils
+        arrayMap((now, before, what) -> least(now, before + if(what = ${COUNTER}, ${COUNTER_REACH_MS}, ${COUNTER_LOOKBACK_MS})),
+          ats, ${before('ats')}, ${before('kinds')}) AS untils
       FROM ${samplesSince(OLDEST)} WHERE ${IS_COUNTING} GROUP BY service_id, metric, series)
     ARRAY JOIN ats AS at, growths AS grown, untils AS until, kinds AS one_kind
     WHERE at >= {from:Int64} AND one_kind = ${COUNTER} ${PER_SLOT}`,

@@ -1,10 +1,11 @@
 import pLimit from 'p-limit';
 
-import { type Aggregation, COUNTER_LOOKBACK_MS } from '#core/metrics/aggregation.ts';
-import { ruleWindow } from '#core/metrics/breach.ts';
-import { quantileQuestionOf } from '#core/metrics/quantile.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
+import { type MeasuredValue, ruleWindow } from '#core/metrics/breach.ts';
+import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#core/metrics/quantile.ts';
 import { readCheckedSelector } from '#core/metrics/selector.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
+import { growthBetween } from '#core/metrics/counter_growth.ts';
 import { emptyWindow } from '#core/metrics/series_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -14,8 +15,10 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
 import { metricKeyOf } from '#storage/clickhouse/point_rows.ts';
+import { findOrphans, findPredecessors, predecessorKey } from '#storage/clickhouse/predecessors.ts';
 import type { Needed, PointsBySeries, RecentPoints } from '#storage/clickhouse/recent_points.ts';
 import {
+  boundsWithin,
   quantileWithin,
   type Slot,
   toSlot,
@@ -51,6 +54,8 @@ export interface RuleQuestion {
 export interface Evaluation {
   /** Of each rule that could be evaluated; null where its window holds no data. Of others nothing is known. */
   readonly values: ReadonlyMap<Id<'rule'>, number | null>;
+  /** Rules whose quantile is more than its value, which is the highest bound of a histogram. */
+  readonly moreThan: ReadonlySet<Id<'rule'>>;
   /** Called with the reason each time rules could not be evaluated. */
   readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
 }
@@ -69,8 +74,8 @@ interface Answer {
   readonly windows: Map<string, Windows>;
 }
 
-/** What the metric of a rule may mean: its series, or the buckets of a histogram of which it asks a quantile. */
-type Meaning = Pick<PlannedQuestion, 'target' | 'quantile'>;
+/** What the metric of a rule may mean: its series, or the buckets of a histogram of which it asks a quantile, and what bounds that. */
+type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside'>;
 
 type Row = readonly unknown[];
 
@@ -141,9 +146,7 @@ export class RuleReader {
         const keptMs = keptOf.get(keptSince) ?? keptSince.epochMilliseconds;
         keptOf.set(keptSince, keptMs);
         const fromMs = Math.max(toMs - windowMinutes * 60_000, keptMs);
-        for (const { target, quantile } of meanings) {
-          planned.push({ ruleId, aggregation, fromMs, keptMs, target, quantile });
-        }
+        for (const meaning of meanings) planned.push({ ruleId, aggregation, fromMs, keptMs, ...meaning });
       } catch (error) {
         this.#rest(key, nowMs);
         failed.set(ruleId, error);
@@ -234,7 +237,8 @@ export class RuleReader {
 
   /** The slots of each target, by its key, and there by bucket. */
   async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => ReadonlyMap<string, readonly Slot[]>> {
-    const rows = Map.groupBy(await this.#rows(ruleQueryOf(group, toMs)), ([metric]) => String(metric));
+    const [read, further] = await Promise.all([this.#rows(ruleQueryOf(group, toMs)), this.#furtherGrowth(group, toMs)]);
+    const rows = Map.groupBy([...read, ...further], ([metric]) => String(metric));
     const found = group.targets.map((target) => ({ target, rows: rows.get(target.metric) ?? [] }));
     await this.#learnMatches(
       found
@@ -244,6 +248,25 @@ export class RuleReader {
     const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
     const byTarget = new Map(slots);
     return (targetKey) => byTarget.get(targetKey) ?? new Map();
+  }
+
+  /** Rows of what counters grew by from samples before all that the group reads. */
+  async #furtherGrowth({ shape, targets, froms, oldestMs, reachMs }: QuestionGroup, toMs: number): Promise<Row[]> {
+    const [fromMs] = froms;
+    if (shape !== 'growth' || fromMs === undefined || reachMs >= oldestMs) return [];
+    const metrics = targets.map(({ serviceId, selector: { name } }) => ({ serviceId, name }));
+    const orphans = await findOrphans(this.#client, metrics, { sinceMs: oldestMs, untilMs: toMs, firstMs: fromMs });
+    const series = orphans.map((orphan) => orphan.series);
+    const before = await findPredecessors(this.#client, metrics, series, { sinceMs: reachMs, untilMs: oldestMs });
+    const selective = new Set(targets.filter(isSelective).map(({ metric }) => metric));
+    return orphans.flatMap((orphan): Row[] => {
+      const predecessor = before.get(predecessorKey(orphan.metric, orphan.series));
+      if (predecessor === undefined) return [];
+      const untilMs = Math.min(orphan.atMs, predecessor.atMs + COUNTER_REACH_MS);
+      const slot = froms.findLast((from) => from <= untilMs) ?? 0;
+      const grown = growthBetween(predecessor.value, orphan.value);
+      return [[orphan.metric, selective.has(orphan.metric) ? orphan.series : '0', slot, grown, orphan.atMs]];
+    });
   }
 
   #slotsOf(target: Target, rows: readonly Row[]): ReadonlyMap<string, readonly Slot[]> {
@@ -304,12 +327,21 @@ function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): 
     const metric = metricKeyOf({ serviceId, name: of.name });
     return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };
   };
-  const own = { target: targetOf(key, selector, false), quantile: null };
+  const own: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null };
   const question = quantileQuestionOf(selector);
   if (question === null) return [own];
   // Rules that ask different quantiles of the same buckets share their target.
   const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
-  return [own, { target: targetOf(bucketsKey, question.buckets, true), quantile: question.quantile }];
+  const ofBuckets: Meaning = {
+    target: targetOf(bucketsKey, question.buckets, true),
+    quantile: question.quantile,
+    beside: null,
+  };
+  const bounds = BESIDE_BUCKETS.map((beside): Meaning => {
+    const target = targetOf(`${bucketsKey} ${beside}`, besideBuckets(question.buckets, beside), false);
+    return { target, quantile: null, beside };
+  });
+  return [own, ofBuckets, ...bounds];
 }
 
 function pairKey({ key }: Target, series: unknown): string {
@@ -322,28 +354,38 @@ function rowToSlot([, , from, ...columns]: Row): Slot {
 
 function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Findings): Evaluation {
   const values = new Map<Id<'rule'>, number | null>();
+  const moreThan = new Set<Id<'rule'>>();
   for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
     const isKnown = own.every((question) => {
       const read = answers.get(question)?.shapes;
       return shapesOf(question).every((shape) => read?.has(shape));
     });
-    if (isKnown) values.set(ruleId, firstValue(own, answers));
+    if (!isKnown) continue;
+    const { value, isMoreThan = false } = firstValue(own, answers);
+    values.set(ruleId, value);
+    if (isMoreThan) moreThan.add(ruleId);
   }
   const [error] = failed.values();
   if (values.size === 0 && error !== undefined) throw error;
-  return { values, failed };
+  return { values, moreThan, failed };
 }
 
 /** Where series bear the label `quantile` themselves, as those of a summary do, they are what is meant. */
-function firstValue(own: readonly PlannedQuestion[], answers: Findings['answers']): number | null {
+function firstValue(own: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
+  const windowsOf = (question: PlannedQuestion | undefined): ReadonlyMap<string, Windows> =>
+    (question && answers.get(question)?.windows) ?? new Map<string, Windows>();
   for (const question of own) {
-    const { aggregation, quantile, fromMs } = question;
-    const windows = answers.get(question)?.windows ?? new Map<string, Windows>();
-    const value =
-      quantile === null
-        ? valueOf(aggregation, windows.get('') ?? {}, fromMs)
-        : quantileWithin(quantile, windows, fromMs);
-    if (value !== null) return value;
+    const { aggregation, quantile, fromMs, beside } = question;
+    if (beside !== null) continue;
+    const windows = windowsOf(question);
+    if (quantile === null) {
+      const value = valueOf(aggregation, windows.get('') ?? {}, fromMs);
+      if (value !== null) return { value };
+      continue;
+    }
+    const bounds = boundsWithin((what) => windowsOf(own.find((other) => other.beside === what)).get('') ?? {});
+    const found = quantileWithin(quantile, windows, fromMs, bounds);
+    if (found !== null) return found;
   }
-  return null;
+  return { value: null };
 }

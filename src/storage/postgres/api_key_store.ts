@@ -33,6 +33,8 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly apiKeyId: Id<'apikey'>;
   readonly userName: string | null;
   readonly createdByName: string | null;
+  /** Made at the first start or by the command line, as long as the audit log says so. */
+  readonly isBySystem: boolean;
 };
 
 /** Which keys are meant. */
@@ -174,6 +176,23 @@ export class ApiKeyStore {
       .leftJoin('users as c', 'c.id', 'k.created_by')
       .select(columns(ApiKeyEntity, 'k', LISTED))
       .select(['k.id as apiKeyId', 'u.name as userName', 'c.name as createdByName'])
+      .select((eb) =>
+        eb
+          .and([
+            eb('k.created_by', 'is', null),
+            eb.exists(
+              eb
+                .selectFrom('audit_log as a')
+                .select('a.id')
+                .whereRef('a.org_id', '=', 'k.org_id')
+                .whereRef('a.at', '=', 'k.created_at')
+                .whereRef('a.target', '=', 'k.id')
+                .where(({ eb: of, ref }) => of(sql<string>`${ref('a.actor')}->>'kind'`, '=', 'system')),
+            ),
+          ])
+          .$castTo<boolean>()
+          .as('isBySystem'),
+      )
       .where('k.org_id', '=', orgId)
       .where('k.revoked_at', 'is', null);
   }

@@ -1,3 +1,5 @@
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
+
 import type { IncidentActor, IncidentStatus } from '#core/incidents/incident.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -22,6 +24,7 @@ export interface NeighbourIncident {
   readonly number: number;
   readonly title: string;
   readonly status: IncidentStatus;
+  readonly serviceId: Id<'service'>;
   readonly serviceName: string;
   readonly triggeredAt: Temporal.Instant;
 }
@@ -31,6 +34,7 @@ export interface NewGroup {
   readonly groupId: Id<'group'>;
   readonly title: string;
   readonly level: string;
+  readonly serviceId: Id<'service'>;
   readonly serviceName: string;
   readonly release: string | null;
   readonly createdAt: Temporal.Instant;
@@ -40,6 +44,14 @@ interface Span {
   readonly from: Temporal.Instant;
   readonly to: Temporal.Instant;
 }
+
+/** What happened near an incident, as far as it is shown, and how much there was in all, counted up to 1,000. */
+interface Nearby<Item> {
+  readonly items: readonly Item[];
+  readonly totals: { readonly ofService: number; readonly elsewhere: number };
+}
+
+const COUNTED_MAX = 1_000;
 
 /** Of a busy service, this many incidents are looked through for similar ones. */
 const LOOKED_THROUGH_MAX = 5_000;
@@ -105,9 +117,13 @@ export class IncidentContextReader {
       .execute();
   }
 
-  /** The other incidents of the organization that opened then, oldest first. */
-  async listNeighbours({ id, orgId }: IncidentRow, { from, to }: Span, limit: number): Promise<NeighbourIncident[]> {
-    return await this.#session.db
+  /** The other incidents of the organization that opened then: those of its own service first, and there the nearest. */
+  async listNeighbours(
+    { id, orgId, serviceId, triggeredAt }: IncidentRow,
+    { from, to }: Span,
+    limit: number,
+  ): Promise<Nearby<NeighbourIncident>> {
+    const all = this.#session.db
       .selectFrom('incidents as i')
       .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
       .select([
@@ -115,6 +131,7 @@ export class IncidentContextReader {
         'i.number',
         'i.title',
         'i.status',
+        's.id as serviceId',
         's.name as serviceName',
         'i.triggered_at as triggeredAt',
       ])
@@ -122,21 +139,33 @@ export class IncidentContextReader {
       .where('i.triggered_at', '>=', from)
       .where('i.triggered_at', '<=', to)
       .where('i.id', '<>', id)
-      .orderBy('i.triggered_at')
+      .orderBy((eb) => eb('s.id', '=', serviceId), 'desc')
+      .orderBy(distanceOf('i.triggered_at', triggeredAt))
       .orderBy('i.id')
+      .limit(COUNTED_MAX);
+    const rows = await this.#session.db
+      .selectFrom(all.as('nearby'))
+      .selectAll()
+      .select((eb) => countsOf(eb, serviceId))
       .limit(limit)
       .execute();
+    return toNearby(rows);
   }
 
-  /** The exception groups of the organization that were new then, oldest first. */
-  async listNewGroups(orgId: Id<'org'>, { from, to }: Span, limit: number): Promise<NewGroup[]> {
-    return await this.#session.db
+  /** The exception groups of the organization that were new then, without its own; in the same order. */
+  async listNewGroups(
+    { orgId, serviceId, exceptionGroupId, triggeredAt }: IncidentRow,
+    { from, to }: Span,
+    limit: number,
+  ): Promise<Nearby<NewGroup>> {
+    const all = this.#session.db
       .selectFrom('services as s')
       .innerJoin('exception_groups as g', 'g.service_id', 's.id')
       .select([
         'g.id as groupId',
         'g.title',
         'g.level',
+        's.id as serviceId',
         's.name as serviceName',
         'g.first_release as release',
         'g.created_at as createdAt',
@@ -145,9 +174,34 @@ export class IncidentContextReader {
       .where('s.deleted_at', 'is', null)
       .where('g.created_at', '>=', from)
       .where('g.created_at', '<=', to)
-      .orderBy('g.created_at')
+      .$if(exceptionGroupId !== null, (query) => query.where('g.id', '<>', exceptionGroupId))
+      .orderBy((eb) => eb('s.id', '=', serviceId), 'desc')
+      .orderBy(distanceOf('g.created_at', triggeredAt))
       .orderBy('g.id')
+      .limit(COUNTED_MAX);
+    const rows = await this.#session.db
+      .selectFrom(all.as('nearby'))
+      .selectAll()
+      .select((eb) => countsOf(eb, serviceId))
       .limit(limit)
       .execute();
+    return toNearby(rows);
   }
+}
+
+function distanceOf(column: string, at: Temporal.Instant): RawBuilder<number> {
+  return sql<number>`abs(extract(epoch from ${sql.ref(column)} - ${at}::timestamptz))`;
+}
+
+function countsOf(eb: ExpressionBuilder<{ nearby: { serviceId: Id<'service'> } }, 'nearby'>, serviceId: Id<'service'>) {
+  return [
+    eb.fn.countAll().over().as('count'),
+    eb.fn.countAll().filterWhere('nearby.serviceId', '=', serviceId).over().as('ofService'),
+  ] as const;
+}
+
+function toNearby<Row extends { readonly count: unknown; readonly ofService: unknown }>(rows: readonly Row[]) {
+  const ofService = Number(rows[0]?.ofService ?? 0);
+  const elsewhere = Number(rows[0]?.count ?? 0) - ofService;
+  return { items: rows.map(({ count: _, ofService: __, ...item }) => item), totals: { ofService, elsewhere } };
 }

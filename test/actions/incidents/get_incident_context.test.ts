@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { getIncidentContext } from '#actions/incidents/get_incident_context.ts';
 import { recordDeploy } from '#actions/releases/record_deploy.ts';
 import { listMovedMetrics } from '#actions/incidents/list_moved_metrics.ts';
+import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
@@ -110,4 +111,31 @@ test('the context of an incident of another organization is not found', async ()
   await expect(runOperation(w, getIncidentContext, caller, { incidentId })).rejects.toMatchObject({
     code: 'not_found',
   });
+});
+
+test('new exceptions and incidents of its own service come first, the nearest in time, with how many more there were', async () => {
+  const { w, alert } = await anAlert();
+  const arrive = (serviceId: string, message: string) =>
+    runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: serviceId as Id<'service'> }, [
+      exceptionEvent(w.clock.now(), { exceptions: [], message }),
+    ]);
+  const other = await w.given.service({ name: 'search' });
+  const words = ['pear', 'plum', 'fig', 'lime', 'kiwi', 'date', 'nut', 'oat', 'rye', 'pea', 'leek', 'yam'];
+  for (const word of words) await arrive(other.serviceId, word);
+  w.clock.advance({ minutes: 5 });
+  for (const word of ['red', 'blue']) {
+    await arrive(alert.serviceId, `${word} paint ran out`);
+    w.clock.advance({ minutes: 2 });
+  }
+  const incidentId = await alert.trigger();
+  const { newGroups, newGroupTotals, neighbours, neighbourTotals } = await contextOf(w, incidentId);
+  expect(newGroups.map(({ title }: { title: string }) => title).slice(0, 2)).toEqual([
+    'blue paint ran out',
+    'red paint ran out',
+  ]);
+  expect(newGroups).toHaveLength(10);
+  expect(newGroupTotals).toEqual({ ofService: 2, elsewhere: 12 });
+  expect([neighbours, neighbourTotals]).toEqual([[], { ofService: 0, elsewhere: 0 }]);
+  const { evidence } = await w.expectOk('get_incident', { incidentId });
+  expect([evidence.newGroups, evidence.newGroupTotals]).toEqual([newGroups, newGroupTotals]);
 });

@@ -217,7 +217,12 @@ describe('two changes of one dashboard', () => {
 });
 
 test('a first dashboard shows what tells most, without plumbing, and survives being stored', () => {
-  const metric = (metricName: string) => ({ metricName, aggregation: 'avg' as const, seriesCount: 1 });
+  const metric = (metricName: string) => ({
+    metricName,
+    aggregation: 'avg' as const,
+    isHistogram: false,
+    seriesCount: 1,
+  });
   const sent = [
     'up',
     'go_info',

@@ -31,6 +31,23 @@ test('each comparator compares as it is written; no data is no breach', () => {
   expect(results(null)).toEqual([false, false, false, false]);
 });
 
+test('what is more than a bound breaches thresholds up to it, and is neither breach nor clear of higher ones', () => {
+  const kindOf = (comparator: (typeof COMPARATORS)[number], threshold: number, open: OpenBreach | null = null) =>
+    decideMetricRule({ comparator, threshold, windowMinutes: 1 }, { value: 5, isMoreThan: true, open, now: T0 });
+  for (const comparator of ['>', '>='] as const) {
+    expect(kindOf(comparator, 4)).toEqual({ kind: 'open', because: 'breach' });
+    expect(kindOf(comparator, 5)).toEqual({ kind: 'open', because: 'breach' });
+    expect(kindOf(comparator, 6)).toEqual({ kind: 'nothing' });
+  }
+  for (const comparator of ['<', '<='] as const) {
+    for (const threshold of [4, 5, 6]) expect(kindOf(comparator, threshold)).toEqual({ kind: 'nothing' });
+  }
+  const open = { countedAt: at(-30), clearSince: null };
+  expect(kindOf('>', 6, open)).toEqual({ kind: 'nothing' });
+  expect(kindOf('<', 6, open)).toEqual({ kind: 'nothing' });
+  expect(kindOf('<', 4, open)).toMatchObject({ kind: 'remember', clearSince: T0 });
+});
+
 test('a rule looks at the last window, now included', () => {
   expect(ruleWindow(5, T0)).toEqual({ fromMs: T0.epochMilliseconds - 299_999, toMs: T0.epochMilliseconds + 1 });
 });

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
 import { toRanges } from '#core/metrics/exponential_buckets.ts';
-import { quantileOf } from '#core/metrics/quantile.ts';
+import { quantileOf as measureQuantile, valueBoundsOf } from '#core/metrics/quantile.ts';
 
+const quantileOf = (...asked: Parameters<typeof measureQuantile>) => measureQuantile(...asked)?.value ?? null;
 const classic = (le: string, growth: number) => ({ le, range: '', growth });
 const range = (from: number, to: number, growth: number) => ({ le: '', range: `${from}...${to}`, growth });
 const side = { offset: 0, counts: [] };
@@ -43,6 +44,41 @@ describe('senders of both forms', () => {
   });
 });
 
-test('above the highest bound it is that bound', () => {
-  expect(quantileOf(0.99, [classic('1', 10), classic('+Inf', 100)])).toBe(1);
+test('above the highest bound it is more than that bound', () => {
+  const growths = [classic('1', 10), classic('+Inf', 100)];
+  expect(measureQuantile(0.99, growths)).toEqual({ value: 1, isMoreThan: true });
+  expect(measureQuantile(0.05, growths)).toEqual({ value: 0.5, isMoreThan: false });
+});
+
+describe('the least and the greatest observation', () => {
+  const inSeconds = [classic('0', 0), classic('5', 100), classic('+Inf', 100)];
+
+  test('bound the quantile within the lowest and the highest bucket that hold any', () => {
+    const bounds = { least: 0.01, greatest: 0.06 };
+    expect(quantileOf(0.95, inSeconds, bounds)).toBeCloseTo(0.0575, 9);
+    expect(quantileOf(0, inSeconds, bounds)).toBe(0.01);
+    expect(quantileOf(1, inSeconds, bounds)).toBe(0.06);
+    expect(quantileOf(1, [range(0.01, 0.011, 5), range(0.05, 0.07, 5)], bounds)).toBe(0.06);
+  });
+
+  test('close the highest bucket, which has no bound', () => {
+    const growths = [classic('1', 0), classic('+Inf', 100)];
+    expect(measureQuantile(0.5, growths, { least: null, greatest: 9 })).toEqual({ value: 5, isMoreThan: false });
+  });
+
+  test('are left out where the buckets contradict them, as those of another metric do', () => {
+    const growths = [classic('1', 50), classic('5', 100), classic('+Inf', 100)];
+    expect(quantileOf(0.99, growths, { least: 70, greatest: 0.5 })).toBe(quantileOf(0.99, growths));
+    expect(quantileOf(0.5, [classic('5', 9)], { least: 4, greatest: 2 })).toBe(quantileOf(0.5, [classic('5', 9)]));
+  });
+
+  test('count only where as many series say them as count observations', () => {
+    const told = { min: 0.01, max: 0.06 };
+    expect(valueBoundsOf(told, { min: 2, max: 1, count: 2 })).toEqual({ least: 0.01, greatest: null });
+    expect(valueBoundsOf({ min: null, max: Number.NaN }, { min: 1, max: 1, count: 1 })).toEqual({
+      least: null,
+      greatest: null,
+    });
+    expect(valueBoundsOf(told, { min: 0, max: 0, count: 0 })).toEqual({ least: null, greatest: null });
+  });
 });

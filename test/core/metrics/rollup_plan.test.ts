@@ -74,7 +74,7 @@ test('each hour of a window is read from exactly one place, and from a rollup on
 test('buckets of minutes, and a window without any rollup, are read from points', () => {
   expect(isOfWholeHours({ fromMs: FIRST, toMs: FIRST + HOUR_MS, stepMs: 60_000 })).toBe(false);
   expect(isOfWholeHours({ fromMs: FIRST, toMs: FIRST + DAY_MS, stepMs: HOUR_MS })).toBe(true);
-  const period = { lookbackMs: FIRST, fromMs: FIRST, toMs: FIRST + DAY_MS };
+  const period = { reachMs: FIRST, lookbackMs: FIRST, fromMs: FIRST, toMs: FIRST + DAY_MS };
   const [hour, day] = [
     { fromMs: FIRST - HOUR_MS, toMs: FIRST },
     { fromMs: FIRST, toMs: FIRST + DAY_MS },

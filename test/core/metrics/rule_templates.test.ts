@@ -5,7 +5,6 @@ import fc from '#test/kit/properties.ts';
 
 test('each kind of metric is suggested once, what matters most first, and parts of histograms are left out', () => {
   const names = [
-    'http_request_duration_seconds_bucket',
     'http_request_duration_seconds',
     'checkout_latency_ms',
     'jobs_queue_depth',
@@ -20,6 +19,15 @@ test('each kind of metric is suggested once, what matters most first, and parts 
     'jobs_queue_depth has a long queue',
   ]);
   expect(suggestedRules([])).toEqual([]);
+});
+
+test('of a histogram the 0.95 quantile is suggested, as no series has its name, and never one of its parts', () => {
+  const parts = ['bucket', 'count', 'max', 'min', 'sum'].map((part) => `http.server.request.duration_${part}`);
+  expect(suggestedRules(parts).map(({ config }) => [config.metricName, config.aggregation])).toEqual([
+    ['http.server.request.duration{quantile="0.95"}', 'avg'],
+  ]);
+  const errors = ['batch.errors_bucket', 'batch.errors_count'];
+  expect(suggestedRules(errors).map(({ config }) => config.metricName)).toEqual(['batch.errors_count']);
 });
 
 const suggestionFor = (name: string) => suggestedRules([name])[0]!;

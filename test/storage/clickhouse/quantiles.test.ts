@@ -56,6 +56,25 @@ beforeAll(async () => {
     }
   }
   add('memory', [], END, 7, 'gauge');
+  for (const host of ['a', 'b']) {
+    for (const minute of [0, 1, 2]) {
+      const at = END - minute * MINUTE;
+      const beside = (name: string, value: number, kind: PointKind) => add(name, ['host', host], at, value, kind);
+      for (const name of ['bounded', 'half_bounded']) {
+        for (const [le, share] of [
+          ['0', 0],
+          ['5', 0.75],
+          ['+Inf', 1],
+        ] as const) {
+          add(`${name}_bucket`, ['host', host, 'le', le], at, share * (300 - minute * 100), 'counter');
+        }
+        beside(`${name}_count`, 300 - minute * 100, 'counter');
+        if (host === 'b' && name === 'half_bounded') continue;
+        beside(`${name}_max`, host === 'a' ? 8 : 9, 'gauge');
+        beside(`${name}_min`, 4, 'gauge');
+      }
+    }
+  }
   await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], serviceId);
 });
 afterAll(() => w.close());
@@ -116,6 +135,47 @@ test.each(['classic', 'delta'])('rules get the quantile that the observations gi
   }
 });
 
+test.each([
+  ['bounded', 'of all senders', { least: 4, greatest: 9, isMoreThan: false }],
+  ['half_bounded', 'of some of them count for nothing', { least: 0, greatest: 5, isMoreThan: true }],
+])('the least and greatest observations of %s %s', async (name, _, { least, greatest, isMoreThan }) => {
+  for (const [quantile, meant] of [
+    [0, { value: least, isMoreThan: false }],
+    [1, { value: greatest, isMoreThan }],
+  ] as const) {
+    const metricName = `${name}{quantile="${quantile}"}`;
+    const question = questionOf(metricName);
+    const { values, moreThan } = await rules.evaluate([question], fromEpochMilliseconds(END));
+    expect({ value: values.get(question.ruleId), isMoreThan: moreThan.has(question.ruleId) }).toEqual(meant);
+    const window = {
+      windowMinutes: WINDOW,
+      firstMs: END - MINUTE,
+      lastMs: END,
+      aggregation: 'avg',
+      keptSince,
+    } as const;
+    const history = await reader.readHistory({ serviceId, selector: parseSelector(metricName), ...window });
+    expect(history.values).toEqual([meant.value, meant.value]);
+    expect([...history.moreThan]).toEqual(meant.isMoreThan ? [0, 1] : []);
+    for (const split of [null, { label: 'env', values: [] }]) {
+      const [shown] = await reader.queryChart({ ...chart(metricName), split, columnMs: null });
+      expect(shown?.points.at(-1)).toEqual({
+        at: END,
+        value: meant.value,
+        ...(meant.isMoreThan && { isMoreThan: true }),
+      });
+    }
+  }
+});
+
+test('split by a label, each part has its own greatest observation, and is ranked by it', async () => {
+  const query = chart('bounded{quantile="1"}');
+  const ranked = await reader.rankValues(query, 'host', 2);
+  expect(ranked.values).toEqual(['b', 'a']);
+  const parts = await reader.queryChart({ ...query, split: { label: 'host', values: ['a', 'b'] }, columnMs: null });
+  expect(parts.map(({ points }) => points.at(-1)?.value)).toEqual([8, 9]);
+});
+
 test('over exponential buckets they differ from it by less than a bucket', async () => {
   const asked = QUANTILES.map((quantile) => ({
     quantile,
@@ -141,7 +201,7 @@ test.each(['classic', 'exponential', 'delta'])(
   'the history of a rule over %s buckets is what its evaluation measures',
   async (name) => {
     const metricName = `${name}{quantile="0.9",route!="/c"}`;
-    const history = await reader.readHistory({
+    const { values: history } = await reader.readHistory({
       serviceId,
       selector: parseSelector(metricName),
       aggregation: 'avg',

@@ -77,7 +77,7 @@ test('the history of a rule is what its evaluation measures at each of these min
       for (let minute = FIRST; minute <= LAST; minute += 5) {
         const { values } = await rules.evaluate(questions, fromEpochMilliseconds(minute * MINUTE));
         for (const [index, { ruleId, ...asked }] of questions.entries()) {
-          const found = histories[index]![minute - FIRST];
+          const found = histories[index]!.values[minute - FIRST];
           expect(rounded(found), JSON.stringify({ ...asked, minute: minute - FIRST })).toBe(
             rounded(values.get(ruleId)),
           );

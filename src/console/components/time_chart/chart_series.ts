@@ -3,6 +3,8 @@ export interface ChartSeries {
   readonly name: string;
   readonly times: readonly number[];
   readonly values: readonly number[];
+  /** Values that stand for more than themselves: the highest bound of a histogram, of quantiles that lie above it. */
+  readonly openValues?: ReadonlySet<number>;
   /** Drawn dashed and pale, for what is compared with. */
   readonly isFaint?: boolean;
   /** The colour, by its place in the palette; the place of the series when left out. */

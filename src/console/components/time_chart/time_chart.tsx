@@ -79,7 +79,11 @@ export function TimeChart(props: TimeChartProps) {
     return toPlotColumns(times, values, from, to);
   }, [series, stepMs, from, to]);
   const unit = JSON.stringify(measure);
-  const valueText = useCallback((value: number): string => quantityText(value, measure), [unit]);
+  const openValues = useMemo(() => new Set(series.flatMap((one) => [...(one.openValues ?? [])])), [series]);
+  const valueText = useCallback(
+    (value: number): string => `${openValues.has(value) ? 'more than ' : ''}${quantityText(value, measure)}`,
+    [unit, openValues],
+  );
   const thresholdText =
     threshold === undefined
       ? null

@@ -55,12 +55,14 @@ export const NumberWidget = memo(function NumberWidget({ title, queries, answers
   if (answer === undefined || query === undefined) return <Skeleton height="100%" />;
   const [series] = answer.result.series;
   const value = series?.values.at(-1);
+  const isOpen = series !== undefined && series.moreThan.includes(series.values.length - 1);
   const isPerStep = query.aggregation === 'sum' || query.aggregation === 'count';
   const { stepSeconds } = answer.result;
   return (
     <div className={classes.number}>
       <Faults answers={answers} queries={queries} />
       <div className={classes.figure}>
+        {isOpen && <span className={classes.per}>more than </span>}
         {value === undefined ? 'No data' : quantityText(value, measureOf(query.metricName, query.aggregation ?? 'avg'))}
         {series !== undefined && value !== undefined && isPerStep && (
           <span className={classes.per}> {stepText(spacingSeconds(series.steps, stepSeconds))}</span>
@@ -102,14 +104,14 @@ export const TableWidget = memo(function TableWidget({ title, queries, answers }
             </tr>
           </thead>
           <tbody>
-            {rows.map(({ name, values }) => (
+            {rows.map(({ name, values, openValues }) => (
               <tr key={name}>
                 <td className={classes.seriesName}>
                   <Name>{name}</Name>
                 </td>
-                <Value value={values.at(-1) ?? 0} measure={measure} />
-                <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} />
-                <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} />
+                <Value value={values.at(-1) ?? 0} measure={measure} openValues={openValues} />
+                <Value value={values.reduce((a, b) => Math.min(a, b))} measure={measure} openValues={openValues} />
+                <Value value={values.reduce((a, b) => Math.max(a, b))} measure={measure} openValues={openValues} />
               </tr>
             ))}
           </tbody>
@@ -119,8 +121,19 @@ export const TableWidget = memo(function TableWidget({ title, queries, answers }
   );
 }, isSameWidget);
 
-function Value({ value, measure }: { readonly value: number; readonly measure: Measure }) {
-  return <td>{quantityText(value, measure)}</td>;
+interface ValueProps {
+  readonly value: number;
+  readonly measure: Measure;
+  readonly openValues: ReadonlySet<number> | undefined;
+}
+
+function Value({ value, measure, openValues }: ValueProps) {
+  return (
+    <td>
+      {openValues?.has(value) === true && 'more than '}
+      {quantityText(value, measure)}
+    </td>
+  );
 }
 
 /** The lines of all queries; those of one metric that is asked for twice have its aggregation in their names. */

@@ -32,9 +32,18 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
       title={raised?.type ?? data.type ?? 'The exception'}
       about={data.culprit ?? undefined}
       action={
-        <Link to="/exceptions/$groupId" params={{ groupId }}>
-          All of it
-        </Link>
+        <>
+          {incident.ruleId !== null && (
+            <>
+              <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
+                The rule
+              </Link>{' '}
+            </>
+          )}
+          <Link to="/exceptions/$groupId" params={{ groupId }}>
+            All of it
+          </Link>
+        </>
       }
     >
       <pre className={classes.message}>{raised?.value ?? event?.message ?? data.title}</pre>

@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
@@ -24,7 +26,16 @@ function MetricDetails({ incident, measured }: { readonly incident: Incident; re
   const { metricName, aggregation, comparator, windowMinutes } = measured;
   const { value, threshold } = comparedTexts(measured, measureOf(metricName, aggregation));
   return (
-    <Card title="What was measured">
+    <Card
+      title="What was measured"
+      action={
+        incident.ruleId !== null && (
+          <Link to="/rules/$ruleId" params={{ ruleId: incident.ruleId }}>
+            The rule
+          </Link>
+        )
+      }
+    >
       <div className={classes.measure}>
         <span className={classes.value}>{value}</span>
         <span>

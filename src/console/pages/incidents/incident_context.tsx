@@ -135,20 +135,37 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
       ),
     })),
   ];
+  const more = [
+    moreText(newGroups, context.newGroupTotals, 'new exception'),
+    moreText(neighbours, context.neighbourTotals, 'other incident'),
+  ].flatMap((text) => text ?? []);
   if (entries.length === 0) {
     return <Card title="What else happened" about="Nothing was changed shortly before, and nothing else broke." />;
   }
   return (
     <Card
       title="What else happened"
-      about="Changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes."
-      rows={entries
-        .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
-        .map(({ key, at, row }) => (
-          <Row key={key} title={row} sub={<Timestamp at={at} format="date_time" />} />
-        ))}
+      about="Changes of the service, its rules and the policy, its deploys and new releases, from two hours before; new exceptions and other incidents within 15 minutes, those of this service first."
+      rows={[
+        ...entries
+          .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+          .map(({ key, at, row }) => <Row key={key} title={row} sub={<Timestamp at={at} format="date_time" />} />),
+        ...more.map((text) => <Row key={text} title={text} />),
+      ]}
     />
   );
+}
+
+/** How many more there were than are listed: `And 24 more new exceptions, 23 of them in this service.` */
+function moreText(
+  listed: readonly unknown[],
+  { ofService, elsewhere }: Context['newGroupTotals'],
+  what: string,
+): string | null {
+  const more = ofService + elsewhere - listed.length;
+  if (more <= 0) return null;
+  const own = Math.max(0, ofService - listed.length);
+  return `And ${more.toLocaleString()} more ${what}${more === 1 ? '' : 's'}, ${own.toLocaleString()} of them in this service.`;
 }
 
 function IncidentLink({ incidentId, title }: { readonly incidentId: string; readonly title: string }) {

@@ -18,6 +18,7 @@ const TimeChart = inOwnFile(() => import('#console/components/time_chart/time_ch
 /** What was measured, as it is in the details of an incident; see `src/incidents/apply_metric_rule.ts`. */
 export interface Measurement extends MetricThreshold {
   readonly value: number | null;
+  readonly isMoreThan?: boolean;
 }
 
 const BEFORE_MINUTES = 30;

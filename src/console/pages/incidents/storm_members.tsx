@@ -1,3 +1,5 @@
+import { Link } from '@tanstack/react-router';
+
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
@@ -19,13 +21,30 @@ export function StormMembers({ incident }: { readonly incident: IncidentWithLog 
       rows={members.map((member) => (
         <Row
           key={`${member.ruleId} ${member.exceptionGroupId} ${member.joinedAt}`}
-          title={<Name>{member.title}</Name>}
+          title={<MemberLink member={member} />}
           sub={<Facts member={member} />}
         >
           <Status tone={member.endedAt === null ? 'red' : 'gray'}>{member.endedAt === null ? 'open' : 'ended'}</Status>
         </Row>
       ))}
     />
+  );
+}
+
+/** Leads to the exception, else to the rule that would have opened an incident. */
+function MemberLink({ member: { exceptionGroupId, ruleId, title } }: { readonly member: Member }) {
+  if (exceptionGroupId !== null) {
+    return (
+      <Link to="/exceptions/$groupId" params={{ groupId: exceptionGroupId }}>
+        <Name>{title}</Name>
+      </Link>
+    );
+  }
+  if (ruleId === null) return <Name>{title}</Name>;
+  return (
+    <Link to="/rules/$ruleId" params={{ ruleId }}>
+      <Name>{title}</Name>
+    </Link>
   );
 }
 

@@ -142,12 +142,14 @@ function historyOf({
   firstAt,
   stepSeconds,
   values,
+  moreThan,
 }: {
   readonly firstAt: string;
   readonly stepSeconds: number;
   readonly values: readonly (number | null)[];
+  readonly moreThan: readonly number[];
 }): RuleHistory {
-  return { firstMs: Date.parse(firstAt), stepMs: stepSeconds * 1_000, values };
+  return { firstMs: Date.parse(firstAt), stepMs: stepSeconds * 1_000, values, moreThan: new Set(moreThan) };
 }
 
 function lastMsOf({ firstMs, stepMs, values }: RuleHistory): number {

@@ -10,6 +10,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
+const MORE = 'more';
 
 interface RuleSelectProps {
   readonly value: string | undefined;
@@ -25,18 +26,22 @@ export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
   const { data: selected } = useQuery({ ...ruleQuery(orgId, value ?? ''), enabled: value !== undefined });
   const known = selected ?? undefined;
-  const { data } = useInfiniteQuery({
+  const { data, hasNextPage } = useInfiniteQuery({
     ...ruleSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
     placeholderData: keepPreviousData,
     enabled: isNear,
   });
   const found = data?.pages.flatMap(({ rules }) => rules).slice(0, OPTIONS_MAX) ?? [];
   const options = known === undefined ? found : [known, ...found.filter(({ ruleId }) => ruleId !== known.ruleId)];
+  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
   return (
     <Choice
       label="Rule"
       placeholder="Choose a rule"
-      options={options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) }))}
+      options={[
+        ...options.map((rule) => ({ value: rule.ruleId, label: labelOf(rule) })),
+        ...(hasNextPage ? [more] : []),
+      ]}
       value={known?.ruleId ?? null}
       onChange={(ruleId) => onChange(ruleId ?? undefined)}
       onSearch={setTyped}

@@ -3,7 +3,7 @@ import type { Tone } from '#console/components/status.tsx';
 import type { RuleState } from '#core/incidents/rule_state.ts';
 
 export const STATE_NAMES: Readonly<Record<RuleState, string>> = {
-  breached: 'Breached',
+  breached: 'Incident open',
   waiting_for_data: 'Waiting for data',
   ok: 'OK',
   disabled: 'Disabled',
@@ -17,10 +17,12 @@ const TONES: Readonly<Record<RuleState, Tone>> = {
 };
 
 /** How a rule stands, as a word with its colour. */
-export function stateOf(rule: Pick<Rule, 'state' | 'status' | 'waitingForData'>): readonly [Tone, string] {
+export function stateOf(rule: Pick<Rule, 'kind' | 'state' | 'status' | 'waitingForData'>): readonly [Tone, string] {
   if (rule.status === 'capability_disabled') return ['gray', STATE_NAMES.disabled];
   if (rule.state === 'waiting_for_data' && rule.waitingForData === null) return ['amber', 'No data yet'];
-  return [TONES[rule.state], STATE_NAMES[rule.state]];
+  // An exception came once, and nothing is measured.
+  const isMeasured = rule.kind === 'metric_threshold' && rule.state === 'breached';
+  return [TONES[rule.state], isMeasured ? 'Breached' : STATE_NAMES[rule.state]];
 }
 
 /** Whom a rule pages, in a few words; null when it pages nobody now. */

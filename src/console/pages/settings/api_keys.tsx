@@ -100,8 +100,12 @@ const columnsWith = (onRevoke: (apiKey: ApiKey) => void): Column<ApiKey>[] => [
     id: 'creator',
     title: 'Created by',
     sortBy: ({ createdBy }) => createdBy?.name ?? '',
-    cell: ({ createdBy }) =>
-      createdBy === null ? <span className="dimmed">a former member</span> : <Name>{createdBy.name}</Name>,
+    cell: ({ createdBy, isBySystem }) =>
+      createdBy === null ? (
+        <span className="dimmed">{isBySystem ? 'Tocsin itself' : 'a former member'}</span>
+      ) : (
+        <Name>{createdBy.name}</Name>
+      ),
   },
   {
     id: 'permissions',

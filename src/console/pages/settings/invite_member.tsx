@@ -37,13 +37,15 @@ export function InviteMember({ onClose }: { readonly onClose: () => void }) {
     },
   });
   if (inviting.isSuccess) {
-    const { email, link } = inviting.data;
+    const { email, link, isMailed } = inviting.data;
     return (
       <Dialog onClose={onClose} title={named`${email} is invited`} isShownOnce>
         <Stack>
           <Text size="sm">
-            If a mail server is set up, the link is on its way by mail. You can also pass it on yourself. It is shown
-            only once, works once, and expires after seven days.
+            {isMailed
+              ? 'A link is on its way by mail. You can also pass on this one yourself.'
+              : 'This server sends no mail, so pass the link on yourself.'}{' '}
+            It is shown only once, works once, and expires after seven days.
           </Text>
           <CopyField label="Invitation link" value={link} />
           <Group justify="flex-end">

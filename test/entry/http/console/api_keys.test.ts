@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 
+import { addApiKey } from '#actions/keys/add_api_key.ts';
+import { newId } from '#kernel/ids.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
@@ -78,4 +81,25 @@ test('a key may expire, and not in the past', async () => {
   expect((await w.call('list_services', {}, { key: secret })).status).toBe(401);
   const late = await keys.create(eva.browser, { ...KEY, expiresAt });
   expect(late).toMatchObject({ status: 400, body: { errors: [{ path: 'expiresAt' }] } });
+});
+
+test('a key that Tocsin made itself is told from one whose maker has left', async () => {
+  const { w, keys, ada } = await threePeople();
+  await keys.create(ada.browser, { ...KEY, name: 'of Ada', kind: 'organization' });
+  await w.context.db.sql.rows(`update api_keys set created_by = null where name = 'of Ada'`);
+  const { db, clock } = w.context;
+  await db.transaction(async (session) => {
+    const wanted = { orgId: w.orgId, userId: null, name: 'First key', permissions: null, expiresAt: null };
+    const by = {
+      actor: { kind: 'system' },
+      via: 'system',
+      origin: { requestId: newId('req'), address: null },
+    } as const;
+    await addApiKey({ stores: storesOf(session), now: clock.now() }, wanted, by);
+  });
+  const listed: { name: string; createdBy: unknown; isBySystem: boolean }[] = (await keys.list(ada.browser)).body.result
+    .apiKeys;
+  const madeBy = (name: string) => listed.find((key) => key.name === name);
+  expect(madeBy('of Ada')).toMatchObject({ createdBy: null, isBySystem: false });
+  expect(madeBy('First key')).toMatchObject({ createdBy: null, isBySystem: true });
 });

@@ -17,8 +17,8 @@ type Invite = (email: string, role?: string, by?: Browser) => Promise<{ token: s
 async function inviteBy(w: World, browser: Browser, email: string, role: string) {
   const answer = await browser.invoke(w.orgId, 'create_invitation', { email, role });
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
-  const { link, invitationId } = answer.body.result;
-  return { token: (link as string).split('/').at(-1)!, invitationId: invitationId as string };
+  const { link, invitationId, isMailed } = answer.body.result;
+  return { token: (link as string).split('/').at(-1)!, invitationId: invitationId as string, isMailed };
 }
 
 const NEW = { name: 'Nora', password: PASSWORD };
@@ -104,7 +104,8 @@ test('the link is mailed where the server sends mail, and nothing that is stored
   const post = await startMailServer();
   const w = await staffedWorld({ settings: { smtpUrl: post.url, mailFrom: 'tocsin@example.com' } });
   await givePassword(w, w.owner.userId);
-  const { token } = await inviteBy(w, await signedIn(w, w.owner.email), 'nora@example.com', 'editor');
+  const { token, isMailed } = await inviteBy(w, await signedIn(w, w.owner.email), 'nora@example.com', 'editor');
+  expect(isMailed).toBe(true);
   await w.runUntilIdle();
   expect(post.mails.map(({ recipients }) => recipients)).toEqual([['nora@example.com']]);
   expect(post.mails[0]!.subject).toBe('[Tocsin] Olga invites you to Acme');
