@@ -1,47 +1,8 @@
-import { execFile } from 'node:child_process';
-import path from 'node:path';
-
 import { expect, test } from 'vitest';
 
 import { givenPerson } from '#test/kit/browser.ts';
+import { tocsin, tocsinWith } from '#test/kit/command_line.ts';
 import { world, type World } from '#test/kit/world.ts';
-
-const ROOT = path.join(import.meta.dirname, '../../..');
-
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** The command line under plain Node, on the stores of this world. */
-function tocsin(w: World, ...args: readonly string[]): Promise<Ended> {
-  return tocsinWith(w, '', args);
-}
-
-/** With this as its standard input. */
-function tocsinWith(w: World, input: string, args: readonly string[]): Promise<Ended> {
-  const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.context.config;
-  const env = {
-    PATH: process.env['PATH'],
-    NODE_COMPILE_CACHE: 'node_modules/.cache/node',
-    DATABASE_URL: databaseUrl,
-    CLICKHOUSE_URL: clickhouseUrl,
-    APP_SECRET: appSecret,
-    DATA_DIR: dataDir,
-  };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      ['src/entry/cli.ts', ...args],
-      { cwd: ROOT, env },
-      (error, stdout, stderr) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-      },
-    );
-    child.stdin?.end(input);
-  });
-}
 
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape
 async function tocsinJson(w: World, ...args: readonly string[]): Promise<any> {

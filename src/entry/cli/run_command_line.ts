@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
+import path from 'node:path';
+
+import { Command, CommanderError } from 'commander';
+
+import { addCommands } from '#entry/cli/add_commands.ts';
+import { versionText } from '#entry/cli/version.ts';
+import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
+import { migrateStores } from '#entry/migrate_stores.ts';
+import { exitCodeFor, WRONG_CALL } from '#entry/program.ts';
+import { ConfigError, processEnvironment } from '#kernel/config.ts';
+import { messageOf } from '#kernel/errors.ts';
+
+const ROOT = path.join(import.meta.dirname, '../../..');
+
+/** Runs one call of the command line, whose arguments follow its name. A call that fails sets the exit status of the process. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  try {
+    await commandsOf(args).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = exitCodeOf(error);
+  }
+}
+
+function commandsOf(args: readonly string[]): Command {
+  const program = new Command('tocsin')
+    .description('Monitoring, exception tracking and on-call that a team runs itself.')
+    .version(versionText(args), '-V, --version', 'print the version, as JSON with --json')
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'tocsin: ')) })
+    .showHelpAfterError('(add --help for how to call it)')
+    .exitOverride();
+
+  program
+    .command('start')
+    .description('start everything on this machine: stores that are not configured, API, a worker and a pager')
+    .action(() => runInstead('infra/embedded/start.ts', 'frugal'));
+
+  program
+    .command('api')
+    .description('run one API process on configured stores')
+    .action(() => runInstead('src/entry/api.ts', 'ample'));
+
+  program
+    .command('worker')
+    .description('run one worker process on configured stores')
+    .action(() => runInstead('workers/main.ts', 'ample', 'worker'));
+
+  program
+    .command('pager')
+    .description('run one pager process on configured stores; without one nobody is paged')
+    .action(() => runInstead('workers/main.ts', 'frugal', 'pager'));
+
+  program.command('migrate').description('bring every store to the newest schema').action(migrateStores);
+
+  addCommands(program, () => runInstead('infra/embedded/on_stores.ts', 'frugal', ...args));
+  return program;
+}
+
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_CALL;
+  process.stderr.write(`tocsin: ${messageOf(error)}\n`);
+  return exitCodeFor(error);
+}
+
+/** Replaces this process by another program of the product: signals reach it directly, and no memory is held twice. */
+function runInstead(entry: string, memory: Memory, ...args: readonly string[]): void {
+  const program = path.join(ROOT, entry);
+  if (!existsSync(program)) {
+    throw new ConfigError([
+      'this image has no stores of its own: run "migrate", "api", "worker" and "pager" on configured ones',
+    ]);
+  }
+  flushCompileCache();
+  if (process.execve === undefined) throw new Error('this operating system cannot replace a process by another');
+  const argv = [process.execPath, ...v8Flags(memory), program, ...args];
+  process.execve(process.execPath, argv, { ...FRUGAL_ALLOCATION, ...processEnvironment() });
+}
