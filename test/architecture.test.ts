@@ -358,7 +358,7 @@ const MEASURES =
 const MEASURING: ReadonlySet<string> = new Set([...MEASURING_FILES, 'test/architecture.test.ts']);
 
 test('no test of the gate measures time or memory', () => {
-  const proofs = /^test\/(?:accessibility|browser|cluster|faults|flows|live|speed)\//;
+  const proofs = /^test\/(?:accessibility|browser|cluster|faults|flows|live|processes|speed)\//;
   const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
   const found = files.filter((file) => !proofs.test(file) && MEASURES.test(readSource(file)));
   expect(files.length).toBeGreaterThan(300);

@@ -6,6 +6,8 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { runCommand } from '#test/kit/command_line.ts';
+
 /** The programs under plain Node, as people start them, without the test runner's loader. */
 const ROOT = path.join(import.meta.dirname, '..');
 
@@ -69,21 +71,18 @@ interface Ended {
 }
 
 function run(...args: readonly string[]): Promise<Ended> {
-  return runWith('', args);
-}
-
-/** With this as its standard input. */
-function runWith(input: string, args: readonly string[]): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { ...environment(), NODE_COMPILE_CACHE: 'node_modules/.cache/node' };
-    const child = execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, args, { cwd: ROOT, env }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
-    child.stdin?.end(input);
   });
 }
 
-const tocsin = (...args: readonly string[]) => run('src/entry/cli.ts', ...args);
+const tocsinWith = (input: string, args: readonly string[]) =>
+  runCommand({ args, env: { DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'warn' }, input });
+
+const tocsin = (...args: readonly string[]) => tocsinWith('', args);
 
 async function tocsinJson(...args: readonly string[]): Promise<Record<string, string>> {
   const { code, stdout, stderr } = await tocsin(...args, '--json');
@@ -145,7 +144,7 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
   test('creates organizations, users and keys, and revokes keys at once', async () => {
     const { organizationId: org = '' } = await tocsinJson('org', 'create', '--name', 'Acme');
     const person = ['--email', 'anna@example.com', '--name', 'Anna', '--org', org, '--role', 'responder', '--json'];
-    const created = await runWith('a long password\n', ['src/entry/cli.ts', 'user', 'create', ...person]);
+    const created = await tocsinWith('a long password\n', ['user', 'create', ...person]);
     expect(created).toMatchObject({ code: 0, stderr: '' });
     const user = JSON.parse(created.stdout) as Record<string, string>;
     expect(user).toEqual({ userId: expect.stringMatching(/^user_/) as string, organizationId: org });
@@ -159,6 +158,11 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
     expect([await listServices(ofOrg['key'] ?? ''), await listServices(ofUser['key'] ?? '')]).toEqual([200, 200]);
     expect(await tocsinJson('key', 'revoke', ofOrg['keyId'] ?? '')).toMatchObject({ keyId: ofOrg['keyId'] });
     expect([await listServices(ofOrg['key'] ?? ''), await listServices(ofUser['key'] ?? '')]).toEqual([401, 200]);
+  });
+
+  test('is a program', async () => {
+    const { code, stdout } = await run('src/entry/cli.ts', 'org', 'list', '--json');
+    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('organizations') as string });
   });
 
   test('says what is wrong with a call, with status 2', async () => {
@@ -177,7 +181,7 @@ describe('the command line beside it', { timeout: 60_000 }, () => {
       [['fly'], /unknown command 'fly'/],
     ];
     const answers = await Promise.all(
-      calls.map(([args, , input = '']) => runWith(input, ['src/entry/cli.ts', ...args])),
+      calls.map(([args, , input = '']) => tocsinWith(input, args)),
     );
     for (const [index, [args, says]] of calls.entries()) {
       const stderr = expect.stringMatching(says) as string;

@@ -21,7 +21,7 @@ const APART = [
 const INSTALLATIONS = ['test/boot.test.ts'];
 
 /** They are proofs: `npm run check:proofs`. */
-const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live}/**/*.test.ts'];
+const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live,processes}/**/*.test.ts'];
 
 /**
  * They take longer than their size says, the longest first: begun last, they would run alone while the other processors
@@ -31,10 +31,8 @@ const LONG = [
   'test/journeys/nights.test.ts',
   'test/smoke/console.test.ts',
   'test/journeys/provider_faults.test.ts',
-  'test/entry/cli/commands.test.ts',
   'test/entry/backup/restore.test.ts',
   'test/storage/queue/job_queue.test.ts',
-  'test/embedded/installation.test.ts',
   'test/journeys/twilio.test.ts',
   'test/journeys/storm.test.ts',
   'test/journeys/mail.test.ts',
@@ -47,14 +45,12 @@ const LONG = [
   'test/journeys/reassigning.test.ts',
   'test/boot.test.ts',
   'test/contract/mcp_parity.test.ts',
-  'test/auth/oauth/conformance.test.ts',
   'test/contract/tenancy.test.ts',
   'test/journeys/many_processes.test.ts',
   'test/journeys/rule_settings.test.ts',
   'test/journeys/delete_service.test.ts',
   'test/journeys/escalation.test.ts',
   'test/journeys/clock_jumps.test.ts',
-  'test/entry/cli/processes.test.ts',
 ];
 
 class LongFirst extends BaseSequencer {

@@ -24,7 +24,20 @@ const PROOFS: readonly Proof[] = [
   },
   { name: 'browser', script: 'check:browser', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
   { name: 'flows', script: 'check:flows', isTests: true, minutesMax: 30, provesFolders: 'src/console' },
-  { name: 'live', script: 'check:live', isTests: true, minutesMax: 15, provesFolders: 'src/ingest/protocols' },
+  {
+    name: 'live',
+    script: 'check:live',
+    isTests: true,
+    minutesMax: 15,
+    provesFolders: 'src/ingest/protocols, src/auth/oauth',
+  },
+  {
+    name: 'processes',
+    script: 'check:processes',
+    isTests: true,
+    minutesMax: 15,
+    provesFolders: 'infra/embedded, src/entry, workers',
+  },
   {
     name: 'cluster',
     script: 'check:cluster',

@@ -18,22 +18,27 @@ export async function tocsin(w: World, ...args: readonly string[]): Promise<Omit
 export async function tocsinWith(w: World, input: string, args: readonly string[]): Promise<Omit<Ended, 'id'>> {
   const { databaseUrl, clickhouseUrl, appSecret, dataDir } = w.context.config;
   const env = { DATABASE_URL: databaseUrl, CLICKHOUSE_URL: clickhouseUrl, APP_SECRET: appSecret, DATA_DIR: dataDir };
-  const call: Call = { id: (lastId += 1), args, env, input };
-  const process = (child ??= start());
+  return await runCommand({ args, env, input });
+}
+
+/** Runs a call of the command line with exactly this environment. */
+export async function runCommand(wanted: Omit<Call, 'id'>): Promise<Omit<Ended, 'id'>> {
+  const call: Call = { id: (lastId += 1), ...wanted };
+  const running = (child ??= start());
   const { promise, resolve, reject } = Promise.withResolvers<Ended>();
   const onMessage = (ended: unknown): void => {
     if ((ended as Ended).id === call.id) resolve(ended as Ended);
   };
-  const onExit = (): void => reject(new Error(`the process of the command line ended during "${args.join(' ')}"`));
-  process.on('message', onMessage);
-  process.once('exit', onExit);
-  process.send(call);
+  const onExit = (): void => reject(new Error(`the process ended during "${call.args.join(' ')}"`));
+  running.on('message', onMessage);
+  running.once('exit', onExit);
+  running.send(call);
   try {
     const { code, stdout, stderr } = await promise;
     return { code, stdout, stderr };
   } finally {
-    process.off('message', onMessage);
-    process.off('exit', onExit);
+    running.off('message', onMessage);
+    running.off('exit', onExit);
   }
 }
 
