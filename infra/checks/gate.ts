@@ -20,6 +20,7 @@ const STATIC: readonly Check[] = [
   isStatic('licences', 'check:licences'),
   isStatic('format', 'check:format'),
   isStatic('lock file', 'check:lock'),
+  isStatic('count', 'count'),
 ];
 
 const TESTS: Check = { name: 'tests', script: 'test', isTests: true, minutesMax: null };

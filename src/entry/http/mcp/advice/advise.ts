@@ -29,7 +29,7 @@ const ADVICE_TIMEOUT_MS = 2_000;
 /** A body that is larger was not written by hand. */
 const BODY_CHARACTERS_MAX = 20_000;
 
-/** What would suggestCorrection a call that was refused for its arguments, or whose ids name nothing. Never throws. */
+/** Suggests a correction of a call that was refused for its arguments, or whose ids name nothing. Never throws. */
 export async function adviseOn(
   exchange: Exchange,
   action: AnyAction,
