@@ -342,7 +342,7 @@ const SLEEPS =
 test('no test sleeps, and none is tried again', () => {
   const files = [...sourceFiles('test'), ...sourceFiles('infra/embedded').filter((file) => file.includes('/test/'))];
   // Programs that a test runs.
-  const programs = /^test\/(?:kit\/pace|architecture\.test|embedded\/installation\.test|live\/programs\/.*)\.ts$/;
+  const programs = /^test\/(?:kit\/pace|architecture\.test|processes\/installation\.test|live\/programs\/.*)\.ts$/;
   expect(files.length).toBeGreaterThan(300);
   expect(files.filter((file) => !programs.test(file) && SLEEPS.test(readSource(file)))).toEqual([]);
   expect('await new Promise((resolve) => setTimeout(resolve, 50));').toMatch(SLEEPS);

@@ -9,6 +9,17 @@ export interface HostileRequest {
   readonly body: Buffer;
 }
 
+/** Input for a port that does not speak HTTP/1. */
+export interface HostilePort {
+  readonly kind: string;
+  /** Size of one datagram, body or connection. */
+  readonly bytes: number;
+  /** Sends once, and resolves to the name of how that ended. */
+  readonly send: () => Promise<string>;
+  /** Number of sends that are under way at the same time. */
+  readonly atOnce: number;
+}
+
 /** The server and keys that the requests are sent with. */
 export interface HostileTarget {
   readonly baseUrl: string;

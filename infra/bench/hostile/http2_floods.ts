@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { HostilePort } from './ports.ts';
+import type { HostilePort } from './bodies.ts';
 
 const EXPORT = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');

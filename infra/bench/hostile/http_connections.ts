@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { HostileTarget } from './bodies.ts';
-import type { HostilePort } from './ports.ts';
+import type { HostilePort, HostileTarget } from './bodies.ts';
 
 const PIPELINED = 3_000;
 const ANSWERED_WITHIN_MS = 20_000;

@@ -3,19 +3,8 @@ import { connect as connectHttp2, constants } from 'node:http2';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import type { HostileTarget } from './bodies.ts';
+import type { HostilePort, HostileTarget } from './bodies.ts';
 import { http2Floods } from './http2_floods.ts';
-
-/** What is sent to a port that does not speak HTTP/1. */
-export interface HostilePort {
-  readonly kind: string;
-  /** Of one datagram, body or connection. */
-  readonly bytes: number;
-  /** Sends once; the name of how that ended. */
-  readonly send: () => Promise<string>;
-  /** Sends that are under way at the same time. */
-  readonly atOnce: number;
-}
 
 const EXPORT = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
 const DATAGRAM_BYTES = 60_000;

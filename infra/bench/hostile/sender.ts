@@ -3,10 +3,10 @@ import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
+import { type HostilePort, hostileRequests, type HostileRequest, type HostileTarget } from './bodies.ts';
 import { send } from './send.ts';
 import { hostileConnections } from './http_connections.ts';
-import { type HostilePort, hostilePorts } from './ports.ts';
+import { hostilePorts } from './ports.ts';
 import { sideRequests } from './side_bodies.ts';
 
 /** The result of one round of a kind; times in milliseconds. */

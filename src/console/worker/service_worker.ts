@@ -5,7 +5,7 @@ export type {}; // eslint-disable-line unicorn/require-module-specifiers -- else
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** The payload that src/notify/texts/push_text.ts makes. */
+/** The payload that src/notify/channels/push/text.ts makes. */
 interface PushText {
   readonly title: string;
   readonly body: string;

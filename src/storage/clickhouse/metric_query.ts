@@ -187,7 +187,7 @@ interface Source {
 
 type ToSql = (source: Source) => string;
 
-/** The meanings of core/metrics/aggregate.ts in SQL: rows of bucket and value, with the part before them if there is one. */
+/** SQL of each aggregation (`core/metrics/aggregation.ts`): rows of bucket and value, with the part before them if there is one. */
 const MEANINGS: Readonly<Record<Aggregation, ToSql>> = {
   avg: overAllSamples('avg(value)'),
   min: overAllSamples('min(value)'),

@@ -104,7 +104,7 @@ const COUNTED_APART = `if((service_id, metric) IN
   arrayZip({selective_services:Array(UUID)}, {selective_metrics:Array(String)}), series, 0) AS apart`;
 const PER_SLOT = 'GROUP BY service_id, metric, apart, slot';
 
-/** The meanings of core/metrics/aggregate.ts in SQL; the columns behind the slot are those of rule_answers.ts. */
+/** SQL of each aggregation (`core/metrics/aggregation.ts`); the columns behind the slot are those of rule_answers.ts. */
 const PASSES: Readonly<Record<Shape, string>> = {
   samples: `
     SELECT ${METRIC}, toString(apart), slot, sum(n), sum(total), min(least), max(greatest), sum(others_n),
