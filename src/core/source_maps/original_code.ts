@@ -1,6 +1,5 @@
-import { type SourceMapSegment, TraceMap, traceSegment } from '@jridgewell/trace-mapping';
-
 import { findFunctions, type FunctionRange, type WrittenName } from '#core/source_maps/function_ranges.ts';
+import { type Segment, Segments } from '#core/source_maps/segments.ts';
 import type { StoredMap } from '#core/source_maps/source_map.ts';
 
 /** A place in the source. Line and column count from 1. */
@@ -25,28 +24,23 @@ const CONTENT_LENGTH_MAX = 4 * 1024 * 1024;
 /** Answers where code that runs comes from. What it has to work out is worked out once. */
 export class OriginalCode {
   readonly #map: StoredMap;
-  readonly #trace: TraceMap;
+  readonly #segments: Segments;
   readonly #ignored: ReadonlySet<number>;
   readonly #lines = new Map<number, readonly string[] | null>();
   readonly #parents: Int32Array;
 
   constructor(map: StoredMap) {
     this.#map = map;
-    this.#trace = new TraceMap({
-      version: 3,
-      mappings: map.mappings,
-      names: [...map.names],
-      sources: [...map.sources],
-    });
+    this.#segments = new Segments(map.mappings);
     this.#ignored = new Set(map.ignored);
     this.#parents = parentsOf(map.functions);
   }
 
   /** Of a place in the code that runs, line and column from 1; null when nothing in the source is there. */
   find(line: number, column: number): OriginalPlace | null {
-    const segment = traceSegment(this.#trace, line - 1, column - 1);
-    if (segment === null || segment.length === 1) return null;
-    const [, source, originalLine, originalColumn] = segment;
+    const segment = this.#segments.find(line - 1, column - 1);
+    if (segment === null || segment.source === null) return null;
+    const { source, line: originalLine, column: originalColumn } = segment;
     const file = this.#map.sources[source];
     // What was encoded wrongly may be anything.
     if (file === undefined || originalLine < 0 || originalColumn < 0) return null;
@@ -69,16 +63,15 @@ export class OriginalCode {
   }
 
   #nameOf({ text, line, column, isKey }: WrittenName): string | null {
-    const segment = traceSegment(this.#trace, line, column);
+    const segment = this.#segments.find(line, column);
     const kept = isKey ? text : null;
-    if (segment === null || segment.length === 1 || segment[0] !== column) return kept;
+    if (segment === null || segment.generatedColumn !== column) return kept;
     return this.#nameOfSegment(segment) ?? kept;
   }
 
-  #nameOfSegment(segment: Readonly<SourceMapSegment>): string | null {
-    if (segment.length === 1) return null;
-    const [, source, line, column, name] = segment;
-    if (name !== undefined) return this.#map.names[name] ?? null;
+  #nameOfSegment({ source, line, column, name }: Segment): string | null {
+    if (source === null) return null;
+    if (name !== null) return this.#map.names[name] ?? null;
     const text = this.#linesOf(source)?.[line]?.slice(column, column + 200) ?? '';
     return /^#?[\p{ID_Start}$_][\p{ID_Continue}$]*/u.exec(text)?.[0] ?? null;
   }

@@ -2,7 +2,8 @@ import { OriginalCode } from '#core/source_maps/original_code.ts';
 import type { StoredMap } from '#core/source_maps/source_map.ts';
 
 /** About what each costs in memory. */
-const SEGMENT_BYTES = 90;
+const SEGMENT_BYTES = 25;
+const FUNCTION_BYTES = 90;
 const CHARACTER_BYTES = 3;
 
 export interface OpenedMap {
@@ -19,5 +20,5 @@ export function openMap(text: string): OpenedMap {
 
 function weightOf({ mappings, contents, functions }: StoredMap): number {
   const characters = contents.reduce((sum, content) => sum + (content?.length ?? 0), 0);
-  return (mappings.length / 5) * SEGMENT_BYTES + characters * CHARACTER_BYTES + functions.length * SEGMENT_BYTES;
+  return (mappings.length / 5) * SEGMENT_BYTES + characters * CHARACTER_BYTES + functions.length * FUNCTION_BYTES;
 }
