@@ -16,6 +16,9 @@ export const RULES = 150;
 export const MEGABYTES_OF_BOMB = 110;
 export const MEGABYTES_OF_EVENT = 0.9;
 
+/** Stands for the id of an event. */
+const EVENT_ID = 'f'.repeat(32);
+
 export interface Attacker {
   attack(signal: AbortSignal): Promise<void>;
   /** Returns how the requests of the attack itself ended, a row for each kind. */
@@ -126,26 +129,27 @@ async function sendMapped(dsn: string): Promise<number> {
   return response.status;
 }
 
-/** Alternately one that takes long to read, and one that takes long to group. */
+/** Alternately one that takes long to read, and one that takes long to group; made once, because that takes long, too. */
+const LARGE = [
+  { message: EVENT_ID, tags: Array.from({ length: (MEGABYTES_OF_EVENT * 1_000_000) / 9 }, () => ['a', {}]) },
+  {
+    exception: {
+      values: Array.from({ length: 8 }, () => ({
+        type: 'E',
+        stacktrace: { frames: frames((MEGABYTES_OF_EVENT * 1_000_000) / 8) },
+      })),
+    },
+  },
+].map((event) =>
+  [{ event_id: EVENT_ID }, { type: 'event' }, { event_id: EVENT_ID, platform: 'javascript', ...event }]
+    .map((line) => JSON.stringify(line))
+    .join('\n'),
+);
+
 async function sendLarge(dsn: string, index: number): Promise<number> {
   const { origin, username, pathname } = new URL(dsn);
-  const eventId = newEventId();
-  const bytes = MEGABYTES_OF_EVENT * 1_000_000;
-  const body = { event_id: eventId, platform: 'javascript' };
-  const event =
-    index % 2 === 0
-      ? { ...body, message: eventId, tags: Array.from({ length: bytes / 9 }, () => ['a', {}]) }
-      : {
-          ...body,
-          exception: {
-            values: Array.from({ length: 8 }, () => ({ type: 'E', stacktrace: { frames: frames(bytes / 8) } })),
-          },
-        };
-  const lines = [{ event_id: eventId }, { type: 'event' }, event].map((line) => JSON.stringify(line)).join('\n');
-  const response = await fetch(`${origin}/api${pathname}/envelope/?sentry_key=${username}`, {
-    method: 'POST',
-    body: lines,
-  });
+  const body = LARGE[index % LARGE.length]?.replaceAll(EVENT_ID, newEventId()) ?? '';
+  const response = await fetch(`${origin}/api${pathname}/envelope/?sentry_key=${username}`, { method: 'POST', body });
   await response.text();
   return response.status;
 }
