@@ -26,8 +26,6 @@ export function measure(root: string): Counts {
     'lines of CSS': sum(ours.filter((file) => file.endsWith('.css')).map(linesOf)),
     'lines of infra/bench': linesBelow(root, 'infra/bench'),
     'lines of infra/embedded/phone_simulator': linesBelow(root, 'infra/embedded/phone_simulator'),
-    'migrations of PostgreSQL': filesBelow(path.join(root, 'infra/migrations/postgres')).length,
-    'migrations of ClickHouse': filesBelow(path.join(root, 'infra/migrations/clickhouse')).length,
     'doc comments that begin with a hanging clause': sum(texts.map(hangingComments)),
     'names that say nothing': sum(texts.map((text) => text.match(EMPTY_NAME)?.length ?? 0)),
     ...entriesOfLargeFolders(root),

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 
 import { verifyAuditLog } from '#actions/audit/verify_audit_log.ts';
-import { AuditChain } from '#infra/migrations/postgres/0028_audit_chain.ts';
 import type { Id } from '#kernel/ids.ts';
 import { AuditStore } from '#storage/postgres/audit_store.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -120,28 +119,4 @@ test('a row that was slipped in beside the chain is found', async () => {
   await append(w, w.context.db.session(), w.orgId, 'thing_2');
   const { id } = (await sql.row<{ id: string }>(`select id from audit_log where target = 'thing_2'`))!;
   expect(await verify(w)).toEqual({ kind: 'broken', number: 2, auditId: id, why: 'it was added beside the chain' });
-});
-
-test('rows from before there was a chain are linked as they are, oldest first, and the next row to the last of them', async () => {
-  const w = await world();
-  const { db } = w.context;
-  const other = await w.given.organization('Other');
-  for (const [index, orgId] of [w.orgId, other.orgId, w.orgId].entries()) {
-    await append(w, db.session(), orgId, `thing_${index}`);
-    w.clock.advance({ seconds: 1 });
-  }
-  const after = [await verify(w), await verify(w, other.orgId)];
-  await db.sql.run('drop table audit_links, audit_heads');
-  for (const name of ['note()', 'link()']) await db.sql.run(`drop function audit_log_${name} cascade`);
-  await db.sql.run('drop function audit_hash(bytea, audit_log)');
-  await db.sql.run('drop function audit_field(text)');
-  await db.sql.run('drop function audit_genesis(text)');
-  const migration = new AuditChain(db.em.getDriver(), db.em.config);
-  migration.up();
-  await db.transaction(async ({ sql }) => {
-    for (const query of migration.getQueries()) await sql.run(query as string);
-  });
-  expect([await verify(w), await verify(w, other.orgId)]).toEqual(after);
-  await append(w, db.session(), w.orgId, 'thing_3');
-  expect(await verify(w)).toMatchObject({ kind: 'whole', rows: 3 });
 });

@@ -1,0 +1,80 @@
+/** The outbox, durable jobs, leases, and what processes know of each other. */
+export const work = `
+  create table outbox (
+    id bigint generated always as identity primary key,
+    job_name text not null,
+    payload json not null,
+    run_at timestamptz(3),
+    created_at timestamptz(3) not null
+  );
+
+  create table kept_jobs (
+    kept_id text not null,
+    job_name text not null,
+    payload bytea not null,
+    kept_at timestamptz(3) not null default now(),
+    number integer not null,
+    org_id text not null default '',
+    service_id text not null default '',
+    items integer not null default 1,
+    attempts integer not null default 0,
+    ready_at timestamptz(3) not null default now(),
+    suspicion integer not null default 0,
+    set_aside_at timestamptz(3),
+    primary key (kept_id, number)
+  ) with (autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_scale_factor = 0.1,
+    toast.autovacuum_vacuum_threshold = 1000, toast.autovacuum_vacuum_scale_factor = 0.1);
+  alter table kept_jobs alter column payload set storage external; -- Compressed before it is stored.
+  create index kept_jobs_turns on kept_jobs (job_name, org_id, service_id, kept_id, number);
+  create index kept_jobs_set_aside on kept_jobs (service_id) where (set_aside_at is not null);
+
+  -- Periodic work is done by whoever holds the lease.
+  create table leases (
+    name text primary key,
+    holder text not null,
+    held_until timestamptz(3) not null,
+    done_at timestamptz(3)
+  );
+
+  create table work_members (
+    work text not null,
+    member text not null,
+    alive_until timestamptz(3) not null,
+    joined_at timestamptz(3) not null,
+    done_at timestamptz(3),
+    primary key (work, member)
+  );
+
+  create table limit_buckets (
+    key text primary key,
+    tokens double precision not null,
+    is_granted boolean not null,
+    at timestamptz(3) not null
+  );
+
+  create table installation (
+    is_only boolean default true primary key check (is_only),
+    secret_fingerprint text not null,
+    at timestamptz(3) not null default now()
+  );
+
+  create table restorations (
+    backup_id text not null,
+    snapshot_at timestamptz(3) not null,
+    restored_at timestamptz(3) not null,
+    resumed_at timestamptz(3),
+    primary key (backup_id, restored_at)
+  );
+  create index restorations_to_resume on restorations (restored_at) where (resumed_at is null);
+
+  create table migrated_by (
+    is_only boolean default true primary key check (is_only),
+    release text not null,
+    at timestamptz(3) not null default now(),
+    works_with_postgres text,
+    works_with_clickhouse text,
+    version_2_until timestamptz(3),
+    version_3_until timestamptz(3),
+    version_4_until timestamptz(3)
+  );
+`;
