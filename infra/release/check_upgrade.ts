@@ -13,8 +13,8 @@ import { openDatabase } from '#storage/postgres/database.ts';
 import { type Outcome, outcomeOf, prepare, startLoad } from './upgrade_load.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Where no release is tagged yet: the last commit before workers shared rules and limits. */
-const FIRST = '794373c';
+/** Where no release is tagged yet: the commit of the baseline of the schema. */
+const FIRST = '209d6559';
 const ALONE_MS = 10_000;
 const TOGETHER_MS = 25_000;
 const AFTERWARDS_MS = 10_000;
