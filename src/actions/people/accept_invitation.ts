@@ -17,7 +17,10 @@ const Acceptance = Type.Object(
   CLOSED,
 );
 
-/** Of several at once one succeeds. A member keeps the role they have. */
+/**
+ * Of several at once one succeeds. A member keeps the role they have. Whether the person may act in the organization is not
+ * asked here: who lacks the second factor that it requires joins to set one up, and is refused everything else until then.
+ */
 export const acceptInvitation = defineAction({
   name: 'accept_invitation',
   consoleOnly: true,
