@@ -8,11 +8,19 @@ import type { Temporal } from '#kernel/time.ts';
 
 export type DecodePoints = (now: Temporal.Instant, limits: PointLimits) => Steps<DecodedPoints>;
 
+/** A series by its name and its labels, in pairs and in any order. */
+export interface NamedSeries {
+  readonly name: string;
+  readonly tags: readonly (readonly [name: string, value: string])[];
+}
+
 /** The service whose key was shown. */
 export interface PortSender {
   readonly serviceId: string;
   /** Takes points as over HTTP, within the same limits; resolves once they are stored durably. Throws an AppError. */
   take(decode: DecodePoints): Promise<DecodedPoints>;
+  /** What is stored of each of these series last, of a day at most; null where that is nothing. Throws `unavailable`. */
+  newestValues(series: readonly NamedSeries[]): Promise<readonly (number | null)[]>;
   /** Counts points that cannot even be read, or are of no use, for the page of the service. */
   refuse(points: number, reason?: 'faulty' | 'no_metric'): void;
 }

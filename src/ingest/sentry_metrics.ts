@@ -64,7 +64,7 @@ function* decode(
   now: Temporal.Instant,
   limits: PointLimits,
 ): Steps<DecodedPoints> {
-  const lines = new LineAggregator(new AggregationBudget(REQUEST_MAX));
+  const lines = new LineAggregator(new AggregationBudget(REQUEST_MAX), 'set');
   const units = new Map(metrics.map(({ name, unit }) => [name, unit]));
   for (const { name, type, value, labels } of lastOfGauges(metrics)) {
     const line = { name, type: TYPES[type], tags: labels, values: [String(value)], isMilliseconds: false, rate: 1 };

@@ -1,6 +1,5 @@
-import { type Labels, POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
+import { POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
 import type { PointColumns } from '#core/metrics/point_columns.ts';
-import { SeriesHasher } from '#core/metrics/series_key.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 
@@ -26,18 +25,7 @@ export function pointAt(batch: PointBatch, index: number): MetricPoint {
   };
 }
 
-/** The identity of a series whose labels are in canonical form. */
-export function seriesKey(name: string, labels: Labels): bigint {
-  const hasher = new SeriesHasher();
-  hasher.begin();
-  for (let i = -2; i < labels.length; i += 2) {
-    if (i < 0) hasher.hashLabel('__name__', name);
-    else hasher.hashLabel(labels[i]!, labels[i + 1]!);
-    hasher.addLabel(hasher.high, hasher.low);
-  }
-  hasher.finish();
-  return hasher.key();
-}
+export { seriesKey } from '#core/metrics/series_key.ts';
 
 /** All points of the batch, with the labels of all series. */
 export function columnsOf(points: PointBatch): PointColumns {

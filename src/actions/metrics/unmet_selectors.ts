@@ -7,7 +7,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { MetricCatalog } from '#storage/clickhouse/metric_catalog.ts';
 
-/** Of the values of a label, those that most series bear are compared. */
+/** Values of a label that are compared: those that most series bear. */
 const VALUES_MAX = 200;
 
 /**
@@ -23,8 +23,8 @@ export async function nearestToUnmet(
   const selector = readCheckedSelector(metricName);
   if (selector.matchers.length === 0) return null;
   const buckets = quantileQuestionOf(selector)?.buckets;
-  for (const one of buckets === undefined ? [selector] : [selector, buckets]) {
-    if (await catalog.hasSeries(serviceId, one, since)) return null;
+  for (const meant of buckets === undefined ? [selector] : [selector, buckets]) {
+    if (await catalog.hasSeries(serviceId, meant, since)) return null;
   }
   const written = readSelector(metricName);
   const values = await valuesOf(catalog, serviceId, written, buckets?.name ?? null, since);
@@ -49,7 +49,7 @@ export async function nearestToAsked(
 
 interface Asked {
   readonly metricName: string;
-  /** Of all metrics that have arrived. */
+  /** Names of all metrics that have arrived. */
   readonly names: readonly string[];
   readonly since: Temporal.Instant;
 }
@@ -63,8 +63,8 @@ async function valuesOf(
 ): Promise<Map<string, string[]>> {
   const search = { since, label: null, text: '', valuesMax: VALUES_MAX };
   const values = new Map<string, string[]>();
-  for (const one of buckets === null ? [name] : [name, buckets]) {
-    const { labels } = await catalog.describeLabels(serviceId, { ...search, selector: { name: one, matchers: [] } });
+  for (const metric of buckets === null ? [name] : [name, buckets]) {
+    const { labels } = await catalog.describeLabels(serviceId, { ...search, selector: { name: metric, matchers: [] } });
     for (const { label, values: own } of labels) {
       values.set(label, [...(values.get(label) ?? []), ...own.map(({ value }) => value)]);
     }

@@ -75,7 +75,7 @@ export async function findMissingMetrics(
     buckets === null || (arrived.has(name) && !without.has(name)) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.
   const shown = caller.permissions.has('dashboards:view') ? names : [];
-  const needing = wanted.map((one) => ({ ...one, needed: neededOf(one) }));
+  const needing = wanted.map((rule) => ({ ...rule, needed: neededOf(rule) }));
   const missing = needing.filter(({ needed }) => !arrived.has(needed));
   const near = new Map<string, readonly string[]>();
   for (const needed of [...new Set(missing.map((one) => one.needed))].slice(0, COMPARED_MAX)) {
@@ -106,7 +106,7 @@ interface AskedSelector {
 }
 
 /**
- * Of rules whose metric has arrived, those that no series has met since then: a value of a label that does not occur is
+ * Returns rules whose metric has arrived and that no series has met since then: a value of a label that does not occur is
  * told like a misspelt name. At most 20 are looked at. Never throws.
  */
 export async function findUnmetSelectors(

@@ -6,7 +6,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Waits until typing pauses before it asks the server. */
 const DEBOUNCE_MS = 150;
-/** Where so many are found, there may be others. */
+/** Members that are shown at once; there may be others. */
 export const FOUND_MAX = 20;
 
 /**

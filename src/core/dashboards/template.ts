@@ -55,7 +55,7 @@ export function templateOf(metrics: readonly SentMetric[], newId: () => string):
   return compacted(widgets);
 }
 
-/** Of a histogram, what all but one in twenty observations stay below. */
+/** Quantile of a histogram that is charted: all but one in twenty observations stay below it. */
 const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as const;
 
 function factsOf({ metricName: name, isHistogram, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {

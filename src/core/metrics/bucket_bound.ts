@@ -1,10 +1,7 @@
 import type { LabelMatcher } from '#core/metrics/read_selector.ts';
 
-/** The label that bears the upper bound of a bucket, of histograms that are sent as series. */
-export const BOUND_LABEL = 'le';
-
-/** The labels whose values are numbers: Prometheus 3 writes both as floats, where Prometheus 2 kept what was exposed. */
-const NUMBER_LABELS: ReadonlySet<string> = new Set([BOUND_LABEL, 'quantile']);
+/** The labels of bounds and of quantiles, whose values are numbers: Prometheus 3 writes both as floats, where Prometheus 2 kept what was exposed. */
+const NUMBER_LABELS: ReadonlySet<string> = new Set(['le', 'quantile']);
 
 /** A number as clients of Prometheus write it, and no text that merely looks like one: `007`, `0x1`. */
 const NUMERAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
@@ -38,7 +35,7 @@ export function boundMatcher({ label, operator, value }: LabelMatcher): LabelMat
   const bound = boundText(value);
   const spellings = [...new Set([bound, value, ...(/^-?\d+$/.test(bound) ? [`${bound}.0`] : [])])];
   if (spellings.length === 1) return null;
-  const pattern = spellings.map((one) => one.replaceAll(/[.+]/g, String.raw`\$&`)).join('|');
+  const pattern = spellings.map((spelling) => spelling.replaceAll(/[.+]/g, String.raw`\$&`)).join('|');
   return { label, operator: operator === '=' ? '=~' : '!~', value: pattern };
 }
 

@@ -22,7 +22,7 @@ export interface Buckets {
 export interface BucketValue {
   readonly at: number;
   readonly value: number;
-  /** Of a quantile above the highest bound of a histogram: it is more than the value, by how much nobody knows. */
+  /** Whether the value is the highest bound of a histogram, and the quantile more than it. */
   readonly isMoreThan?: boolean;
 }
 

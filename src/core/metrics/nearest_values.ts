@@ -19,21 +19,21 @@ export function nearestValues(
 ): string[] {
   const odd = matchers.find((matcher) => isUnheardOf(matcher, values));
   if (odd === undefined) return [];
-  const known = (values.get(odd.label) ?? []).filter((value) => value !== '');
-  const near = isNumeral(odd.value) && known.some(isNumeral) ? closest(odd.value, known) : alike(odd.value, known);
-  const meant = near.length > 0 ? near : known;
+  const sent = (values.get(odd.label) ?? []).filter((value) => value !== '');
+  const near = isNumeral(odd.value) && sent.some(isNumeral) ? closest(odd.value, sent) : alike(odd.value, sent);
+  const meant = near.length > 0 ? near : sent;
   return meant.slice(0, NEAREST_MAX).map((value) =>
     selectorText(
       name,
-      matchers.map((one) => (one === odd ? { ...one, value } : one)),
+      matchers.map((matcher) => (matcher === odd ? { ...matcher, value } : matcher)),
     ),
   );
 }
 
 function isUnheardOf({ label, operator, value }: LabelMatcher, values: ValuesOfLabels): boolean {
   if (operator !== '=' || value === '') return false;
-  const known = values.get(label) ?? [];
-  return !known.includes(value) && !known.map(boundText).includes(boundText(value));
+  const sent = values.get(label) ?? [];
+  return !sent.includes(value) && !sent.map(boundText).includes(boundText(value));
 }
 
 function isNumeral(text: string): boolean {

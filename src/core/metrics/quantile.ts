@@ -27,9 +27,9 @@ export function valueBoundsOf(
   { min, max }: Readonly<Record<'min' | 'max', number | null>>,
   series: Readonly<Record<BesideBuckets, number>>,
 ): ValueBounds {
-  const told = (value: number | null, of: number): number | null =>
+  const boundOf = (value: number | null, of: number): number | null =>
     value !== null && Number.isFinite(value) && of > 0 && of >= series.count ? value : null;
-  return { least: told(min, series.min), greatest: told(max, series.max) };
+  return { least: boundOf(min, series.min), greatest: boundOf(max, series.max) };
 }
 
 /**
@@ -177,7 +177,9 @@ function within({ from, to, isExponential }: Piece, share: number): QuantileValu
   if (to === Infinity) return { value: from, isMoreThan: true };
   const isEven = !isExponential || from * to <= 0;
   const value = isEven ? from + (to - from) * share : from * (to / from) ** share;
-  return { value: from === -Infinity ? to : value, isMoreThan: false };
+  if (from === -Infinity) return { value: to, isMoreThan: false };
+  // Rounding leads a little beyond the ends.
+  return { value: Math.min(Math.max(value, from), to), isMoreThan: false };
 }
 
 function rangePieces(growths: readonly BucketGrowth[]): Piece[] {

@@ -128,7 +128,7 @@ export function quantityText(value: number, measure: Measure, { digits = DIGITS,
 interface Compared {
   readonly value: number | null;
   readonly threshold: number;
-  /** Of a quantile above the highest bound of a histogram, which is the value. */
+  /** Whether the value is the highest bound of a histogram, and the quantile more than it. */
   readonly isMoreThan?: boolean;
 }
 

@@ -89,8 +89,10 @@ export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] 
   const names = [...metricNames, ...[...histograms].filter((name) => !metricNames.includes(name))];
   return TEMPLATES.flatMap((template) => {
     const name = names.find(
-      (one) =>
-        templateOf(one) === template && !parts.has(one) && (template.aggregation !== 'sum' || !histograms.has(one)),
+      (metric) =>
+        templateOf(metric) === template &&
+        !parts.has(metric) &&
+        (template.aggregation !== 'sum' || !histograms.has(metric)),
     );
     if (name === undefined) return [];
     const metricName = selectorText(name, histograms.has(name) ? [SLOWEST] : []);

@@ -1,3 +1,5 @@
+import type { Labels } from '#core/metrics/point.ts';
+
 /**
  * Computes the 64-bit identity of a series within its service: the same for the same name and label set, whichever
  * protocol sent it. Labels are added sorted by name and without empty values. Stored points are found by it, so it can
@@ -88,6 +90,19 @@ export class SeriesHasher {
     this.high = a;
     this.low = b;
   }
+}
+
+/** The key of a series by itself; its labels, in pairs, are sorted by name and without empty values. */
+export function seriesKey(name: string, labels: Labels): bigint {
+  const hasher = new SeriesHasher();
+  hasher.begin();
+  for (let i = -2; i < labels.length; i += 2) {
+    if (i < 0) hasher.hashLabel('__name__', name);
+    else hasher.hashLabel(labels[i] ?? '', labels[i + 1] ?? '');
+    hasher.addLabel(hasher.high, hasher.low);
+  }
+  hasher.finish();
+  return hasher.key();
 }
 
 function mixA(lane: number, word: number): number {

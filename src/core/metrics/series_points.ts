@@ -23,7 +23,7 @@ export interface PointWindow {
   total: number;
   least: number;
   greatest: number;
-  /** Of samples that are no counter's. */
+  /** Samples that are no counter's. */
   others: number;
   othersTotal: number;
   /** Series that have not ended, and the sum of their newest samples. */
@@ -57,8 +57,8 @@ export class SeriesPoints {
   }
 
   /**
-   * From this time on, there are these points and no others; their stamps are in order. Returns the time of the first
-   * sample of a counter, once, where nothing is known of what came before it: `setBase` may say it.
+   * Replaces the points from this time on; the stamps are in order. Returns the time of the first sample of a
+   * counter, once, where nothing is known of what came before it: `setBase` may say it.
    */
   replaceSince(fromMs: number, stamps: Float64Array, values: Float64Array): number | null {
     this.#end = this.#placeOf(fromMs);
@@ -148,7 +148,7 @@ export class SeriesPoints {
     return -1;
   }
 
-  /** Of the first point that is not before this time. */
+  /** Returns the place of the first point that is not before this time. */
   #placeOf(ms: number): number {
     const stamp = ms * STAMPS_OF_MS;
     let low = this.#start;

@@ -14,8 +14,11 @@ export const DEFAULT_ENVIRONMENT = 'production';
 /** Of a service, in all environments together. */
 export const MONITORS_MAX = 200;
 
-/** New ones of a service within an hour by check-ins with its DSN, which is public. */
-export const NEW_MONITORS_AN_HOUR_MAX = 10;
+/**
+ * New ones of a service within an hour by check-ins with its DSN, which is public. A program that names its schedules
+ * itself makes all of its monitors within the first hour, and no client sends a check-in again.
+ */
+export const NEW_MONITORS_AN_HOUR_MAX = 20;
 
 /** The name of a monitor as its address has it; null when nothing is left of it. */
 export function toSlug(text: string): string | null {

@@ -1,11 +1,12 @@
 import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { toAppError } from '#entry/http/problem.ts';
 import { type DecodedPoints, pointLimits } from '#ingest/admission/point_admission.ts';
-import type { DecodePoints, PortSender } from '#ingest/port_protocol.ts';
+import type { DecodePoints, NamedSeries, PortSender } from '#ingest/port_protocol.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import { NEW_SERIES_RETRY_SECONDS } from '#ingest/series/new_series_limiter.ts';
 import { describeSharedSeries } from '#ingest/admission/shared_series.ts';
 import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
@@ -49,7 +50,10 @@ function tooManyAtOnce(points: number): AppError {
 }
 
 /** Finds senders of protocols that have a port of their own. */
-export function portSenders(context: IngestContext): (key: string, address: string) => Promise<PortSender> {
+export function portSenders(
+  context: IngestContext,
+  newestValues: (serviceId: Id<'service'>, series: readonly NamedSeries[]) => Promise<readonly (number | null)[]>,
+): (key: string, address: string) => Promise<PortSender> {
   return async (key, address) => {
     const headers = { authorization: `Bearer ${key}` };
     const target = await context.badKeys.guard(address, () => context.access.openMetrics(headers));
@@ -66,6 +70,7 @@ export function portSenders(context: IngestContext): (key: string, address: stri
           throw error;
         }
       },
+      newestValues: (series) => newestValues(serviceId, series),
       refuse: (points, reason = 'faulty') =>
         context.counters.refusedItems.add({ kind: 'points', reason, serviceId }, points),
     };

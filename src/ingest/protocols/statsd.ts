@@ -32,6 +32,8 @@ const IDLE_FLUSHES_MAX = 60;
 const WAITING_MAX = 200_000;
 /** Of one request, as it were. */
 const BATCH_POINTS_MAX = 50_000;
+/** Gauges whose value before their changes is asked for in one flush. */
+const RELATIVE_GAUGES_MAX = 1_000;
 
 /**
  * StatsD over UDP, with the tags of DogStatsD. Every ten seconds what came is stored: counters and sets as what was
@@ -198,6 +200,18 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     }
   };
 
+  /** After a restart a gauge goes on from what is stored of it. Those whose value cannot be asked for now wait. */
+  const findBases = async (key: string, { address, lines }: Sending): Promise<void> => {
+    const gauges = lines.relativeGauges(RELATIVE_GAUGES_MAX);
+    if (gauges.length === 0) return;
+    try {
+      const values = await (await open(key, address)).newestValues(gauges);
+      for (const [index, gauge] of gauges.entries()) lines.setBase(gauge.key, values[index] ?? 0);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+    }
+  };
+
   const flush = async (): Promise<void> => {
     const at = now().epochMilliseconds;
     badKeys.clear();
@@ -209,6 +223,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
         continue;
       }
       sending.idle = lines.size > 0 ? 0 : sending.idle + 1;
+      await findBases(key, sending);
       const points = await inSlices(lines.flush(at));
       for (let from = 0; from < points.length; from += BATCH_POINTS_MAX) {
         waiting.push(points.slice(from, from + BATCH_POINTS_MAX));

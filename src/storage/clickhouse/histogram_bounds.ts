@@ -42,7 +42,7 @@ export class HistogramBounds {
     this.#fail = fail;
   }
 
-  /** By the part of a chart and the begin of a bucket of time, as rows have them. */
+  /** Returns bounds by the part of a chart and the begin of a bucket of time, as rows have them. */
   async ofChart(query: ChartQuery): Promise<(part: number, start: string) => ValueBounds> {
     const { split } = query;
     const place = split === null ? "'0'" : 'toString(indexOf({parts:Array(String)}, tags[{split:String}]))';
@@ -53,7 +53,7 @@ export class HistogramBounds {
     return (part, start) => boundsAt(`${part} ${start}`, least, greatest, counts.get(String(part)));
   }
 
-  /** By the value of a label, over the whole window. */
+  /** Returns bounds by the value of a label, over the whole window. */
   async ofLabelValues(query: MetricQuery, label: string): Promise<(value: string) => ValueBounds> {
     const counts = await this.#count(query, 'tags[{split:String}]', { split: label });
     const [least, greatest] = await this.#extremes(counts, (selector, aggregation) =>
@@ -62,7 +62,7 @@ export class HistogramBounds {
     return (value) => boundsAt(value, least, greatest, counts.get(value));
   }
 
-  /** By the place of a window of a rule. */
+  /** Returns bounds by the place of a window of a rule. */
   async ofWindows(query: RuleHistoryQuery): Promise<(place: number) => ValueBounds> {
     const { firstMs, lastMs, keptSince, windowMinutes, selector } = query;
     const fromMs = Math.max(firstMs - windowMinutes * 60_000, keptSince.epochMilliseconds);

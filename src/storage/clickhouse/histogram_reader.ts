@@ -72,10 +72,10 @@ export class HistogramReader {
     const boundsAt = rows.length === 0 ? null : await this.#bounds.ofChart(asked);
     const parts = new Map<number, BucketValue[]>();
     for (const [part, start, gains] of rows) {
-      const found = quantileOf(quantile, gains.map(toGrowth), boundsAt?.(part, start));
-      if (found === null) continue;
+      const measured = quantileOf(quantile, gains.map(toGrowth), boundsAt?.(part, start));
+      if (measured === null) continue;
       const points = parts.get(part) ?? [];
-      points.push({ at: Math.max(buckets.fromMs, Number(start)), ...toValue(found) });
+      points.push({ at: Math.max(buckets.fromMs, Number(start)), ...toValue(measured) });
       parts.set(part, points);
     }
     if (columnMs === null) return parts;
@@ -121,9 +121,9 @@ export class HistogramReader {
     for (let minute = 0; minute < minutes; minute += 1) {
       if (minute % MINUTES_AT_ONCE === 0) await setImmediate();
       const growths = buckets.map(({ le, range, gained }) => ({ le, range, growth: gained[minute] ?? 0 }));
-      const found = quantileOf(quantile, growths, boundsAt?.(minute));
-      if (found?.isMoreThan === true) moreThan.add(minute);
-      values.push(found === null ? null : found.value);
+      const measured = quantileOf(quantile, growths, boundsAt?.(minute));
+      if (measured?.isMoreThan === true) moreThan.add(minute);
+      values.push(measured === null ? null : measured.value);
     }
     return { values, moreThan };
   }

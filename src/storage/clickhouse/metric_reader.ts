@@ -9,6 +9,7 @@ import { type Id, uuidOf } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
 import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
 import { HistogramReader, tooMuch } from '#storage/clickhouse/histogram_reader.ts';
 import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
@@ -129,6 +130,39 @@ export class MetricReader {
 
   async #chartRows<Row>(query: ReturnType<typeof chartQueryOf>): Promise<Row[]> {
     return await readLong<Row>(this.#client, query, tooMuch);
+  }
+
+  /** The newest value of each of these series since then, by its key; absent for one that has none, or has ended. */
+  async newestValues(
+    serviceId: Id<'service'>,
+    series: readonly { readonly name: string; readonly key: bigint }[],
+    since: Temporal.Instant,
+  ): Promise<ReadonlyMap<bigint, number>> {
+    const rows = await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: `SELECT toString(series), argMax(value, ts), argMax(kind, ts) FROM metric_points FINAL
+          PREWHERE service_id = {service:UUID} AND metric IN {metrics:Array(String)} AND series IN {series:Array(UInt64)}
+            AND ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
+          GROUP BY metric, series`,
+        query_params: {
+          service: uuidOf(serviceId),
+          metrics: [...new Set(series.map(({ name }) => name))],
+          series: series.map(({ key }) => key),
+          since: since.epochMilliseconds,
+        },
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: {
+          ...SEES_ALL_ACKNOWLEDGED,
+          max_execution_time: 10,
+          output_format_json_quote_denormals: 1,
+        },
+      });
+      return await result.json<[series: string, value: number | string, kind: string]>();
+    });
+    return new Map(
+      rows.flatMap(([key, value, kind]) => (kind === 'stale' ? [] : [[BigInt(key), Number(value)] as const])),
+    );
   }
 
   /** Distinct names that bear points of `since` or later, sorted; at most 10,000. */

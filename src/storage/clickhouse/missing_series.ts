@@ -67,7 +67,7 @@ export class MissingSeriesReader {
     const buckets = { ...question, selector: asked.buckets, aggregation: 'sum', isOfBuckets: true } as const;
     const found = await readWindows(this.#client, buckets, toMs);
     if (found.count === 0) return null;
-    const beside = new Map<BesideBuckets, Windows>();
+    const windowsBeside = new Map<BesideBuckets, Windows>();
     for (const what of BESIDE_BUCKETS) {
       const read = {
         ...buckets,
@@ -75,9 +75,9 @@ export class MissingSeriesReader {
         aggregation: 'max',
         isOfBuckets: false,
       } as const;
-      beside.set(what, (await readWindows(this.#client, read, toMs)).windows.get('') ?? {});
+      windowsBeside.set(what, (await readWindows(this.#client, read, toMs)).windows.get('') ?? {});
     }
-    const bounds = boundsWithin((what) => beside.get(what) ?? {});
+    const bounds = boundsWithin((what) => windowsBeside.get(what) ?? {});
     return missingOf(found, quantileWithin(asked.quantile, found.windows, 0, bounds) ?? { value: null });
   }
 }

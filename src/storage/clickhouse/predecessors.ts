@@ -8,7 +8,7 @@ import type { MetricOf } from '#storage/clickhouse/point_rows.ts';
 /** Series whose earlier samples are looked for at a time. Beyond these a first sample has grown by nothing, as that of a new series. */
 export const ORPHANS_MAX = 500;
 
-/** Without a list: the embedded engine refuses texts behind a comma where a subquery reads a table. */
+/** Condition without a list: the embedded engine refuses texts behind a comma where a subquery reads a table. */
 const IS_COUNTING = `(kind = ${COUNTER} OR kind = ${START})`;
 
 /** Parameters of a query that reads the points of one metric, in epoch milliseconds. */
@@ -37,7 +37,7 @@ export function withPredecessors(ofSeries: string): string {
 
 /** The first sample of a counter in what is read, which has none before it there. */
 export interface Orphan {
-  /** As `metricKeyOf` names it. */
+  /** Key of the metric, by `metricKeyOf`. */
   readonly metric: string;
   /** A whole number of 64 bits. */
   readonly series: string;
@@ -103,7 +103,7 @@ export function predecessorKey(metric: string, series: string): string {
 
 const METRIC = "concat(toString(service_id), ' ', metric)";
 
-/** As in rule_query.ts: times first, then what the index finds. */
+/** Conditions on rows, the times first, as in rule_query.ts. */
 const OF_SPAN = `PREWHERE ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND ts < fromUnixTimestamp64Milli({until:Int64}, 'UTC')
   AND service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
   AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;

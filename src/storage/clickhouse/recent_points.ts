@@ -226,14 +226,14 @@ export class RecentPoints {
   async #addBases(orphans: readonly Orphan[]): Promise<void> {
     if (orphans.length === 0 || orphans.length > ORPHANS_MAX) return;
     for (const [sinceMs, own] of Map.groupBy(orphans, ({ metric }) => metric.sinceMs)) {
-      const found = await findPredecessors(
+      const predecessors = await findPredecessors(
         this.#client,
         [...new Set(own.map(({ metric }) => metric))],
         own.map(({ name }) => name),
         { sinceMs: sinceMs - COUNTER_REACH_MS, untilMs: sinceMs },
       );
       for (const { key, name, series } of own) {
-        const predecessor = found.get(predecessorKey(key, name));
+        const predecessor = predecessors.get(predecessorKey(key, name));
         if (predecessor !== undefined) {
           series.setBase(predecessor.atMs * STAMPS_OF_MS + POINT_KINDS.indexOf('counter'), predecessor.value);
         }

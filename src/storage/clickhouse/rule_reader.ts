@@ -327,9 +327,9 @@ function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): 
     const metric = metricKeyOf({ serviceId, name: of.name });
     return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };
   };
-  const own: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null };
+  const ofSeries: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null };
   const question = quantileQuestionOf(selector);
-  if (question === null) return [own];
+  if (question === null) return [ofSeries];
   // Rules that ask different quantiles of the same buckets share their target.
   const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
   const ofBuckets: Meaning = {
@@ -337,11 +337,11 @@ function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): 
     quantile: question.quantile,
     beside: null,
   };
-  const bounds = BESIDE_BUCKETS.map((beside): Meaning => {
-    const target = targetOf(`${bucketsKey} ${beside}`, besideBuckets(question.buckets, beside), false);
-    return { target, quantile: null, beside };
+  const bounds = BESIDE_BUCKETS.map((what): Meaning => {
+    const target = targetOf(`${bucketsKey} ${what}`, besideBuckets(question.buckets, what), false);
+    return { target, quantile: null, beside: what };
   });
-  return [own, ofBuckets, ...bounds];
+  return [ofSeries, ofBuckets, ...bounds];
 }
 
 function pairKey({ key }: Target, series: unknown): string {
@@ -371,10 +371,10 @@ function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Fin
 }
 
 /** Where series bear the label `quantile` themselves, as those of a summary do, they are what is meant. */
-function firstValue(own: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
+function firstValue(planned: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
   const windowsOf = (question: PlannedQuestion | undefined): ReadonlyMap<string, Windows> =>
     (question && answers.get(question)?.windows) ?? new Map<string, Windows>();
-  for (const question of own) {
+  for (const question of planned) {
     const { aggregation, quantile, fromMs, beside } = question;
     if (beside !== null) continue;
     const windows = windowsOf(question);
@@ -383,9 +383,9 @@ function firstValue(own: readonly PlannedQuestion[], answers: Findings['answers'
       if (value !== null) return { value };
       continue;
     }
-    const bounds = boundsWithin((what) => windowsOf(own.find((other) => other.beside === what)).get('') ?? {});
-    const found = quantileWithin(quantile, windows, fromMs, bounds);
-    if (found !== null) return found;
+    const bounds = boundsWithin((what) => windowsOf(planned.find((other) => other.beside === what)).get('') ?? {});
+    const measured = quantileWithin(quantile, windows, fromMs, bounds);
+    if (measured !== null) return measured;
   }
   return { value: null };
 }

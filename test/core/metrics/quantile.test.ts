@@ -61,6 +61,10 @@ describe('the least and the greatest observation', () => {
     expect(quantileOf(1, [range(0.01, 0.011, 5), range(0.05, 0.07, 5)], bounds)).toBe(0.06);
   });
 
+  test('are not exceeded by rounding', () => {
+    expect(quantileOf(1, [range(2.8, 3.05, 1)], { least: 1, greatest: 3 })).toBe(3);
+  });
+
   test('close the highest bucket, which has no bound', () => {
     const growths = [classic('1', 0), classic('+Inf', 100)];
     expect(measureQuantile(0.5, growths, { least: null, greatest: 9 })).toEqual({ value: 5, isMoreThan: false });

@@ -15,7 +15,18 @@ import { freshLimits, NOW, shortOf } from '#test/ingest/metric_bytes.ts';
 import { world } from '#test/kit/world.ts';
 
 /** A port whose senders are these keys; what each of them stored, in short. */
-async function given({ own, keys = [], away = 0 }: { own?: string; keys?: readonly string[]; away?: number }) {
+async function given({
+  own,
+  keys = [],
+  away = 0,
+  known = {},
+}: {
+  own?: string;
+  keys?: readonly string[];
+  away?: number;
+  /** What is stored of gauges; null while the store is away. */
+  known?: Readonly<Record<string, number>> | null;
+}) {
   const stored: Record<string, string[]> = {};
   const refused: Record<string, number> = {};
   const asked: string[] = [];
@@ -32,6 +43,10 @@ async function given({ own, keys = [], away = 0 }: { own?: string; keys?: readon
       if (!keys.includes(key) && key !== own) throw new AppError('unauthenticated', 'unknown');
       return {
         serviceId: key,
+        async newestValues(series) {
+          if (known === null) throw new AppError('unavailable', 'away');
+          return series.map(({ name }) => known[name] ?? null);
+        },
         refuse: (points) => (refused[key] = (refused[key] ?? 0) + points),
         async take(decode) {
           const decoded = finish(decode(NOW, freshLimits()));
@@ -76,6 +91,18 @@ test('counters add up with their rates, gauges keep the last value, sets count m
     'visitors 2 gauge',
     'depth 7 gauge',
   ]);
+});
+
+test('a gauge that is changed after a restart goes on from what is stored, and one that is set does not', async () => {
+  const port = await given({ own: 'own', known: { depth: 5, level: 9 } });
+  await port.sendAll('depth:+2|g\nlevel:4|g\nlevel:-1|g\nnew:+3|g');
+  expect(port.stored['own']).toEqual(['depth 7 gauge', 'level 3 gauge', 'new 3 gauge']);
+});
+
+test('a change of a gauge waits while nobody can say what it was', async () => {
+  const port = await given({ own: 'own', known: null });
+  await port.sendAll('depth:+2|g\nlevel:4|g');
+  expect(port.stored['own']).toEqual(['level 4 gauge']);
 });
 
 test('timers become exponential histograms, with their count, sum, least and greatest', async () => {
@@ -177,6 +204,7 @@ test('a gauge with a sign is changed, or set where DogStatsD is meant', () => {
   const last = (signed: 'change' | 'set') => {
     const lines = new LineAggregator(new AggregationBudget({ seriesMax: 3, bytesMax: 10_000 }), signed);
     for (const text of ['x:-5|g', 'x:-5|g', 'x:-5|g']) lines.add(readLine(text)!);
+    for (const { key } of lines.relativeGauges(9)) lines.setBase(key, 0);
     return finish(lines.flush(0)).map(({ value }) => value);
   };
   expect(last('change')).toEqual([-15]);

@@ -79,7 +79,7 @@ export function TimeChart(props: TimeChartProps) {
     return toPlotColumns(times, values, from, to);
   }, [series, stepMs, from, to]);
   const unit = JSON.stringify(measure);
-  const openValues = useMemo(() => new Set(series.flatMap((one) => [...(one.openValues ?? [])])), [series]);
+  const openValues = useMemo(() => new Set(series.flatMap((line) => [...(line.openValues ?? [])])), [series]);
   const valueText = useCallback(
     (value: number): string => `${openValues.has(value) ? 'more than ' : ''}${quantityText(value, measure)}`,
     [unit, openValues],

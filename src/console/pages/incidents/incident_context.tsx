@@ -164,8 +164,8 @@ function moreText(
 ): string | null {
   const more = ofService + elsewhere - listed.length;
   if (more <= 0) return null;
-  const own = Math.max(0, ofService - listed.length);
-  return `And ${more.toLocaleString()} more ${what}${more === 1 ? '' : 's'}, ${own.toLocaleString()} of them in this service.`;
+  const ofThis = Math.max(0, ofService - listed.length);
+  return `And ${more.toLocaleString()} more ${what}${more === 1 ? '' : 's'}, ${ofThis.toLocaleString()} of them in this service.`;
 }
 
 function IncidentLink({ incidentId, title }: { readonly incidentId: string; readonly title: string }) {

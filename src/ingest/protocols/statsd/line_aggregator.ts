@@ -55,6 +55,15 @@ interface Gathered {
   readonly bytes: number;
   /** Flushes since it was sent last. */
   idle: number;
+  /** Whether the value of a gauge is the sum of its changes, from what is not known here. */
+  isRelative: boolean;
+}
+
+/** A gauge whose value before its changes has to be found out. */
+export interface RelativeGauge {
+  readonly key: string;
+  readonly name: string;
+  readonly tags: Line['tags'];
 }
 
 /** A point as it will be stored, however often that has to be tried. */
@@ -118,7 +127,15 @@ export class LineAggregator {
       if (!this.#budget.hasRoomFor(1, bytes)) this.#forgetIdleGauges();
       if (!this.#budget.hasRoomFor(1, bytes)) return false;
       const timer = type === 't' ? newTimer() : null;
-      found = { line: { name, type, tags, isMilliseconds, at }, value: 0, members: new Set(), timer, bytes, idle: 0 };
+      found = {
+        line: { name, type, tags, isMilliseconds, at },
+        value: 0,
+        members: new Set(),
+        timer,
+        bytes,
+        idle: 0,
+        isRelative: isRemembered,
+      };
       series.set(key, found);
       this.#budget.take(1, bytes);
       if (isRemembered) this.#gaugeBytes += bytes;
@@ -131,10 +148,30 @@ export class LineAggregator {
         if (!this.#hold(MEMBER_BYTES + length)) return false;
         found.members.add(text);
       } else if (type === 'c') found.value += Number(text) / rate;
-      else if (type === 'g') found.value = this.#isChange(line, text) ? found.value + Number(text) : Number(text);
-      else if (found.timer !== null && !this.#addTo(found.timer, Number(text), 1 / rate)) return false;
+      else if (type === 'g' && this.#isChange(line, text)) found.value += Number(text);
+      else if (type === 'g') {
+        found.value = Number(text);
+        found.isRelative = false;
+      } else if (found.timer !== null && !this.#addTo(found.timer, Number(text), 1 / rate)) return false;
     }
     return true;
+  }
+
+  /** Gauges that were only changed since this process began, or since they were forgotten. */
+  relativeGauges(limit: number): RelativeGauge[] {
+    const gauges: RelativeGauge[] = [];
+    for (const [key, { isRelative, line }] of this.#gauges) {
+      if (isRelative && gauges.push({ key, name: line.name, tags: line.tags }) === limit) break;
+    }
+    return gauges;
+  }
+
+  /** Says what a gauge was before its changes. Without this it is not stored. */
+  setBase(key: string, base: number): void {
+    const gauge = this.#gauges.get(key);
+    if (gauge?.isRelative !== true) return;
+    gauge.value += base;
+    gauge.isRelative = false;
   }
 
   /** Returns what was gathered, as points of this time; gauges are remembered. What comes meanwhile is kept for the next flush. */
@@ -151,6 +188,7 @@ export class LineAggregator {
       if ((read += 1) % PAUSE_AFTER === 0) yield;
     }
     for (const [key, found] of this.#gauges) {
+      if (found.isRelative) continue;
       if (found.idle === 0) for (const point of pointsOf(found, at)) points.push(point);
       found.idle += 1;
       if (found.idle > GAUGE_FLUSHES_MAX) this.#removeGauge(key, found.bytes);
