@@ -32,22 +32,30 @@ const KEEP_SESSIONS_DAYS = 90;
 const KEEP_OUTCOMES_HOURS = 48;
 /** Uploads that are broken off may go on for so long. */
 const KEEP_CHUNKS_HOURS = 24;
+/** Bodies of alerts, for people who look what is wrong. */
+const KEEP_BODIES_DAYS = 7;
+/** Resolved ones beyond these are removed before their time. */
+const ALERTS_OF_SERVICE_MAX = 50_000;
 
 /**
  * Removes what is older than the retention of its service: points, events, groups without events, and resolved incidents
- * with their logs; the series of days that are over, old entries of the ingest status, and types of metrics that nobody has said for long. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
+ * with their logs and alerts; the series of days that are over, old entries of the ingest status, and types of metrics that nobody has said for long. Groups whose events nobody counted are counted. Reads hide all of it already, so after a crash the rest is
  * removed next time. A store that fails does not stop the others.
  */
 export async function enforceRetention(runtime: RetentionRuntime): Promise<void> {
   const now = runtime.clock.now();
   const session = runtime.db.session();
   const { services, incidents, exceptionGroups, exceptionCounts, artifacts, sourceMaps } = storesOf(session);
-  const { ingestRefusals, metricTypes, sentItems, sessionOutcomes, eventExtras } = storesOf(session);
+  const { alerts, alertSources, ingestRefusals, metricTypes, sentItems, sessionOutcomes, eventExtras } =
+    storesOf(session);
   const { expiredRows } = runtime;
   const limit = pLimit(1);
   await waitForAll(
     [
       () => inBatches((limit) => incidents.removeOutdated(now, limit)),
+      () => inBatches((limit) => alerts.removeOutdated(now, limit)),
+      () => inBatches((limit) => alerts.removeExcess(ALERTS_OF_SERVICE_MAX, limit)),
+      () => alertSources.removeBodies(now.subtract({ hours: 24 * KEEP_BODIES_DAYS })),
       () => inBatches((limit) => exceptionGroups.removeOutdated(now, limit)),
       () => exceptionCounts.markMissed(now),
       () =>

@@ -8,6 +8,7 @@ import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#exceptions/count_exceptions.ts';
 import { learnSpikes } from '#exceptions/learn_spikes.ts';
 import { retrySetAside } from '#exceptions/retry_set_aside.ts';
+import { endSilentAlerts } from '#incidents/alerts/end_silent_alerts.ts';
 import { applyGroupRates } from '#incidents/apply_group_rates.ts';
 import { type NewOrRegressed, openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
 import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
@@ -170,6 +171,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
     periodic: [
       { name: 'renew_capabilities', everySeconds: 60, run: () => renewCapabilities(runtime) },
       { name: 'watch_monitors', everySeconds: 2, run: () => watchMonitors(runtime) },
+      { name: 'end_silent_alerts', everySeconds: 10, run: () => endSilentAlerts(runtime) },
       { name: 'apply_group_rates', everySeconds: 10, run: () => applyGroupRates(runtime) },
       { name: 'count_exceptions', everySeconds: 2, run: () => countExceptions(runtime) },
       { name: 'learn_spikes', everySeconds: 60, run: () => learnSpikes(runtime) },

@@ -21,6 +21,7 @@ export const EXAMPLE_IDS = {
   connectionId: 'connection_01k9z8kc3d4e5f6g7h8j9kamnp',
   subscriptionId: 'subscription_01k9z8kd4e5f6g7h8j9kambnpq',
   monitorId: 'monitor_01kdwm4a1b2c3d4e5f6g7h8j9m',
+  alertSourceId: 'alertsource_01kdwm4a1b2c3d4e5f6g7h8j9n',
   maintenanceId: 'maintenance_01kdwm4a1b2c3d4e5f6g7h8j9m',
   periodId: 'period_01k9z8e9s0t1v2w3x4y5z6a7bc',
 } as const;

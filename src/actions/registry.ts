@@ -1,6 +1,4 @@
-import { compareReleases } from '#actions/releases/compare_releases.ts';
-import { listReleases } from '#actions/releases/list_releases.ts';
-import { recordDeploy } from '#actions/releases/record_deploy.ts';
+import { RELEASE_OPERATIONS } from '#actions/releases/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#actions/account/add_passkey.ts';
 import { beginAuthenticatorApp } from '#actions/account/begin_authenticator_app.ts';
@@ -111,6 +109,7 @@ import { searchEscalationPolicies } from '#actions/policies/search_escalation_po
 import { simulateEscalation } from '#actions/policies/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#actions/policies/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#actions/responder/operations.ts';
+import { ALERT_OPERATIONS } from '#actions/alerts/operations.ts';
 import { MONITOR_OPERATIONS } from '#actions/monitors/operations.ts';
 import { createAlertRule } from '#actions/rules/create_alert_rule.ts';
 import { deleteAlertRule } from '#actions/rules/delete_alert_rule.ts';
@@ -238,11 +237,10 @@ export const ACTION_GROUPS: readonly ActionGroup[] = GROUPS;
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
 
 const WITHIN_ORGANIZATIONS = [
-  listReleases,
-  compareReleases,
-  recordDeploy,
+  ...RELEASE_OPERATIONS,
   ...EXCEPTION_OPERATIONS,
   ...MONITOR_OPERATIONS,
+  ...ALERT_OPERATIONS,
   getBilling,
   getHome,
   setUpPaging,

@@ -3,7 +3,7 @@ import type { ExceptionRule } from '#core/incidents/exception_rule.ts';
 import { type GroupRate, isOnRate, limitPassed } from '#core/incidents/exception_rule_settings.ts';
 import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
 import { type RuleSettings, settingsOf } from '#core/incidents/rule_settings.ts';
-import type { Cause, Firing } from '#incidents/open_incident.ts';
+import type { Cause, Firing } from '#incidents/firing.ts';
 import { divideRules, setAsideRule } from '#incidents/set_aside_rule.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';

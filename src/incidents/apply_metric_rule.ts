@@ -14,7 +14,7 @@ import {
 } from '#core/metrics/breach.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
-import type { Cause } from '#incidents/open_incident.ts';
+import type { Cause } from '#incidents/firing.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import type { TimelineDetails } from '#incidents/stop_escalation.ts';

@@ -1,15 +1,15 @@
 import { type IncidentLimit, stormTitle, worseSeverity } from '#core/incidents/incident_limit.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
-import { type Cause, dedupKeyOf, type Firing, openIncident } from '#incidents/open_incident.ts';
+import type { CauseKind } from '#core/incidents/incident_kind.ts';
+import { type Cause, dedupKeyOf, type Firing, type Opener } from '#incidents/firing.ts';
+import { openIncident } from '#incidents/open_incident.ts';
 import { isQuiet, isWaitingForMaintenance, movePaging } from '#incidents/paging_start.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** The service and the kind of rule for which incidents are counted. */
+/** The service and the kind of cause for which incidents are counted. */
 export interface Source {
   readonly serviceId: Id<'service'>;
-  readonly kind: RuleKind;
+  readonly kind: CauseKind;
 }
 
 /**
@@ -66,7 +66,7 @@ async function releaseStorm(unit: UnitOfWork, stormId: Id<'incident'>, firings: 
   }
 }
 
-function stormCause(rule: ActiveRule, cause: Cause, { incidents, minutes }: IncidentLimit, nowMs: number): Cause {
+function stormCause(rule: Opener, cause: Cause, { incidents, minutes }: IncidentLimit, nowMs: number): Cause {
   return {
     ...cause,
     exceptionGroupId: null,
@@ -77,6 +77,6 @@ function stormCause(rule: ActiveRule, cause: Cause, { incidents, minutes }: Inci
 }
 
 /** What the keys of all storms of a policy begin with. It stays when people reassign a storm, which goes on for its rules. */
-function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: ActiveRule): string {
+function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: Opener): string {
   return `storm.${serviceId}.${kind}.${escalationPolicyId ?? 'none'}.`;
 }

@@ -1,47 +1,20 @@
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { type PlannedStep, planSteps } from '#core/oncall/escalation.ts';
+import { type Cause, dedupKeyOf, type Firing, type Opener } from '#incidents/firing.ts';
 import { decidePagingStart, mayFollow, type PagingStart, startsAt } from '#incidents/paging_start.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
-import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { NewIncident } from '#storage/postgres/incident_store.ts';
 import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
 import { recordSystemChanges } from '#storage/postgres/system_change.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** What made a rule fire. */
-export interface Cause {
-  readonly kind: RuleKind;
-  readonly exceptionGroupId: Id<'group'> | null;
-  /** At most one open incident has this key. By default the rule, with its exception group if there is one. */
-  readonly dedupKey?: string;
-  readonly title: string;
-  readonly severity: string;
-  /** What was measured or seen. */
-  readonly details: object;
-  /** The cause in half a sentence, for the timeline. */
-  readonly sentence: string;
-  /** The span that found it; absent for the one that runs. */
-  readonly traceparent?: string | null;
-}
-
-/** A rule that fires, and why. */
-export interface Firing {
-  readonly rule: ActiveRule;
-  readonly cause: Cause;
-}
-
-export function dedupKeyOf({ rule, cause }: Firing): string {
-  return cause.dedupKey ?? (cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`);
-}
-
 /**
  * Opens the incident of a rule and its timers in the caller's transaction. If one with the same key is open, that one
  * counts another occurrence. Returns the id of the new incident, or null.
  */
-export async function openIncident(unit: UnitOfWork, rule: ActiveRule, cause: Cause): Promise<Id<'incident'> | null> {
+export async function openIncident(unit: UnitOfWork, rule: Opener, cause: Cause): Promise<Id<'incident'> | null> {
   const [opened = null] = await openAll(unit, [{ rule, cause }]);
   return opened;
 }
@@ -104,7 +77,10 @@ async function prepare(
 async function open(unit: UnitOfWork, prepared: readonly Prepared[]): Promise<(Id<'incident'> | null)[]> {
   if (prepared.length === 0) return [];
   const spans = prepared.map(({ rule, cause }) => {
-    const attributes = { 'tocsin.rule_id': rule.ruleId, 'tocsin.service_id': rule.serviceId };
+    const attributes = {
+      ...(rule.ruleId !== null && { 'tocsin.rule_id': rule.ruleId }),
+      'tocsin.service_id': rule.serviceId,
+    };
     return startSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent });
   });
   try {
@@ -137,10 +113,14 @@ async function store(
     opened.map(({ rule, cause, incidentId }) => ({
       orgId: rule.orgId,
       action: 'open_incident',
-      via: 'rule',
+      via: cause.kind === 'alert' ? 'alert' : 'rule',
       target: incidentId,
       before: null,
-      after: { status: 'triggered', ruleId: rule.ruleId, title: cause.title },
+      after: {
+        status: 'triggered',
+        ...(cause.kind === 'alert' ? { by: rule.name } : { ruleId: rule.ruleId }),
+        title: cause.title,
+      },
     })),
   );
   for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);
@@ -154,8 +134,9 @@ interface Opened extends Prepared {
 /** What the timelines say: how it began, and why it does not page, or not at once. */
 function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
   const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+  const by = cause.kind === 'alert' ? { tool: rule.name } : { rule: rule.name };
   return [
-    { incidentId, event: 'triggered', data: { rule: rule.name, cause: cause.sentence } },
+    { incidentId, event: 'triggered', data: { ...by, cause: cause.sentence } },
     ...(rule.isPolicyUnreadable ? [{ incidentId, event: 'policy_unreadable', data: {} }] : []),
     ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
     ...startEventsOf(incidentId, start, cause.title),

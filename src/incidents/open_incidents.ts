@@ -1,7 +1,8 @@
 import { type IncidentLimit, remainingIncidents } from '#core/incidents/incident_limit.ts';
-import { RULE_KINDS } from '#core/incidents/rule_kinds.ts';
+import { ingestedFor } from '#core/incidents/incident_kind.ts';
 import { joinStorm, type Source } from '#incidents/join_storm.ts';
-import { dedupKeyOf, type Firing, openAll } from '#incidents/open_incident.ts';
+import { dedupKeyOf, type Firing } from '#incidents/firing.ts';
+import { openAll } from '#incidents/open_incident.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
@@ -58,7 +59,7 @@ async function recordLimitReached(
   { serviceId, kind }: Source,
   count: number,
 ): Promise<void> {
-  const ingested = RULE_KINDS[kind].ingests;
+  const ingested = ingestedFor(kind);
   const hour = refusalHour(now);
   await stores.ingestRefusals.add([
     { serviceId, kind: ingested, reason: 'too_many_incidents', hour, count, lastAt: now },

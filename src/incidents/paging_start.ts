@@ -1,21 +1,21 @@
 import { findLead, nextLead } from '#core/incidents/group.ts';
+import { labelsOfAlert } from '#core/alerts/labels.ts';
 import { labelsOf, type MaintenanceSubject } from '#core/incidents/maintenance.ts';
 import { QuietTimes } from '#core/incidents/quiet_times.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { Cause, Opener } from '#incidents/firing.ts';
 import { settingsOf } from '#core/incidents/rule_settings.ts';
 import { planSteps, stepAt } from '#core/oncall/escalation.ts';
 import { startTimers } from '#incidents/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** A rule that fires. */
+/** What opens an incident, as far as the start of its pages depends on it. */
 interface Fired {
-  readonly rule: ActiveRule;
-  readonly cause: { readonly kind: RuleKind; readonly severity: string; readonly dedupKey?: string };
+  readonly rule: Opener;
+  readonly cause: Pick<Cause, 'kind' | 'severity' | 'dedupKey' | 'labels'>;
 }
 
 /** What keeps a new incident from paging at once. */
@@ -70,7 +70,8 @@ export function mayFollow({ rule, cause }: Fired): boolean {
 
 function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
   const { serviceId, ruleId, config } = rule;
-  return { serviceId, ruleId, labels: labelsOf({ kind: cause.kind, config }) };
+  const labels = cause.kind === 'alert' || config === undefined ? {} : labelsOf({ kind: cause.kind, config });
+  return { serviceId, ruleId, labels: cause.labels ?? labels };
 }
 
 /** After a maintenance was added or taken away: incidents that wait begin to page when they would by now. */
@@ -82,7 +83,7 @@ export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<vo
     if (incident?.status !== 'triggered' || incident.quietUntil === null) continue;
     const { serviceId, ruleId } = incident;
     const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
-    const labels = rule === undefined ? {} : labelsOf(rule);
+    const labels = rule === undefined ? labelsOfAlert(incident) : labelsOf(rule);
     const quiet = quietTimes.find({ serviceId, ruleId, labels }, now);
     if (quiet?.until.epochMilliseconds === incident.quietUntil.epochMilliseconds) continue;
     await movePaging(unit, incident, quiet?.until ?? null);

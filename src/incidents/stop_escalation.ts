@@ -39,10 +39,10 @@ export async function stopEscalation(
     await recordSystemChange(unit, {
       orgId: incident.orgId,
       action: status === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
-      via: 'rule',
+      via: by.via === 'alert' ? 'alert' : 'rule',
       target: incident.id,
       before: { status: incident.status },
-      after: { status },
+      after: { status, ...(by.tool !== undefined && { by: by.tool }) },
     });
   }
 }

@@ -25,7 +25,7 @@ type RefusedRequests = {
 
 /** What this process has accepted and refused since it started. A service appears once something it sent was refused. */
 export class IngestCounters {
-  readonly accepted: Record<Ingested, number> = { points: 0, events: 0 };
+  readonly accepted: Record<Ingested, number> = { points: 0, events: 0, alerts: 0 };
   readonly refusedItems = new LabeledCounts<RefusedItems>();
   readonly refusedRequests = new LabeledCounts<RefusedRequests>();
   /** What was taken, though something is to be said of it. */

@@ -6,6 +6,9 @@ export const API_PATHS = {
   console: '/api/console',
 } as const;
 
+/** Where other tools send alerts; what follows is the protocol's. */
+export const ALERTS_PATH = '/api/alerts';
+
 /** Where senders send, by protocol. Fastify's names stand for what varies. */
 export const INGEST_PATHS = {
   metrics_json: '/api/ingest/metrics',

@@ -312,6 +312,12 @@ const OF_SERVICE = {
     fallback: 2_000,
     reached: WAIT,
   }),
+  ingestAlertsPerSecond: optional({
+    variable: 'INGEST_ALERTS_PER_SECOND',
+    purpose: 'alerts of other tools for one service a second, on average; 0 for no limit',
+    fallback: 1_000,
+    reached: '429, or what the client of the protocol understands as "later"',
+  }),
   ingestSeriesPerDay: optional({
     variable: 'INGEST_SERIES_PER_DAY',
     purpose: 'series of one service a day (UTC); 0 for no limit',
@@ -342,7 +348,7 @@ const OF_SERVICE = {
   incidentsPerService: optional({
     variable: 'INCIDENTS_PER_SERVICE',
     purpose:
-      'incidents that one service opens for exceptions, and as many for metrics, within `INCIDENTS_PER_SERVICE_MINUTES`; 0 for no limit',
+      'incidents that one service opens for exceptions, and as many for metrics and for alerts of other tools, within `INCIDENTS_PER_SERVICE_MINUTES`; 0 for no limit',
     fallback: 20,
     reached: 'further ones become one storm incident, which pages once and lists them',
   }),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { Firing } from '#incidents/open_incident.ts';
+import type { Firing } from '#incidents/firing.ts';
 import { openIncidents } from '#incidents/open_incidents.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 
 import { defineAction } from '#actions/action_context.ts';
+import { ALERTS_SHOWN, toAlertView } from '#actions/alerts/view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { digestOfIncident } from '#actions/incidents/digest.ts';
@@ -33,7 +34,7 @@ export const getIncident = defineAction({
   effect: 'read',
   input: Type.Object({ incidentId: IdText }, CLOSED),
   result: IncidentWithLogView,
-  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'timeline[].text', 'evidence'],
+  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'alerts', 'timeline[].text', 'evidence'],
   alsoCalled: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],
   digest: digestOfIncident,
   example: { incidentId: IDS.incidentId },
@@ -53,12 +54,14 @@ export const getIncident = defineAction({
       ? notifications.filter(({ kind }) => kind === 'page')
       : await stores.notifications.listStepOutcomes(incident.id, firstStepIndex(incident.steps));
     const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
+    const alerts = incident.kind === 'alert' ? await stores.alerts.listOfIncident(incident.id, ALERTS_SHOWN) : [];
     const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
     const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
     return {
       ...toIncidentView(incident, steps),
       escalation: toEscalationWithStepsView(incident, steps, pages),
       members: members.map(toMemberView),
+      alerts: alerts.map(toAlertView),
       notifications: notifications.map(toNotificationView),
       notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
       notes: notes.map(toNoteView),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { ALERTS_SHOWN, AlertView } from '#actions/alerts/view.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { EvidenceView, EVIDENCE_EXAMPLE } from '#actions/incidents/evidence.ts';
 import { NoteView } from '#actions/incidents/notes.ts';
@@ -29,6 +30,7 @@ const IncidentActorView = Type.Object(
       Type.Enum([...SYSTEM_REASONS], { description: 'why the system did it, when its cause is not simply gone' }),
     ),
     apiKeyName: Type.Optional(Type.String({ description: 'what the API key was called when it acted' })),
+    tool: Type.Optional(Type.String({ description: 'the tool whose alert said so' })),
     clientName: Type.Optional(Type.String({ description: 'what the app was called that the person acted through' })),
     via: Type.Enum([...VIAS]),
   },
@@ -53,7 +55,9 @@ const INCIDENT_FIELDS = {
   number: Type.Integer({ description: 'what is typed in a reply by SMS' }),
   status: Type.Enum([...INCIDENT_STATUSES]),
   title: Type.String(),
-  kind: Type.Enum([...INCIDENT_KINDS], { description: 'of the rule that opened it; manual: a person did' }),
+  kind: Type.Enum([...INCIDENT_KINDS], {
+    description: 'of the rule that opened it; alert: an alert of another tool did; manual: a person did',
+  }),
   serviceId: IdText,
   ruleId: nullable(IdText),
   exceptionGroupId: nullable(IdText),
@@ -167,6 +171,9 @@ export const IncidentWithLogView = Type.Object({
     description:
       'what an incident stands for that was opened because its service opened too many: the newest 200, details.standsFor counts them; empty for any other',
   }),
+  alerts: Type.Array(AlertView, {
+    description: `the alerts of other tools that it stands for, oldest first; the first ${ALERTS_SHOWN}; empty for any other`,
+  }),
   notifications: Type.Array(NotificationView, {
     description: `the notification log, oldest first; the newest ${LOG_MAX} entries`,
   }),
@@ -217,6 +224,7 @@ export const ACKNOWLEDGED_EXAMPLE: Static<typeof IncidentView> = {
 export const INCIDENT_WITH_LOG_EXAMPLE: Static<typeof IncidentWithLogView> = {
   ...INCIDENT_EXAMPLE,
   members: [],
+  alerts: [],
   escalation: {
     ...INCIDENT_EXAMPLE.escalation,
     teamId: IDS.teamId,

@@ -10,14 +10,16 @@ const WAYS = {
 } as const;
 
 const RULE = { by: 'a rule', title: 'rule' };
+const ALERT = { by: 'an alert', title: 'alert' };
 
 /** The way a change came in; it is shown in incidents and in the audit log. */
-export type Via = keyof typeof WAYS | Channel | 'rule';
+export type Via = keyof typeof WAYS | Channel | 'rule' | 'alert';
 
-export const VIAS: readonly Via[] = [...keysOf(WAYS), ...CHANNELS, 'rule'];
+export const VIAS: readonly Via[] = [...keysOf(WAYS), ...CHANNELS, 'rule', 'alert'];
 
 export function viaTexts(via: Via): { readonly by: string; readonly title: string } {
   if (via === 'rule') return RULE;
+  if (via === 'alert') return ALERT;
   if (!isChannel(via)) return WAYS[via];
   const { by } = declarationOf(via);
   return { by, title: by };

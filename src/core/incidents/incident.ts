@@ -18,7 +18,7 @@ export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
 /** Why the product itself resolved an incident: by default as its condition was false or its exception resolved. */
-export const SYSTEM_REASONS = ['no_data'] as const;
+export const SYSTEM_REASONS = ['no_data', 'no_word'] as const;
 
 type SystemReason = (typeof SYSTEM_REASONS)[number];
 
@@ -32,7 +32,13 @@ interface Through {
 export type IncidentActor =
   | ({ readonly userId: string; readonly via: Via } & Through)
   | ({ readonly apiKeyId: string; readonly via: Via } & Through)
-  | { readonly system: true; readonly via: Via; readonly because?: SystemReason };
+  | {
+      readonly system: true;
+      readonly via: Via;
+      readonly because?: SystemReason;
+      /** The tool whose alert said so. */
+      readonly tool?: string;
+    };
 
 export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
   switch (actor.kind) {

@@ -8,6 +8,8 @@ interface ActorFields {
   readonly clientName?: string;
   /** Why the product itself did it. */
   readonly because?: string;
+  /** The tool whose alert said so. */
+  readonly tool?: string;
   readonly via: Via;
 }
 
@@ -23,6 +25,8 @@ export function actorName(by: ActorFields, nameOf: NameOf): string {
   }
   if (by.apiKeyId !== undefined)
     return by.apiKeyName === undefined ? 'an API key' : `the API key ${quoted(by.apiKeyName)}`;
+  if (by.because === 'no_word') return `Tocsin itself, as ${by.tool ?? 'its tool'} says nothing more`;
+  if (by.tool !== undefined) return by.tool;
   return by.because === 'no_data' ? 'Tocsin itself, as no data arrives' : 'Tocsin itself, as its cause is gone';
 }
 

@@ -1,6 +1,21 @@
-import { RULE_KIND_NAMES, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import { RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** What opened an incident: a rule of some kind, or a person. */
-export type IncidentKind = RuleKind | 'manual';
+/** What opens incidents without a person: a rule of some kind, or an alert of another tool. */
+export type CauseKind = RuleKind | 'alert';
 
-export const INCIDENT_KINDS: readonly IncidentKind[] = [...RULE_KIND_NAMES, 'manual'];
+export const CAUSE_KINDS: readonly CauseKind[] = [...RULE_KIND_NAMES, 'alert'];
+
+/** What opened an incident: a cause of some kind, or a person. */
+export type IncidentKind = CauseKind | 'manual';
+
+export const INCIDENT_KINDS: readonly IncidentKind[] = [...CAUSE_KINDS, 'manual'];
+
+/** Several causes in the title of an incident that stands for them. */
+export function causesText(kind: CauseKind): string {
+  return kind === 'alert' ? 'alerts' : RULE_KINDS[kind].causes;
+}
+
+/** What senders send for a cause of this kind. */
+export function ingestedFor(kind: CauseKind): 'points' | 'events' | 'alerts' {
+  return kind === 'alert' ? 'alerts' : RULE_KINDS[kind].ingests;
+}

@@ -1,7 +1,7 @@
 import { LEVELS } from '#core/exceptions/level.ts';
-import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
+import { type CauseKind, causesText } from '#core/incidents/incident_kind.ts';
 
-/** How many incidents a service may open within some minutes, for each kind of rule. Further ones join a storm. */
+/** How many incidents a service may open within some minutes, for each kind of cause. Further ones join a storm. */
 export interface IncidentLimit {
   /** Infinity for no limit. */
   readonly incidents: number;
@@ -14,8 +14,8 @@ export function remainingIncidents(recent: number, { incidents }: IncidentLimit)
 }
 
 /** A storm with a single member has the title of that member. */
-export function stormTitle(kind: RuleKind, members: number, serviceName: string, onlyTitle: string): string {
-  return members === 1 ? onlyTitle : `${members} more ${RULE_KINDS[kind].causes} in ${serviceName}`;
+export function stormTitle(kind: CauseKind, members: number, serviceName: string, onlyTitle: string): string {
+  return members === 1 ? onlyTitle : `${members} more ${causesText(kind)} in ${serviceName}`;
 }
 
 const SEVERITIES: readonly string[] = LEVELS;

@@ -32,7 +32,7 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
   const nameOf: NameOf = (userId) => names.get(String(userId)) ?? 'somebody who has left';
   switch (event) {
     case 'triggered':
-      return `Triggered by the rule "${textOf(data['rule'])}": ${textOf(data['cause'])}.`;
+      return `Triggered by ${opener(data)}: ${textOf(data['cause'])}.`;
     case 'declared':
       return `Declared by ${actor(data, nameOf)}.`;
     case 'escalated':
@@ -80,9 +80,25 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `This server was restored from a backup of ${textOf(data['snapshotAt'])}; escalation goes on from there, ${textOf(data['laterMinutes'])} minutes later.`;
     case 'unacknowledged':
       return `The acknowledgement was undone by ${actor(data, nameOf)}; ${whatContinues(data)}.${newsOfReopening(data, nameOf)}`;
+    case 'alert_joined':
+      return `Another alert from ${textOf(data['tool'])} belongs to it: ${textOf(data['title'])}.`;
+    case 'severity_raised':
+      return `${textOf(data['tool'])} raised the severity from ${textOf(data['from'])} to ${textOf(data['to'])}${data['pages'] === true ? '; it pages anew, from the first step' : ''}.`;
+    case 'no_word':
+      return `No word from ${textOf(data['tool'])} since ${shownTime(data['since'])}, though the alert is open. Nobody is paged for that.`;
+    case 'word_again':
+      return `${textOf(data['tool'])} reports the alert again.`;
+    case 'alert_note':
+      return `Note in ${textOf(data['tool'])}: ${textOf(data['text'])}`;
     default:
       return agentEventText(event, data, nameOf) ?? event.replaceAll('_', ' ');
   }
+}
+
+/** A rule, or the tool whose alert it was. */
+function opener(data: Data): string {
+  const tool = textOf(data['tool']);
+  return tool === '' ? `the rule "${textOf(data['rule'])}"` : `an alert from ${tool}`;
 }
 
 function firedStep(data: Data, nameOf: NameOf): string {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 
+import { addAlertKeyCommands } from '#entry/cli/alert_keys.ts';
 import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addBackupCommands } from '#entry/cli/backup.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
@@ -15,6 +16,7 @@ export function addCommands(program: Command, onEmbeddedStores: () => void): voi
   addOrganizationCommands(program);
   addUserCommands(program);
   addKeyCommands(program);
+  addAlertKeyCommands(program);
   addCalendarCommands(program);
   addAuditCommands(program);
   addSetAsideCommands(program);

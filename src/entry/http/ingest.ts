@@ -9,6 +9,7 @@ import { createIngestAccess } from '#auth/ingest_access.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { openIngestPorts } from '#entry/http/ingest_ports.ts';
+import { openAlertIngest } from '#entry/http/open_alert_ingest.ts';
 import { mountDeployIngest } from '#entry/http/ingest_deploys.ts';
 import { mountMetricIngest } from '#entry/http/ingest_metrics.ts';
 import { mountCronIngest } from '#entry/http/ingest_cron.ts';
@@ -117,6 +118,7 @@ export async function mountIngest(
       mount(scope, ingest);
     });
   }
+  await openAlertIngest(app, context, ingest, limits);
   await app.register(async (scope) => mountDeployIngest(scope, ingest, context.actions));
 }
 

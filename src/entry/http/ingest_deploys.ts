@@ -7,6 +7,7 @@ import { CLOSED, EnvironmentName, ReleaseName, Timestamp } from '#actions/fields
 import { routesFor, type IngestContext } from '#entry/http/ingest_context.ts';
 import { parseBodies } from '#entry/http/sentry_api/bodies.ts';
 import { setSender } from '#entry/http/sender.ts';
+import type { SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
@@ -121,4 +122,30 @@ function timesOf(
   }
   if (faults.length > 0) throw invalidInput(faults);
   return { startedAt, finishedAt };
+}
+
+const RELEASE_LENGTH_MAX = 200;
+
+/** Records a change that another tool tells of as a deploy; its name stands for the release. */
+export async function recordSentDeploy(
+  runtime: ActionRuntime,
+  { orgId, serviceId }: Pick<IngestTarget, 'orgId' | 'serviceId'>,
+  { name, url, at }: SentDeploy,
+  origin: Requester['origin'],
+): Promise<void> {
+  await inUnitOfWork(runtime, async ({ stores, now }) => {
+    const author = authorOf(stores, { orgId, actor: { kind: 'system' }, via: 'rest', origin }, now);
+    const oldest = now.subtract({ hours: 24 * DAYS_BACK_MAX });
+    const isKnown = at !== null && Temporal.Instant.compare(at, oldest) > 0 && Temporal.Instant.compare(at, now) <= 0;
+    const told = {
+      serviceIds: [serviceId],
+      release: name.slice(0, RELEASE_LENGTH_MAX).toWellFormed(),
+      environment: DEFAULT_ENVIRONMENT,
+      name: null,
+      url,
+      startedAt: null,
+      finishedAt: isKnown ? at : null,
+    };
+    await recordDeploy(stores, author, told, { now, limits: runtime.installation.limits });
+  });
 }

@@ -11,8 +11,10 @@ import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.
 import { FIX_KINDS } from '#core/exceptions/fix.ts';
 import { GROUP_STATUSES } from '#core/exceptions/group_status.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
+import { LINKS_MAX } from '#core/alerts/alert_limits.ts';
+import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#core/alerts/route.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
-import { INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
+import { CAUSE_KINDS, INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';
 import { RULE_KIND_NAMES } from '#core/incidents/rule_kinds.ts';
 import { RUN_STATUSES } from '#core/monitors/check_in.ts';
 import { MINUTES_MAX, THRESHOLD_MAX } from '#core/monitors/schedule_limits.ts';
@@ -44,6 +46,12 @@ const DAYS = whole(1, RETENTION_DAYS_MAX);
 const WEB_ADDRESS = { type: 'string', maxLength: 4_000, pattern: '^https?://', description: 'an address of the web' };
 const RULE_KIND = oneOf(...RULE_KIND_NAMES);
 const CAPABILITY = oneOf(...CAPABILITIES);
+const HISTORY_MAX = 100;
+const ALERT_LINK = {
+  type: 'object',
+  properties: { href: WEB_ADDRESS, text: text(TEXT_LENGTH_MAX) },
+  required: ['href', 'text'],
+};
 const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
 /** As it is stored: with what may be left out filled in. */
 const STEP = { ...StepInput, required: Object.keys(StepInput.properties) };
@@ -126,9 +134,18 @@ export const COLUMN_CONTRACTS: Contracts = {
     acknowledged_by: INCIDENT_ACTOR,
     resolved_by: INCIDENT_ACTOR,
   },
+  alert_sources: { settings: RECORD },
+  alert_routes: { conditions: list({ type: 'object' }, ROUTE_CONDITIONS_MAX), outcome: oneOf(...ROUTE_OUTCOMES) },
+  alerts: {
+    status: oneOf(...INCIDENT_STATUSES),
+    details: RECORD,
+    links: list(ALERT_LINK, LINKS_MAX),
+    images: list(ALERT_LINK, LINKS_MAX),
+    history: list({ type: 'object', required: ['at', 'action'] }, HISTORY_MAX),
+  },
   incident_steps: { state: oneOf('pending', 'fired', 'skipped', 'cancelled') },
   incident_timeline: { data: RECORD },
-  incident_members: { kind: RULE_KIND },
+  incident_members: { kind: oneOf(...CAUSE_KINDS) },
   proposals: {
     number: whole(1, NUMBER_MAX),
     kind: oneOf('action', 'question'),

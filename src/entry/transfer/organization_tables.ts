@@ -83,6 +83,9 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
     ['service_id', 'rule_id', 'exception_group_id', 'escalation_policy_id', 'team_id', 'lead_id'],
     'lead_id nulls first, id',
   ),
+  own('alert_sources', ['service_id'], 'service_id, protocol, name'),
+  own('alert_routes', ['service_id', 'policy_id'], 'service_id, position'),
+  own('alerts', ['service_id', 'source_id', 'incident_id'], 'id'),
   { table: 'incident_steps', where: OF_INCIDENTS, orderBy: 'incident_id, step_index', refersTo: ['incident_id'] },
   { table: 'incident_timeline', where: OF_INCIDENTS, orderBy: 'id', refersTo: ['incident_id'] },
   {
@@ -106,6 +109,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   work_members: 'of this installation: which processes are alive',
   limit_buckets: 'of this installation: what was used lately',
   ingest_keys: 'a secret: the import makes new ones',
+  alert_keys: 'a secret: make new ones and put them into the tools',
+  alert_bodies: 'encrypted under APP_SECRET',
   connections: 'a secret: apps connect again',
   responders: 'of connections and keys, which stay behind',
   agent_writes: 'of the last hour',

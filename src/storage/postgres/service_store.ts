@@ -130,6 +130,17 @@ export class ServiceStore {
     return service;
   }
 
+  /** The organization of the service; null when there is none. */
+  async findOrganization(serviceId: string): Promise<Id<'org'> | null> {
+    const service = await this.#session.db
+      .selectFrom('services')
+      .select('org_id')
+      .where('id', '=', asId('service', serviceId))
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    return service?.org_id ?? null;
+  }
+
   async findLocked(orgId: Id<'org'>, serviceId: string): Promise<ServiceRow | null> {
     return await this.#session.em.findOne(
       ServiceEntity,

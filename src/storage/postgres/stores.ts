@@ -1,5 +1,9 @@
 import { AddressProofStore } from '#storage/postgres/address_proof_store.ts';
 import { ActiveRuleStore } from '#storage/postgres/active_rule_store.ts';
+import { AlertKeyStore } from '#storage/postgres/alert_key_store.ts';
+import { AlertRouteStore } from '#storage/postgres/alert_route_store.ts';
+import { AlertSourceStore } from '#storage/postgres/alert_source_store.ts';
+import { AlertStore } from '#storage/postgres/alert_store.ts';
 import { AlertRuleStore } from '#storage/postgres/alert_rule_store.ts';
 import { ApiKeyStore } from '#storage/postgres/api_key_store.ts';
 import { ArtifactStore } from '#storage/postgres/artifact_store.ts';
@@ -104,6 +108,10 @@ export interface Stores {
   readonly exceptionSettings: ExceptionSettingsStore;
   readonly monitors: MonitorStore;
   readonly checkIns: CheckInStore;
+  readonly alertKeys: AlertKeyStore;
+  readonly alertSources: AlertSourceStore;
+  readonly alertRoutes: AlertRouteStore;
+  readonly alerts: AlertStore;
   readonly setAside: SetAsideStore;
   readonly setAsideJobs: SetAsideJobStore;
   readonly dashboards: DashboardStore;
@@ -190,6 +198,10 @@ export function storesOf(session: Session): Stores {
     exceptionSettings: new ExceptionSettingsStore(session),
     monitors: new MonitorStore(session),
     checkIns: new CheckInStore(session),
+    alertKeys: new AlertKeyStore(session),
+    alertSources: new AlertSourceStore(session),
+    alertRoutes: new AlertRouteStore(session),
+    alerts: new AlertStore(session),
     setAside: new SetAsideStore(session),
     setAsideJobs: new SetAsideJobStore(session),
     dashboards: new DashboardStore(session),

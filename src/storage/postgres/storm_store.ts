@@ -1,4 +1,4 @@
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { CauseKind } from '#core/incidents/incident_kind.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLocks } from '#storage/postgres/advisory_lock.ts';
@@ -10,7 +10,7 @@ import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities
 export type NewMember = Pick<
   Row<typeof IncidentMemberEntity>,
   'dedupKey' | 'exceptionGroupId' | 'title' | 'severity'
-> & { readonly ruleId: Id<'rule'> };
+> & { readonly ruleId: Id<'rule'> | null };
 
 const SHOWN = ['ruleId', 'exceptionGroupId', 'title', 'severity', 'occurrences', 'joinedAt', 'endedAt'] as const;
 
@@ -23,12 +23,14 @@ export interface MembersOf {
   readonly ruleId?: Id<'rule'>;
   /** What their keys begin with. */
   readonly keyStart?: string;
+  /** Those with exactly these keys. */
+  readonly keys?: readonly string[];
 }
 
-/** What a service and a kind of rule have open. */
+/** What a service and a kind of cause have open. */
 interface Source {
   readonly serviceId: Id<'service'>;
-  readonly kind: RuleKind;
+  readonly kind: CauseKind;
 }
 
 /** Incidents that stand for others, which would have been too many. Incidents of a service are opened under its lock. */
@@ -243,7 +245,7 @@ export class StormStore {
   /** Ends what the storm, whose row is locked, stands for: all of it, or what is of the group, of the rule, or under such a key. */
   async endMembers(
     incidentId: Id<'incident'>,
-    { groupId, ruleId, keyStart }: MembersOf,
+    { groupId, ruleId, keyStart, keys }: MembersOf,
     now: Temporal.Instant,
   ): Promise<void> {
     await this.#session.db
@@ -256,6 +258,7 @@ export class StormStore {
       .$if(keyStart !== undefined, (query) =>
         query.where(({ fn, val }) => fn<boolean>('starts_with', ['dedup_key', val(keyStart ?? '')])),
       )
+      .$if(keys !== undefined, (query) => query.where('dedup_key', '=', anyOf(keys ?? [])))
       .execute();
   }
 

@@ -3,7 +3,7 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /** A change that no person asked for. */
 interface SystemChange extends Pick<AuditEntry, 'orgId' | 'action' | 'before' | 'after'> {
-  readonly via: 'rule' | 'system';
+  readonly via: 'rule' | 'alert' | 'system';
   /** The id of what was changed. */
   readonly target: string;
 }

@@ -45,6 +45,13 @@ import {
   MonitorWatchEntity,
 } from '#storage/postgres/entities/monitors.ts';
 import {
+  AlertBodyEntity,
+  AlertEntity,
+  AlertKeyEntity,
+  AlertRouteEntity,
+  AlertSourceEntity,
+} from '#storage/postgres/entities/alerts.ts';
+import {
   AlertRuleEntity,
   CalendarFeedEntity,
   OwnCalendarEntity,
@@ -163,6 +170,11 @@ export const ENTITIES = [
   MonitorRunEntity,
   CheckInEntity,
   MonitorWatchEntity,
+  AlertKeyEntity,
+  AlertSourceEntity,
+  AlertRouteEntity,
+  AlertEntity,
+  AlertBodyEntity,
   TeamEntity,
   TeamMemberEntity,
   ScheduleEntity,

@@ -59,6 +59,11 @@ const SECURITY_SCHEMES: JsonSchema = {
     bearerFormat: 'tocsin_ing_…',
     description: 'The ingestion key of a service, from get_service.',
   },
+  alertKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The alert key of a service, from the console or the command line.',
+  },
   ingestionKeyHeader: {
     type: 'apiKey',
     in: 'header',

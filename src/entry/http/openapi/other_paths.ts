@@ -1,3 +1,4 @@
+import { ALERT_PATHS } from '#entry/http/openapi/alert_paths.ts';
 import { DEPLOY_OPERATION } from '#entry/http/openapi/deploy_path.ts';
 import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
@@ -35,6 +36,7 @@ export function otherPaths(): Record<string, JsonSchema> {
   return {
     ...metricPaths(),
     ...sentryPaths(),
+    ...ALERT_PATHS,
     [INGEST_PATHS.deploys]: { post: DEPLOY_OPERATION },
     [INGEST_PATHS.sentry_cron.replaceAll(/:(\w+)/g, '{$1}')]: {
       get: toCronOperation('get'),

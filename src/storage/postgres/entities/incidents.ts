@@ -2,8 +2,7 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 
 import type { StepState } from '#core/incidents/escalation_state.ts';
 import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
-import type { IncidentKind } from '#core/incidents/incident_kind.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { CauseKind, IncidentKind } from '#core/incidents/incident_kind.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -88,7 +87,7 @@ export const IncidentMemberEntity = defineEntity({
     incidentId: id<'incident'>().primary(),
     dedupKey: p.text().primary(),
     serviceId: id<'service'>(),
-    kind: text<RuleKind>(),
+    kind: text<CauseKind>(),
     ruleId: id<'rule'>().strictNullable(),
     exceptionGroupId: id<'group'>().strictNullable(),
     title: p.text(),

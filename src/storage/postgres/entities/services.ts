@@ -75,7 +75,7 @@ export const DashboardEntity = defineEntity({
   },
 });
 
-export const INGESTED = ['points', 'events'] as const;
+export const INGESTED = ['points', 'events', 'alerts'] as const;
 export type Ingested = (typeof INGESTED)[number];
 
 /** Why single points or events of a request were refused while the rest was taken. */

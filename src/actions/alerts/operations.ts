@@ -1,0 +1,16 @@
+import { listAlertSources } from '#actions/alerts/list_alert_sources.ts';
+import { revokeAlertKey } from '#actions/alerts/revoke_alert_key.ts';
+import { rotateAlertKey } from '#actions/alerts/rotate_alert_key.ts';
+import { setAlertRoutes } from '#actions/alerts/set_alert_routes.ts';
+import { setAlertSource } from '#actions/alerts/set_alert_source.ts';
+import { showAlertKey } from '#actions/alerts/show_alert_key.ts';
+
+/** What the console and the command line show and do of alerts of other tools. */
+export const ALERT_OPERATIONS = [
+  showAlertKey,
+  rotateAlertKey,
+  revokeAlertKey,
+  listAlertSources,
+  setAlertRoutes,
+  setAlertSource,
+] as const;

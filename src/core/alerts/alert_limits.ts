@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+
+export const TITLE_LENGTH_MAX = 1_024;
+export const KEY_LENGTH_MAX = 512;
+export const DETAILS_BYTES_MAX = 64 * 1024;
+export const LINKS_MAX = 20;
+const LINK_LENGTH_MAX = 2_048;
+const LINK_TEXT_LENGTH_MAX = 200;
+const NOTE_LENGTH_MAX = 4_000;
+const DETAIL_NAMES_MAX = 200;
+
+/** Text that came out of bounds, and what was cut of it. */
+export interface Cut<Value> {
+  readonly value: Value;
+  readonly cut: boolean;
+}
+
+/** One line without control characters, at most 1,024 characters; surrogate pairs stay whole. */
+export function cutTitle(text: string): Cut<string> {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim();
+  if (line.length <= TITLE_LENGTH_MAX) return { value: line, cut: false };
+  return { value: `${wholeCharacters(line, TITLE_LENGTH_MAX - 1)}…`, cut: true };
+}
+
+/**
+ * At most 512 characters. What is longer ends in its hash, so that two long keys that begin alike stay apart and the same
+ * key is cut to the same each time.
+ */
+export function cutKey(text: string): Cut<string> {
+  const key = text.toWellFormed().replaceAll('\0', '\u{FFFD}');
+  if (key.length <= KEY_LENGTH_MAX) return { value: key, cut: false };
+  const digest = createHash('sha256').update(key).digest('hex');
+  return { value: `${wholeCharacters(key, KEY_LENGTH_MAX - digest.length - 1)}~${digest}`, cut: true };
+}
+
+export function cutNote(text: string): string {
+  const note = storable(text).trim();
+  return note.length <= NOTE_LENGTH_MAX ? note : `${wholeCharacters(note, NOTE_LENGTH_MAX - 1)}…`;
+}
+
+/** As many of the details as fit, by default into 64 KiB, in their order; a value that is too long alone is cut. */
+export function cutDetails(
+  details: Readonly<Record<string, unknown>>,
+  bytesMax = DETAILS_BYTES_MAX,
+): Cut<Record<string, unknown>> {
+  const kept: Record<string, unknown> = {};
+  let bytes = 0;
+  let cut = false;
+  let names = 0;
+  for (const [name, value] of Object.entries(details)) {
+    const text = JSON.stringify(value);
+    if (text === undefined) continue;
+    const length = Buffer.byteLength(text) + Buffer.byteLength(name) + 4;
+    names += 1;
+    if (names > DETAIL_NAMES_MAX || bytes + length > bytesMax) {
+      cut = true;
+      const room = bytesMax - bytes - Buffer.byteLength(name) - 16;
+      if (names > DETAIL_NAMES_MAX || room < 1_000) break;
+      kept[storable(name)] =
+        `${wholeCharacters(storable(typeof value === 'string' ? value : text), Math.floor(room / 6))}…`;
+      break;
+    }
+    bytes += length;
+    kept[storable(name)] = JSON.parse(storable(text)) as unknown;
+  }
+  return { value: kept, cut };
+}
+
+/** A web address, or null for anything else: a link that is shown must not run a script. */
+export function webAddress(text: unknown): string | null {
+  if (typeof text !== 'string' || text.length > LINK_LENGTH_MAX) return null;
+  try {
+    const url = new URL(text.trim());
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The links that may be shown, at most 20. */
+export function cutLinks(
+  links: Iterable<{ readonly href: unknown; readonly text?: unknown }>,
+): { readonly href: string; readonly text: string }[] {
+  const kept = new Map<string, { readonly href: string; readonly text: string }>();
+  for (const { href, text } of links) {
+    const address = webAddress(href);
+    if (address === null || kept.has(address)) continue;
+    const words = typeof text === 'string' && text.trim() !== '' ? text : address;
+    kept.set(address, { href: address, text: wholeCharacters(storable(words).trim(), LINK_TEXT_LENGTH_MAX) });
+    if (kept.size === LINKS_MAX) break;
+  }
+  return [...kept.values()];
+}
+
+/** PostgreSQL stores neither a NUL nor half a surrogate pair. */
+function storable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll('\0', '\u{FFFD}')
+    .replaceAll(String.raw`\u0000`, String.raw`\ufffd`);
+}
+
+function wholeCharacters(text: string, length: number): string {
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
+  return text.slice(0, end);
+}

@@ -1,0 +1,41 @@
+import type { Temporal } from '#kernel/time.ts';
+
+/** How often a source repeats an alert that goes on, in seconds, as far as it was seen. */
+export interface Repetition {
+  /** The longest time between two events of one alert; null before the first repetition. */
+  readonly longest: number | null;
+  /** The shortest. */
+  readonly shortest: number | null;
+}
+
+export const NO_REPETITION: Repetition = { longest: null, shortest: null };
+
+/** A gap of a day or more is no rhythm: the alert came back. */
+const GAP_SECONDS_MAX = 86_400;
+/** Two processes of one tool may send the same within this time. */
+const GAP_SECONDS_MIN = 5;
+const GROUP_INTERVAL_SECONDS = 300;
+
+/** What is known after an alert was repeated so many seconds after it was last heard of. */
+export function learnGap({ longest, shortest }: Repetition, seconds: number): Repetition {
+  if (seconds < GAP_SECONDS_MIN || seconds > GAP_SECONDS_MAX) return { longest, shortest };
+  const gap = Math.round(seconds);
+  return { longest: Math.max(longest ?? gap, gap), shortest: Math.min(shortest ?? gap, gap) };
+}
+
+/**
+ * Until when an alert is repeated if it goes on: as its tool says, or by the setting of its source, or as learnt: the
+ * longest gap and two intervals more. Null when nothing is known.
+ */
+export function leaseOf(
+  told: Temporal.Instant | null,
+  { leaseMinutes, learns }: { readonly leaseMinutes: number | null; readonly learns: boolean },
+  { longest, shortest }: Repetition,
+  now: Temporal.Instant,
+): Temporal.Instant | null {
+  if (leaseMinutes !== null) return now.add({ minutes: leaseMinutes });
+  if (told !== null) return told;
+  if (!learns || longest === null) return null;
+  const interval = Math.min(longest, shortest ?? GROUP_INTERVAL_SECONDS);
+  return now.add({ seconds: longest + 2 * Math.max(interval, 30) });
+}

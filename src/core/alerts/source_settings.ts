@@ -1,0 +1,34 @@
+import type { AlertProtocolName } from '#core/alerts/tools.ts';
+
+/** What people set of a source. */
+export interface SourceSettings {
+  /** Whether alerts of one group share an incident. */
+  readonly incidentsPer: 'group' | 'alert';
+  /** An alert that nobody repeats for so long has no word; null: as the tool says, or as was learnt. */
+  readonly leaseMinutes: number | null;
+  /** What becomes of an alert without word: it stays open and is shown so, or it is resolved so. */
+  readonly onSilence: 'keep' | 'resolve';
+  /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
+  readonly groupMinutes: number;
+}
+
+/** As they are stored: what nobody has set is absent. */
+export type StoredSourceSettings = Partial<SourceSettings>;
+
+export const SOURCE_DEFAULTS: SourceSettings = {
+  incidentsPer: 'group',
+  leaseMinutes: null,
+  onSilence: 'keep',
+  groupMinutes: 0,
+};
+
+export const SOURCES_MAX = 100;
+
+export function sourceSettingsOf(stored: StoredSourceSettings): SourceSettings {
+  return { ...SOURCE_DEFAULTS, ...stored };
+}
+
+/** Whether the tools of a protocol repeat alerts that go on, so that silence means something. */
+export function repeatsAlerts(protocol: AlertProtocolName): boolean {
+  return protocol === 'alertmanager' || protocol === 'prometheus';
+}

@@ -1,0 +1,151 @@
+import type { Cipher } from '#auth/cipher.ts';
+import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
+import type { AlertIntake } from '#ingest/alert_intake.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
+import type { AlertAnswer, AlertReading, SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
+import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { AppError } from '#kernel/errors.ts';
+import { messageOf } from '#kernel/errors.ts';
+import type { RequestOrigin } from '#kernel/caller.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { Database } from '#storage/postgres/database.ts';
+import { storesOf } from '#storage/postgres/stores.ts';
+
+interface AlertExchangeOptions {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly intake: AlertIntake;
+  readonly rates: RateLimiter;
+  readonly counters: IngestCounters;
+  /** Encrypts the bodies that are kept. */
+  readonly cipher: Cipher;
+  readonly takeHeartbeat: (owner: AlertOwner, name: string) => Promise<void>;
+  readonly recordDeploy: (owner: AlertOwner, deploy: SentDeploy, origin: RequestOrigin) => Promise<void>;
+}
+
+/** A body is shown to people who look what is wrong; longer ones are cut. */
+const BODY_BYTES_MAX = 64 * 1024;
+/** Of one source; in between nothing is kept, so that a flood writes nothing but its alerts. */
+const KEEP_EVERY_MS = 1_000;
+const KEPT_SOURCES_MAX = 10_000;
+
+/** Does what requests for alerts ask for, and keeps what their sources page shows. */
+export class AlertExchange {
+  readonly #options: AlertExchangeOptions;
+  /** When something of each source was last kept. */
+  readonly #keptAt = new Map<string, number>();
+  readonly #writing = new Set<Promise<void>>();
+
+  constructor(options: AlertExchangeOptions) {
+    this.#options = options;
+  }
+
+  async carryOut(
+    owner: AlertOwner,
+    protocol: AlertSourceName['protocol'],
+    reading: AlertReading,
+    origin: RequestOrigin,
+  ): Promise<AlertAnswer> {
+    switch (reading.kind) {
+      case 'alerts':
+        return reading.answer(await this.#accept(owner, reading.sent));
+      case 'deploy':
+        await this.#options.recordDeploy(owner, reading.deploy, origin);
+        return reading.answer();
+      case 'addressed': {
+        const { alerts } = storesOf(this.#options.db.session());
+        const alert = await alerts.findNamed(owner.serviceId, protocol, { id: reading.id });
+        return await this.carryOut(owner, protocol, reading.toReading(alert?.key ?? null), origin);
+      }
+      case 'heartbeat':
+        await this.#options.takeHeartbeat(owner, reading.name);
+        return reading.answer();
+      case 'lookup':
+        return await this.#lookUp(owner, protocol, reading.lookup);
+      case 'answer':
+        return reading.answer;
+    }
+  }
+
+  /** Keeps a body among the last five of its source. */
+  keepBody(owner: AlertOwner, source: AlertSourceName | undefined, bytes: Buffer, refusal: string | null): void {
+    if (source === undefined || !this.#mayKeep(owner, source, refusal !== null)) return;
+    const { db, clock, cipher } = this.#options;
+    const now = clock.now();
+    const sealed = cipher.seal(bytes.subarray(0, BODY_BYTES_MAX));
+    this.#write(async () => {
+      await db.transaction(async (session) => {
+        const { alertSources } = storesOf(session);
+        const { id: sourceId } = await alertSources.findOrCreate(owner, source, now);
+        const { serviceId } = owner;
+        await alertSources.keepBody({ serviceId, sourceId, receivedAt: now, refusal, sealed });
+        if (refusal !== null) await alertSources.noteRefusal(sourceId, refusal, now);
+      });
+    });
+  }
+
+  /** Notes a refusal that is about no body. */
+  noteRefusal(owner: AlertOwner, protocol: AlertSourceName['protocol'], refusal: AppError): void {
+    const source = { protocol, name: '' };
+    if (refusal.code === 'invalid_input' || refusal.code === 'unavailable') return;
+    if (!this.#mayKeep(owner, source, true)) return;
+    const { db, clock } = this.#options;
+    const now = clock.now();
+    this.#write(async () => {
+      await db.transaction(async (session) => {
+        const { alertSources } = storesOf(session);
+        const { id } = await alertSources.findOrCreate(owner, source, now);
+        await alertSources.noteRefusal(id, refusal.message, now);
+      });
+    });
+  }
+
+  /** Resolves once nothing is being written. */
+  async settled(): Promise<void> {
+    while (this.#writing.size > 0) await Promise.all(this.#writing);
+  }
+
+  async #accept(owner: AlertOwner, sent: readonly SentAlert[]): Promise<AlertOutcome[]> {
+    if (sent.length === 0) return [];
+    let outcomes: AlertOutcome[] = [];
+    await this.#options.rates.spend(owner.serviceId, sent.length, async () => {
+      outcomes = await this.#options.intake.accept(owner, sent);
+    });
+    this.#options.counters.accepted.alerts += sent.length;
+    return outcomes;
+  }
+
+  async #lookUp(
+    { serviceId }: AlertOwner,
+    protocol: AlertSourceName['protocol'],
+    lookup: Extract<AlertReading, { kind: 'lookup' }>['lookup'],
+  ): Promise<AlertAnswer> {
+    const { alerts } = storesOf(this.#options.db.session());
+    if (lookup.kind === 'open_count') return lookup.answer(await alerts.countOpen(serviceId, protocol));
+    return lookup.answer(await alerts.findNamed(serviceId, protocol, lookup.by));
+  }
+
+  #mayKeep({ serviceId }: AlertOwner, { protocol, name }: AlertSourceName, isRefused: boolean): boolean {
+    const key = `${serviceId} ${protocol} ${name} ${isRefused}`;
+    const now = this.#options.clock.now().epochMilliseconds;
+    const before = this.#keptAt.get(key);
+    if (before !== undefined && before <= now && now - before < KEEP_EVERY_MS) return false;
+    this.#keptAt.delete(key);
+    this.#keptAt.set(key, now);
+    const oldest = this.#keptAt.size > KEPT_SOURCES_MAX ? this.#keptAt.keys().next().value : undefined;
+    if (oldest !== undefined) this.#keptAt.delete(oldest);
+    return true;
+  }
+
+  /** What fails here is missing on a page, and nothing else. */
+  #write(work: () => Promise<void>): void {
+    const writing = work()
+      .catch((error: unknown) => {
+        this.#options.log.warn({ err: messageOf(error) }, 'failed to keep what a source of alerts has sent');
+      })
+      .finally(() => this.#writing.delete(writing));
+    this.#writing.add(writing);
+  }
+}

@@ -1,0 +1,39 @@
+import type { CauseKind } from '#core/incidents/incident_kind.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
+
+/** What opens incidents: a rule, or a route of alerts, which is no row of its own and has the name of what sent them. */
+export type Opener = Pick<
+  ActiveRule,
+  'orgId' | 'serviceId' | 'name' | 'settings' | 'escalationPolicyId' | 'teamId' | 'steps' | 'isPolicyUnreadable'
+> & { readonly ruleId: Id<'rule'> | null; readonly config?: ActiveRule['config'] };
+
+/** What made it open one. */
+export interface Cause {
+  readonly kind: CauseKind;
+  readonly exceptionGroupId: Id<'group'> | null;
+  /** At most one open incident has this key. By default the rule, with its exception group if there is one. */
+  readonly dedupKey?: string;
+  readonly title: string;
+  readonly severity: string;
+  /** What was measured or seen. */
+  readonly details: object;
+  /** Labels by which a maintenance may be for it; absent for those of the rule. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** The cause in half a sentence, for the timeline. */
+  readonly sentence: string;
+  /** The span that found it; absent for the one that runs. */
+  readonly traceparent?: string | null;
+}
+
+/** A rule that fires, or a route that opens an incident, and why. */
+export interface Firing {
+  readonly rule: Opener;
+  readonly cause: Cause;
+}
+
+export function dedupKeyOf({ rule, cause }: Firing): string {
+  if (cause.dedupKey !== undefined) return cause.dedupKey;
+  if (rule.ruleId === null) throw new Error('what is no rule names the key of its incident');
+  return cause.exceptionGroupId === null ? rule.ruleId : `${rule.ruleId}.${cause.exceptionGroupId}`;
+}

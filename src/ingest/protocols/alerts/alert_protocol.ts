@@ -1,0 +1,89 @@
+import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
+import type { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+/** A request as a protocol sees it. */
+export interface AlertRequest {
+  readonly method: string;
+  /** Parts of the path that the pattern names, decoded. */
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+}
+
+/** The same with its body, parsed where the protocol says so. */
+export interface AlertRequestWithBody extends AlertRequest {
+  readonly body: unknown;
+  readonly now: Temporal.Instant;
+}
+
+/** What is answered; the body is always JSON. */
+export interface AlertAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** What a request asks for. */
+export type AlertReading =
+  /** Events to be taken, and what is answered when they are. */
+  | {
+      readonly kind: 'alerts';
+      readonly sent: readonly SentAlert[];
+      readonly answer: (outcomes: readonly AlertOutcome[]) => AlertAnswer;
+    }
+  /** A deploy that a tool tells of. */
+  | { readonly kind: 'deploy'; readonly deploy: SentDeploy; readonly answer: () => AlertAnswer }
+  /** Something about an alert by its id, whose key has to be found first; null when there is none. */
+  | { readonly kind: 'addressed'; readonly id: string; readonly toReading: (key: string | null) => AlertReading }
+  /** A sign of life of something. */
+  | { readonly kind: 'heartbeat'; readonly name: string; readonly answer: () => AlertAnswer }
+  /** Something that is looked up of what was sent before. */
+  | { readonly kind: 'lookup'; readonly lookup: AlertLookup }
+  /** Nothing to do. */
+  | { readonly kind: 'answer'; readonly answer: AlertAnswer };
+
+export interface SentDeploy {
+  readonly name: string;
+  readonly url: string | null;
+  readonly at: Temporal.Instant | null;
+}
+
+/** An alert as the lookup of a protocol shows it. */
+export interface FoundAlert {
+  readonly id: string;
+  readonly key: string;
+  readonly title: string;
+  readonly status: 'triggered' | 'acknowledged' | 'resolved';
+  readonly severity: string;
+  readonly details: Readonly<Record<string, unknown>>;
+  readonly tool: string;
+  readonly occurrences: number;
+  readonly firstSeenAt: Temporal.Instant;
+  readonly lastSeenAt: Temporal.Instant;
+}
+
+export type AlertLookup =
+  | {
+      readonly kind: 'alert';
+      readonly by: { readonly id: string } | { readonly key: string };
+      readonly answer: (alert: FoundAlert | null) => AlertAnswer;
+    }
+  | { readonly kind: 'open_count'; readonly answer: (count: number) => AlertAnswer };
+
+/** One address of a protocol. */
+export interface AlertEndpoint {
+  readonly protocol: AlertSourceName['protocol'];
+  readonly methods: readonly string[];
+  /** Below `/api/alerts`: words, and names of parts after a colon. */
+  readonly pattern: string;
+  /** The key in the address or the headers; undefined where it stands in the body. */
+  readonly keyOf?: (request: AlertRequest) => string | null;
+  /** The property of the body that holds the key. */
+  readonly keyField?: string;
+  /** How the body is read: as JSON by default, which may be absent; as bytes, or not at all. */
+  readonly reads?: 'json' | 'json_or_none' | 'bytes' | 'none';
+  /** Throws `invalid_input` for what it cannot read. */
+  readonly read: (request: AlertRequestWithBody, owner: AlertOwner) => AlertReading | Promise<AlertReading>;
+  /** The refusal in the words of the protocol; absent for a problem of RFC 9457. */
+  readonly refuse?: (error: AppError) => AlertAnswer;
+}

@@ -1,0 +1,94 @@
+import { cutDetails, cutLinks, cutTitle } from '#core/alerts/alert_limits.ts';
+import type { AlertLink } from '#core/alerts/alert_event.ts';
+import { Temporal } from '#kernel/time.ts';
+
+export type JsonRecord = Readonly<Record<string, unknown>>;
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The property, if the record has it itself. */
+export function fieldOf(record: unknown, name: string): unknown {
+  return isRecord(record) && Object.hasOwn(record, name) ? record[name] : undefined;
+}
+
+/** A text that is not blank, or a number as text; null for anything else. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === 'number' && Number.isFinite(value)) return String(value);
+  return typeof value === 'string' && value.trim() !== '' ? value : null;
+}
+
+export function textIn(record: unknown, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const text = textOf(fieldOf(record, name));
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+export function recordIn(record: unknown, name: string): JsonRecord {
+  const value = fieldOf(record, name);
+  return isRecord(value) ? value : {};
+}
+
+export function listIn(record: unknown, name: string): readonly unknown[] {
+  const value = fieldOf(record, name);
+  return Array.isArray(value) ? value : [];
+}
+
+/** A time as tools write it: RFC 3339, also with `+0000`, or seconds or milliseconds since 1970; null for anything else. */
+export function timeOf(value: unknown): Temporal.Instant | null {
+  if (typeof value === 'number') return ofEpoch(value);
+  if (typeof value !== 'string') return null;
+  const text = value.trim();
+  if (/^\d{9,13}(\.\d+)?$/.test(text)) return ofEpoch(Number(text));
+  const spelled = text.replace(/^(\d{4}-\d\d-\d\d) /, '$1T').replace(/([+-]\d\d)(\d\d)$/, '$1:$2');
+  try {
+    const at = Temporal.Instant.from(/(Z|[+-]\d\d:\d\d)$/i.test(spelled) ? spelled : `${spelled}Z`);
+    return isPlausible(at.epochMilliseconds) ? at : null;
+  } catch {
+    return null;
+  }
+}
+
+function ofEpoch(value: number): Temporal.Instant | null {
+  const ms = Math.round(value > 100_000_000_000 ? value : value * 1_000);
+  return isPlausible(ms) ? Temporal.Instant.fromEpochMilliseconds(ms) : null;
+}
+
+/** Between 2000 and 2200: the zero times of tools are none. */
+function isPlausible(ms: number): boolean {
+  return ms > 946_684_800_000 && ms < 7_258_118_400_000;
+}
+
+/** What is kept of details; says so where something was cut. */
+export function detailsOf(parts: JsonRecord): Record<string, unknown> {
+  const given = Object.fromEntries(
+    Object.entries(parts).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value)),
+  );
+  const { value, cut } = cutDetails(given);
+  return cut ? { ...value, cut: 'the details were longer than 64 KiB' } : value;
+}
+
+function isEmpty(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.keys(value).length === 0;
+}
+
+const TOOL_LENGTH_MAX = 100;
+
+/** What a tool calls itself, short enough to be shown as a name. */
+export function toolNamed(name: string | null): string | null {
+  return name === null ? null : cutTitle(name).value.slice(0, TOOL_LENGTH_MAX).toWellFormed();
+}
+
+/** Links as lists of `{ href, text }`. */
+export function linksOf(list: readonly unknown[]): AlertLink[] {
+  return cutLinks(list.map((link) => ({ href: fieldOf(link, 'href') ?? link, text: fieldOf(link, 'text') })));
+}
+
+/** Images as lists of `{ src, alt }`. */
+export function imagesOf(list: readonly unknown[]): AlertLink[] {
+  return cutLinks(list.map((image) => ({ href: fieldOf(image, 'src') ?? image, text: fieldOf(image, 'alt') })));
+}

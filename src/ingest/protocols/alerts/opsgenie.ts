@@ -1,0 +1,296 @@
+import { randomUUID } from 'node:crypto';
+
+import { type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
+import { cutKey, cutNote, cutTitle } from '#core/alerts/alert_limits.ts';
+import type { AlertOutcome } from '#core/alerts/sent_alert.ts';
+import { severityOf } from '#core/alerts/severity.ts';
+import type {
+  AlertAnswer,
+  AlertEndpoint,
+  AlertReading,
+  AlertRequestWithBody,
+  FoundAlert,
+} from '#ingest/protocols/alerts/alert_protocol.ts';
+import {
+  detailsOf,
+  fieldOf,
+  isRecord,
+  type JsonRecord,
+  linksOf,
+  listIn,
+  recordIn,
+  textIn,
+  toolNamed,
+} from '#ingest/protocols/alerts/json_reading.ts';
+import { keyInHeaders } from '#ingest/protocols/alerts/keys.ts';
+import { type AppError, invalidInput } from '#kernel/errors.ts';
+import { asId, type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+const SOURCE = { protocol: 'opsgenie', name: '' } as const;
+const ALERT = 'opsgenie/v2/alerts/:identifier';
+
+/** What each address below an alert says of it. */
+const CHANGES: Readonly<
+  Record<string, { methods: readonly string[]; toEvent: (key: string, body: JsonRecord) => AlertEvent }>
+> = {
+  close: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('resolve', key), ...noteOf(body) }) },
+  acknowledge: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('acknowledge', key), ...noteOf(body) }) },
+  unacknowledge: {
+    methods: ['POST'],
+    toEvent: (key, body) => ({ ...bareEvent('unacknowledge', key), ...noteOf(body) }),
+  },
+  snooze: {
+    methods: ['POST'],
+    toEvent: (key, body) => {
+      const until = textIn(body, 'endTime');
+      const { note } = noteOf(body);
+      const said = until === null ? 'snoozed' : `snoozed until ${until}`;
+      return { ...bareEvent('acknowledge', key), note: cutNote(note === null ? said : `${said}: ${note}`) };
+    },
+  },
+  notes: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('update', key), ...noteOf(body) }) },
+  assign: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('update', key), ...noteOf(body) }) },
+  responders: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('update', key), ...noteOf(body) }) },
+  escalate: { methods: ['POST'], toEvent: (key, body) => ({ ...bareEvent('update', key), ...noteOf(body) }) },
+  tags: {
+    methods: ['POST', 'DELETE'],
+    toEvent: (key, body) => ({ ...bareEvent('update', key), ...changedDetails(body, 'tags') }),
+  },
+  details: {
+    methods: ['POST', 'DELETE'],
+    toEvent: (key, body) => ({ ...bareEvent('update', key), ...changedDetails(body, 'details') }),
+  },
+  description: {
+    methods: ['PUT'],
+    toEvent: (key, body) => ({ ...bareEvent('update', key), ...changedDetails(body, 'description') }),
+  },
+  message: {
+    methods: ['PUT'],
+    toEvent: (key, body) => {
+      const message = textIn(body, 'message');
+      return { ...bareEvent('update', key), title: message === null ? null : cutTitle(message).value };
+    },
+  },
+  priority: {
+    methods: ['PUT'],
+    toEvent: (key, body) => ({ ...bareEvent('update', key), severity: severityOf(fieldOf(body, 'priority')) }),
+  },
+};
+
+const shared = { protocol: 'opsgenie', keyOf: keyInHeaders, refuse } as const;
+
+/** The alert API of Opsgenie and Jira Service Management, as far as tools use it. */
+export const OPSGENIE_ENDPOINTS: readonly AlertEndpoint[] = [
+  { ...shared, methods: ['POST'], pattern: 'opsgenie/v2/alerts', read: readCreate },
+  ...Object.entries(CHANGES).map(([word, { methods, toEvent }]): AlertEndpoint => ({
+    ...shared,
+    methods,
+    pattern: `${ALERT}/${word}`,
+    reads: 'json_or_none',
+    read: (request) => addressed(request, toEvent),
+  })),
+  {
+    ...shared,
+    methods: ['DELETE'],
+    pattern: ALERT,
+    reads: 'none',
+    read: (request) => addressed(request, (key) => bareEvent('resolve', key)),
+  },
+  { ...shared, methods: ['GET'], pattern: 'opsgenie/v2/alerts/count', reads: 'none', read: countOpen },
+  { ...shared, methods: ['GET'], pattern: ALERT, reads: 'none', read: readAlert },
+  { ...shared, methods: ['GET'], pattern: 'opsgenie/v2/alerts/requests/:request', reads: 'none', read: readRequest },
+  {
+    ...shared,
+    methods: ['GET', 'POST', 'PUT', 'PATCH'],
+    pattern: 'opsgenie/v2/heartbeats/:name/ping',
+    reads: 'none',
+    read: ({ path }) => ({
+      kind: 'heartbeat',
+      name: path['name'] ?? '',
+      answer: () => ({ status: 202, body: processed('PONG - Heartbeat received', randomUUID()) }),
+    }),
+  },
+];
+
+function readCreate({ body }: AlertRequestWithBody): AlertReading {
+  if (!isRecord(body)) throw invalidInput([{ path: '', message: 'the body is no JSON object' }]);
+  const message = textIn(body, 'message');
+  if (message === null) throw invalidInput([{ path: 'message', message: 'cannot be empty' }]);
+  const { description, entity, tags, details, responders, actions } = body;
+  const event: AlertEvent = {
+    ...bareEvent('trigger', cutKey(textIn(body, 'alias') ?? randomUUID()).value),
+    title: cutTitle(message).value,
+    severity: severityOf(fieldOf(body, 'priority') ?? 'P3'),
+    details: detailsOf({
+      description,
+      details,
+      tags: withoutBlanks(tags),
+      entity,
+      source: body['source'],
+      responders,
+      actions,
+    }),
+    links: linksOf(Object.entries(recordIn(body, 'details')).map(([text, href]) => ({ href, text }))),
+    images: [],
+    tool: toolOfSource(textIn(body, 'source')),
+    ...noteOf(body),
+  };
+  return { kind: 'alerts', sent: [{ source: SOURCE, event }], answer: accepted };
+}
+
+function addressed(
+  { path, query, body }: AlertRequestWithBody,
+  toEvent: (key: string, body: JsonRecord) => AlertEvent,
+): AlertReading {
+  const said = isRecord(body) ? body : {};
+  const to = (key: string): AlertReading => {
+    return { kind: 'alerts', sent: [{ source: SOURCE, event: toEvent(key, said) }], answer: accepted };
+  };
+  const by = addressOf(path['identifier'] ?? '', query);
+  if ('key' in by) return to(by.key);
+  return {
+    kind: 'addressed',
+    id: by.id,
+    toReading: (key) => (key === null ? { kind: 'answer', answer: accepted([]) } : to(key)),
+  };
+}
+
+/** By alias where the query says so; else by the id of the alert, or of the request that made it. */
+function addressOf(
+  identifier: string,
+  query: URLSearchParams,
+): { readonly id: Id<'alert'> } | { readonly key: string } {
+  const type = query.get('identifierType') ?? query.get('alertIdentifierType') ?? 'id';
+  return type === 'alias' ? { key: cutKey(identifier).value } : { id: alertIdOf(identifier) };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A request has the id of the alert that it is about, as a UUID: nothing of it has to be kept. */
+function alertIdOf(text: string): Id<'alert'> {
+  try {
+    return UUID.test(text) ? idOfUuid('alert', text.toLowerCase()) : asId('alert', text);
+  } catch {
+    return asId('alert', text);
+  }
+}
+
+function accepted(outcomes: readonly AlertOutcome[]): AlertAnswer {
+  const alertId = outcomes[0]?.alertId ?? null;
+  return {
+    status: 202,
+    body: processed('Request will be processed', alertId === null ? randomUUID() : uuidOf(alertId)),
+  };
+}
+
+function processed(result: string, requestId: string) {
+  return { result, took: 0.001, requestId };
+}
+
+function countOpen(): AlertReading {
+  return {
+    kind: 'lookup',
+    lookup: {
+      kind: 'open_count',
+      answer: (count) => ({ status: 200, body: { data: { count }, took: 0.001, requestId: randomUUID() } }),
+    },
+  };
+}
+
+function readAlert({ path, query }: AlertRequestWithBody): AlertReading {
+  const identifier = path['identifier'] ?? '';
+  const answer = (alert: FoundAlert | null): AlertAnswer => {
+    if (alert === null) return unknown(`Alert with id [${identifier}] does not exist.`);
+    return { status: 200, body: { data: viewOf(alert), took: 0.001, requestId: randomUUID() } };
+  };
+  return { kind: 'lookup', lookup: { kind: 'alert', by: addressOf(identifier, query), answer } };
+}
+
+function readRequest({ path }: AlertRequestWithBody): AlertReading {
+  const requestId = path['request'] ?? '';
+  const answer = (alert: FoundAlert | null): AlertAnswer => {
+    if (alert === null) return unknown('Request not found. It might not be processed, yet.', requestId);
+    const data = {
+      success: true,
+      isSuccess: true,
+      action: 'Create',
+      status: 'Created alert',
+      processedAt: toTimestamp(alert.lastSeenAt),
+      integrationId: '',
+      alertId: alert.id,
+      alias: alert.key,
+    };
+    return { status: 200, body: { data, took: 0.001, requestId } };
+  };
+  return { kind: 'lookup', lookup: { kind: 'alert', by: { id: alertIdOf(requestId) }, answer } };
+}
+
+const PRIORITIES: Readonly<Record<string, string>> = {
+  fatal: 'P1',
+  error: 'P2',
+  warning: 'P3',
+  info: 'P4',
+  debug: 'P5',
+};
+
+function viewOf(alert: FoundAlert) {
+  return {
+    id: alert.id,
+    tinyId: alert.id,
+    alias: alert.key,
+    message: alert.title,
+    status: alert.status === 'resolved' ? 'closed' : 'open',
+    acknowledged: alert.status === 'acknowledged',
+    isSeen: alert.status !== 'triggered',
+    count: alert.occurrences,
+    priority: PRIORITIES[alert.severity] ?? 'P3',
+    source: alert.tool,
+    details: alert.details['details'] ?? {},
+    tags: alert.details['tags'] ?? [],
+    createdAt: toTimestamp(alert.firstSeenAt),
+    updatedAt: toTimestamp(alert.lastSeenAt),
+    lastOccurredAt: toTimestamp(alert.lastSeenAt),
+  };
+}
+
+function noteOf(body: JsonRecord): { note: string | null } {
+  const note = textIn(body, 'note');
+  const user = textIn(body, 'user');
+  if (note === null) return { note: null };
+  return { note: cutNote(user === null ? note : `${user}: ${note}`) };
+}
+
+function changedDetails(body: JsonRecord, name: string): Pick<AlertEvent, 'details' | 'note'> {
+  return { details: detailsOf({ [name]: withoutBlanks(fieldOf(body, name)) }), ...noteOf(body) };
+}
+
+function withoutBlanks(list: unknown): unknown {
+  return Array.isArray(list) ? listIn({ list }, 'list').filter((item) => item !== '') : list;
+}
+
+/** What a source calls itself; an address of one by its host. */
+function toolOfSource(source: string | null): string | null {
+  if (source !== null && /^https?:/.test(source)) {
+    return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
+  }
+  return toolNamed(source);
+}
+
+function unknown(message: string, requestId = randomUUID() as string): AlertAnswer {
+  return { status: 404, body: { message, took: 0.001, requestId } };
+}
+
+/** What is malformed is 422; clients try 429 and 503 again. */
+function refuse(error: AppError): AlertAnswer {
+  const body = { took: 0.001, requestId: randomUUID() };
+  if (error.code === 'invalid_input') {
+    const errors = Object.fromEntries(error.faults.map(({ path, message }) => [path === '' ? 'body' : path, message]));
+    return {
+      status: 422,
+      body: { message: 'Request body is not processable. Please check the errors.', errors, ...body },
+    };
+  }
+  const message = error.code === 'rate_limited' ? 'You are making too many requests!' : error.message;
+  return { status: error.status, body: { message, ...body } };
+}

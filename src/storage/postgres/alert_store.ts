@@ -1,0 +1,281 @@
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { anyOf, columns, daysBefore, type Row, rowsChanged, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
+
+export type AlertRow = Row<typeof AlertEntity>;
+
+/** What names an alert of a service. */
+export interface AlertName {
+  readonly sourceId: Id<'alertsource'>;
+  readonly scope: string;
+  readonly key: string;
+}
+
+/** The open incident that stands for an alert, by itself or as a storm. */
+export interface StandingIncident {
+  readonly dedupKey: string;
+  readonly incidentId: Id<'incident'>;
+  readonly isMember: boolean;
+}
+
+const SAVED_AT_ONCE = 200;
+
+/** Alerts of other tools. Those of a service change under its lock. */
+export class AlertStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Until the transaction ends nobody else changes alerts of the service. */
+  async hold(serviceId: Id<'service'>): Promise<void> {
+    await holdLock(this.#session, `alerts ${serviceId}`);
+  }
+
+  async findAll(names: readonly AlertName[]): Promise<AlertRow[]> {
+    if (names.length === 0) return [];
+    const wanted = rowsOf('w', {
+      source_id: ['text', names.map(({ sourceId }) => sourceId)],
+      scope: ['text', names.map(({ scope }) => scope)],
+      key: ['text', names.map(({ key }) => key)],
+    });
+    return await this.#session.db
+      .selectFrom('alerts as a')
+      .innerJoin(wanted, (join) =>
+        join.onRef('a.source_id', '=', 'w.source_id').onRef('a.scope', '=', 'w.scope').onRef('a.key', '=', 'w.key'),
+      )
+      .select(columns(AlertEntity, 'a'))
+      .execute();
+  }
+
+  /** Inserts or updates the rows, each under its name: whoever was first has the id. */
+  async saveAll(rows: readonly AlertRow[]): Promise<void> {
+    for (let from = 0; from < rows.length; from += SAVED_AT_ONCE) {
+      const part = rows.slice(from, from + SAVED_AT_ONCE).map((row) => toColumns(AlertEntity, row));
+      await this.#session.db
+        .insertInto('alerts')
+        .values(part)
+        .onConflict((conflict) =>
+          conflict.columns(['source_id', 'scope', 'key']).doUpdateSet(({ ref }) => ({
+            group_key: ref('excluded.group_key'),
+            tool: ref('excluded.tool'),
+            status: ref('excluded.status'),
+            severity: ref('excluded.severity'),
+            title: ref('excluded.title'),
+            details: ref('excluded.details'),
+            links: ref('excluded.links'),
+            images: ref('excluded.images'),
+            history: ref('excluded.history'),
+            occurrences: ref('excluded.occurrences'),
+            episode_at: ref('excluded.episode_at'),
+            settled_at: ref('excluded.settled_at'),
+            lease_until: ref('excluded.lease_until'),
+            silent_since: ref('excluded.silent_since'),
+            is_dropped: ref('excluded.is_dropped'),
+            incident_id: ref('excluded.incident_id'),
+            first_seen_at: ref('excluded.first_seen_at'),
+            last_seen_at: ref('excluded.last_seen_at'),
+          })),
+        )
+        .execute();
+    }
+  }
+
+  /** The incidents that are open under these keys, or stand for something under them. */
+  async listStanding(dedupKeys: readonly string[]): Promise<StandingIncident[]> {
+    if (dedupKeys.length === 0) return [];
+    const { db } = this.#session;
+    const own = await db
+      .selectFrom('incidents')
+      .select(['dedup_key as dedupKey', 'id as incidentId'])
+      .where('dedup_key', '=', anyOf(dedupKeys))
+      .where('status', '<>', 'resolved')
+      .execute();
+    const members = await db
+      .selectFrom('incident_members')
+      .select(['dedup_key as dedupKey', 'incident_id as incidentId'])
+      .where('dedup_key', '=', anyOf(dedupKeys))
+      .where('ended_at', 'is', null)
+      .execute();
+    return [
+      ...members.map((standing) => ({ ...standing, isMember: true })),
+      ...own.map((standing) => ({ ...standing, isMember: false })),
+    ];
+  }
+
+  /** Of these incidents those that still have an open alert of the group. */
+  async listStillOpen(incidentIds: readonly Id<'incident'>[]): Promise<Set<Id<'incident'>>> {
+    if (incidentIds.length === 0) return new Set();
+    const open = await this.#session.db
+      .selectFrom('alerts')
+      .select('incident_id')
+      .distinct()
+      .where('incident_id', '=', anyOf(incidentIds))
+      .where('status', '<>', 'resolved')
+      .execute();
+    return new Set(open.flatMap(({ incident_id }) => (incident_id === null ? [] : [incident_id])));
+  }
+
+  /** Of an incident that the caller has locked. */
+  async setIncidentSeverity(incidentId: Id<'incident'>, severity: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('incidents')
+      .set({ severity, updated_at: now })
+      .where('id', '=', incidentId)
+      .execute();
+  }
+
+  /** Those of one group of a source that are open. */
+  async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
+    const open = await this.#session.db
+      .selectFrom('alerts')
+      .select('id')
+      .where('source_id', '=', sourceId)
+      .where('scope', '=', scope)
+      .where('group_key', '=', groupKey)
+      .where('status', '<>', 'resolved')
+      .limit(1)
+      .executeTakeFirst();
+    return open !== undefined;
+  }
+
+  /** The alerts that an incident stands for, oldest first. */
+  async listOfIncident(incidentId: Id<'incident'>, limit: number): Promise<AlertRow[]> {
+    return await this.#session.db
+      .selectFrom('alerts as a')
+      .select(columns(AlertEntity, 'a'))
+      .where('a.incident_id', '=', incidentId)
+      .orderBy('a.first_seen_at')
+      .orderBy('a.id')
+      .limit(limit)
+      .execute();
+  }
+
+  /** The newest of a source. */
+  async listNewest(sourceId: Id<'alertsource'>, limit: number): Promise<AlertRow[]> {
+    return await this.#session.db
+      .selectFrom('alerts as a')
+      .select(columns(AlertEntity, 'a'))
+      .where('a.source_id', '=', sourceId)
+      .orderBy('a.last_seen_at', 'desc')
+      .limit(limit)
+      .execute();
+  }
+
+  /** Of a service, by its id or by the key that its source calls it; null when there is none. */
+  async findNamed(
+    serviceId: Id<'service'>,
+    protocol: string,
+    by: { readonly id: string } | { readonly key: string },
+  ): Promise<AlertRow | null> {
+    const found = await this.#session.db
+      .selectFrom('alerts as a')
+      .innerJoin('alert_sources as s', 's.id', 'a.source_id')
+      .select(columns(AlertEntity, 'a'))
+      .where('a.service_id', '=', serviceId)
+      .where('s.protocol', '=', protocol)
+      .$if('id' in by, (query) => query.where('a.id', '=', asId('alert', 'id' in by ? by.id : '')))
+      .$if('key' in by, (query) => query.where('a.key', '=', 'key' in by ? by.key : ''))
+      .orderBy('a.last_seen_at', 'desc')
+      .executeTakeFirst();
+    return found ?? null;
+  }
+
+  async countOpen(serviceId: Id<'service'>, protocol: string): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('alerts as a')
+      .innerJoin('alert_sources as s', 's.id', 'a.source_id')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('a.service_id', '=', serviceId)
+      .where('s.protocol', '=', protocol)
+      .where('a.status', '<>', 'resolved')
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Services with open alerts whose lease is over, and that are not shown as silent yet. */
+  async listSilentServices(now: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
+    const services = await this.#session.db
+      .selectFrom('alerts')
+      .select('service_id')
+      .distinct()
+      .where('lease_until', '<=', now)
+      .where('silent_since', 'is', null)
+      .where('status', '<>', 'resolved')
+      .limit(limit)
+      .execute();
+    return services.map(({ service_id }) => service_id);
+  }
+
+  /** Those of the service, locked by `hold`. */
+  async listSilent(serviceId: Id<'service'>, now: Temporal.Instant, limit: number): Promise<AlertRow[]> {
+    return await this.#session.db
+      .selectFrom('alerts as a')
+      .select(columns(AlertEntity, 'a'))
+      .where('a.service_id', '=', serviceId)
+      .where('a.lease_until', '<=', now)
+      .where('a.silent_since', 'is', null)
+      .where('a.status', '<>', 'resolved')
+      .orderBy('a.lease_until')
+      .limit(limit)
+      .execute();
+  }
+
+  /** Throws `not_found`. */
+  async get(orgId: Id<'org'>, alertId: string): Promise<AlertRow> {
+    const alert = await this.#session.db
+      .selectFrom('alerts as a')
+      .select(columns(AlertEntity, 'a'))
+      .where('a.org_id', '=', orgId)
+      .where('a.id', '=', asId('alert', alertId))
+      .executeTakeFirst();
+    if (alert === undefined) throw notFound('alertId', 'alert');
+    return alert;
+  }
+
+  /** Removes up to `limit` resolved alerts that are older than their service keeps incidents; returns how many. */
+  async removeOutdated(now: Temporal.Instant, limit: number): Promise<number> {
+    const removed = await this.#session.db
+      .deleteFrom('alerts')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('alerts as a')
+          .innerJoin('services as s', 's.id', 'a.service_id')
+          .select('a.id')
+          .where('a.status', '=', 'resolved')
+          .where(({ eb, ref }) => eb('a.last_seen_at', '<', daysBefore(now, ref('s.retention_oncall'))))
+          .limit(limit),
+      )
+      .execute();
+    return rowsChanged(removed);
+  }
+
+  /** Removes resolved alerts beyond the newest `kept` of each service; returns how many. */
+  async removeExcess(kept: number, limit: number): Promise<number> {
+    const removed = await this.#session.db
+      .deleteFrom('alerts')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom(
+          selectFrom('alerts as a')
+            .select(['a.id', 'a.status'])
+            .select(({ fn }) =>
+              fn
+                .agg<number>('row_number')
+                .over((over) => over.partitionBy('a.service_id').orderBy('a.last_seen_at', 'desc'))
+                .as('nth'),
+            )
+            .as('r'),
+        )
+          .select('r.id')
+          .where('r.nth', '>', kept)
+          .where('r.status', '=', 'resolved')
+          .limit(limit),
+      )
+      .execute();
+    return rowsChanged(removed);
+  }
+}

@@ -1,0 +1,116 @@
+import { defineEntity, p } from '@mikro-orm/postgresql';
+
+import type { AlertLink } from '#core/alerts/alert_event.ts';
+import type { AlertHistory } from '#core/alerts/alert_history.ts';
+import type { RouteCondition, RouteOutcome } from '#core/alerts/route.ts';
+import type { StoredSourceSettings } from '#core/alerts/source_settings.ts';
+import type { IncidentStatus } from '#core/incidents/incident.ts';
+import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
+
+export const AlertKeyEntity = defineEntity({
+  name: 'AlertKey',
+  tableName: 'alert_keys',
+  properties: {
+    id: id<'alertkey'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    keyHash: bytes(),
+    /** Sealed, so that it can be shown again. */
+    secret: bytes(),
+    createdAt: instant(),
+    revokedAt: instant().strictNullable(),
+  },
+});
+
+/** A tool that has sent alerts of a service: a protocol, and which of several that speak it. */
+export const AlertSourceEntity = defineEntity({
+  name: 'AlertSource',
+  tableName: 'alert_sources',
+  properties: {
+    id: id<'alertsource'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    protocol: p.text(),
+    name: p.text(),
+    settings: jsonColumn<StoredSourceSettings>(),
+    longestGapSeconds: p.integer().strictNullable(),
+    shortestGapSeconds: p.integer().strictNullable(),
+    lastAlertAt: instant().strictNullable(),
+    lastRefusedAt: instant().strictNullable(),
+    lastRefusal: p.text().strictNullable(),
+    accepted: bigint().default(0),
+    refused: bigint().default(0),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const AlertRouteEntity = defineEntity({
+  name: 'AlertRoute',
+  tableName: 'alert_routes',
+  properties: {
+    id: id<'alertroute'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    position: p.integer(),
+    conditions: jsonColumn<readonly RouteCondition[]>(),
+    outcome: text<RouteOutcome>(),
+    policyId: id<'policy'>().strictNullable(),
+    pagesOnRise: p.boolean(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+export const AlertEntity = defineEntity({
+  name: 'Alert',
+  tableName: 'alerts',
+  properties: {
+    id: id<'alert'>().primary(),
+    orgId: id<'org'>(),
+    serviceId: id<'service'>(),
+    sourceId: id<'alertsource'>(),
+    scope: p.text(),
+    key: p.text(),
+    groupKey: p.text().strictNullable(),
+    /** What sent it, as people know it. */
+    tool: p.text(),
+    /** As the tool has it. */
+    status: text<IncidentStatus>(),
+    severity: p.text(),
+    title: p.text(),
+    details: jsonColumn<Record<string, unknown>>(),
+    links: jsonColumn<readonly AlertLink[]>(),
+    images: jsonColumn<readonly AlertLink[]>(),
+    /** What the tool said, by its own time. */
+    history: jsonColumn<AlertHistory>(),
+    occurrences: bigint(),
+    /** Since when, by the tool's time, it has had what its incident stands for. */
+    episodeAt: instant().strictNullable(),
+    /** When its last resolve arrived. */
+    settledAt: instant().strictNullable(),
+    leaseUntil: instant().strictNullable(),
+    /** Since when nobody has repeated it, though it is open. */
+    silentSince: instant().strictNullable(),
+    /** A route said that it is only counted. */
+    isDropped: p.boolean(),
+    incidentId: id<'incident'>().strictNullable(),
+    firstSeenAt: instant(),
+    lastSeenAt: instant(),
+  },
+});
+
+export const AlertBodyEntity = defineEntity({
+  name: 'AlertBody',
+  tableName: 'alert_bodies',
+  properties: {
+    id: bigint().primary().autoincrement(),
+    serviceId: id<'service'>(),
+    sourceId: id<'alertsource'>(),
+    receivedAt: instant(),
+    /** Why it was refused; null when it was taken. */
+    refusal: p.text().strictNullable(),
+    /** Encrypted: it may hold anything. */
+    sealed: bytes(),
+  },
+});

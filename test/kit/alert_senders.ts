@@ -1,0 +1,80 @@
+import { showAlertKey } from '#actions/alerts/show_alert_key.ts';
+import type { Id } from '#kernel/ids.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import type { Answer, World } from '#test/kit/world.ts';
+
+/** A service whose alerts page Anna by SMS at once, and again after 15 minutes, with its alert key. */
+export interface AlertedService {
+  readonly w: StaffedWorld;
+  readonly serviceId: Id<'service'>;
+  readonly policyId: string;
+  readonly key: string;
+  readonly anna: Responder;
+  /** Sends to an address below `/api/alerts`; a body that is no text goes as JSON. */
+  send(path: string, body?: unknown, options?: SendOptions): Promise<Answer>;
+  /** The incidents of the service, newest first. */
+  // eslint-disable-next-line typescript/no-explicit-any -- tests look into results of any shape
+  incidents(): Promise<any[]>;
+}
+
+export interface SendOptions {
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Bearer by default; null for none. */
+  readonly authorization?: string | null;
+}
+
+export async function alertedService(options: Parameters<typeof staffedWorld>[0] = {}): Promise<AlertedService> {
+  return await alertedServiceIn(await staffedWorld(options));
+}
+
+export async function alertedServiceIn(w: StaffedWorld): Promise<AlertedService> {
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const step = { channels: ['sms'], targetUserIds: [anna.userId] };
+  const steps = [
+    { afterMinutes: 0, ...step },
+    { afterMinutes: 15, ...step },
+  ];
+  const { policyId } = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  const { serviceId } = await w.given.service({ name: 'shop' });
+  const key = await alertKeyOf(w, serviceId, policyId);
+  return {
+    w,
+    serviceId,
+    policyId,
+    key,
+    anna,
+    send: (path, body, sendOptions) => sendAlert(w, key, path, body, sendOptions),
+    incidents: async () => (await w.expectOk('list_incidents', { serviceId })).incidents,
+  };
+}
+
+export async function alertKeyOf(w: World, serviceId: string, policyId?: string): Promise<string> {
+  const owner = memberCaller(w.orgId, w.owner.userId, 'owner');
+  const input = { serviceId, ...(policyId !== undefined && { policyId }) };
+  return (await runOperation(w, showAlertKey, owner, input)).alertKey;
+}
+
+export async function sendAlert(
+  w: World,
+  key: string,
+  path: string,
+  body?: unknown,
+  { method = 'POST', headers = {}, authorization = `Bearer ${key}` }: SendOptions = {},
+): Promise<Answer> {
+  const response = await w.app.inject({
+    method,
+    url: `/api/alerts${path}`,
+    headers: {
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(authorization !== null && { authorization }),
+      ...headers,
+    },
+    ...(body !== undefined && {
+      payload: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
+    }),
+  });
+  return { status: response.statusCode, body: response.json(), headers: response.headers };
+}
