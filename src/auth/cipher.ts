@@ -23,8 +23,7 @@ export function createCipher(
     | 'invitations'
     | 'waiting-events'
     | 'second-factors'
-    | 'event-attachments'
-    | 'alert-bodies' = 'ingest-keys',
+    | 'event-attachments' = 'ingest-keys',
 ): Cipher {
   const key = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', purpose, 32));
   const seal = (bytes: Uint8Array): Buffer => {

@@ -1,3 +1,4 @@
+import { listAlertBodies } from '#actions/alerts/list_alert_bodies.ts';
 import { listAlertSources } from '#actions/alerts/list_alert_sources.ts';
 import { revokeAlertKey } from '#actions/alerts/revoke_alert_key.ts';
 import { rotateAlertKey } from '#actions/alerts/rotate_alert_key.ts';
@@ -11,6 +12,7 @@ export const ALERT_OPERATIONS = [
   rotateAlertKey,
   revokeAlertKey,
   listAlertSources,
+  listAlertBodies,
   setAlertRoutes,
   setAlertSource,
 ] as const;

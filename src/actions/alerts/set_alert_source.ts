@@ -19,6 +19,7 @@ export const setAlertSource = defineAction({
     incidentsPer: 'group',
     leaseMinutes: null,
     onSilence: 'keep',
+    mapping: null,
     groupMinutes: 0,
   },
   async handle({ sourceId, ...settings }, { stores, caller, now, record }) {

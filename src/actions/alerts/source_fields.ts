@@ -1,9 +1,40 @@
 import { Type } from 'typebox';
 
-import { nullable } from '#actions/fields.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
+import type { WebhookMapping } from '#core/alerts/mapping.ts';
 import { GROUP_MINUTES_MAX } from '#core/incidents/rule_settings.ts';
 
 const LEASE_MINUTES_MAX = 44_640;
+
+const PATH_LENGTH_MAX = 300;
+const Paths = Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), { maxItems: 10 });
+const Values = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 30 });
+
+const Mapping = Type.Object(
+  {
+    title: Paths,
+    key: Paths,
+    status: nullable(
+      Type.Object(
+        {
+          path: Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }),
+          resolved: Values,
+          acknowledged: Type.Optional(Values),
+          triggered: Type.Optional(Values),
+        },
+        CLOSED,
+      ),
+    ),
+    severity: Paths,
+    link: Paths,
+    at: Paths,
+  },
+  {
+    ...CLOSED,
+    description:
+      'where the parts of an alert stand in any JSON, as `alerts.0.title`; null: as the template of its name says, or by usual names',
+  },
+);
 
 /** What people set of a source. */
 export const SOURCE_SETTING_FIELDS = {
@@ -18,6 +49,7 @@ export const SOURCE_SETTING_FIELDS = {
     }),
   ),
   onSilence: Type.Enum(['keep', 'resolve'], { description: 'what becomes of an alert without word' }),
+  mapping: Type.Unsafe<WebhookMapping | null>(nullable(Mapping)),
   groupMinutes: Type.Integer({
     minimum: 0,
     maximum: GROUP_MINUTES_MAX,

@@ -1,3 +1,4 @@
+import type { WebhookMapping } from '#core/alerts/mapping.ts';
 import type { AlertProtocolName } from '#core/alerts/tools.ts';
 
 /** What people set of a source. */
@@ -8,6 +9,8 @@ export interface SourceSettings {
   readonly leaseMinutes: number | null;
   /** What becomes of an alert without word: it stays open and is shown so, or it is resolved so. */
   readonly onSilence: 'keep' | 'resolve';
+  /** How bodies of any JSON are read; null: by the template of the name, or by usual names. */
+  readonly mapping: WebhookMapping | null;
   /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
   readonly groupMinutes: number;
 }
@@ -19,6 +22,7 @@ export const SOURCE_DEFAULTS: SourceSettings = {
   incidentsPer: 'group',
   leaseMinutes: null,
   onSilence: 'keep',
+  mapping: null,
   groupMinutes: 0,
 };
 

@@ -1,4 +1,5 @@
 import type { Cipher } from '#auth/cipher.ts';
+import { sourceSettingsOf } from '#core/alerts/source_settings.ts';
 import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
 import type { AlertIntake } from '#ingest/alert_intake.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
@@ -58,6 +59,12 @@ export class AlertExchange {
         const { alerts } = storesOf(this.#options.db.session());
         const alert = await alerts.findNamed(owner.serviceId, protocol, { id: reading.id });
         return await this.carryOut(owner, protocol, reading.toReading(alert?.key ?? null), origin);
+      }
+      case 'mapped': {
+        const { alertSources } = storesOf(this.#options.db.session());
+        const source = await alertSources.find(owner.serviceId, { protocol, name: reading.name });
+        const { mapping } = sourceSettingsOf(source?.settings ?? {});
+        return await this.carryOut(owner, protocol, reading.toReading(mapping), origin);
       }
       case 'heartbeat':
         await this.#options.takeHeartbeat(owner, reading.name);

@@ -40,7 +40,7 @@ export interface AlertIngestContext {
 }
 
 /** 700 alerts of an Alertmanager are 3.4 MB: a smaller limit would fail just in a storm. */
-export const ALERT_BODY_BYTES_MAX = 16 * 1024 * 1024;
+const ALERT_BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** What is known of a request while it is answered. */
 interface Matched {
@@ -137,12 +137,15 @@ export function mountAlertIngest(
           requestId: request.id,
           address: request.ip,
         });
+        const { protocol } = endpoint;
         if (reading.kind === 'alerts') context.exchange.keepBody(target, reading.sent[0]?.source, bytes, null);
+        if (reading.kind === 'mapped') context.exchange.keepBody(target, { protocol, name: reading.name }, bytes, null);
         return answered;
       } catch (error) {
         const refusal = toAppError(error);
         if (refusal.code === 'invalid_input') {
-          context.exchange.keepBody(target, { protocol: endpoint.protocol, name: '' }, bytes, refusal.message);
+          const source = { protocol: endpoint.protocol, name: sent.path['name'] ?? '' };
+          context.exchange.keepBody(target, source, bytes, refusal.message);
         }
         throw error;
       }

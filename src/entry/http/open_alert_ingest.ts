@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
 import { createAlertAccess } from '#auth/alert_access.ts';
-import { createCipher } from '#auth/cipher.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AlertExchange } from '#entry/http/alert_exchange.ts';
 import { mountAlertIngest } from '#entry/http/ingest_alerts.ts';
@@ -52,7 +51,7 @@ export async function openAlertIngest(
     intake,
     rates,
     counters,
-    cipher: createCipher(config.appSecret, 'alert-bodies'),
+    cipher: context.actions.cipher,
     takeHeartbeat: async (owner, name) => {
       const checkIn = readCheckInRequest(name, { status: 'ok' }, Buffer.alloc(0));
       if (checkIn === null) throw new AppError('invalid_input', 'the heartbeat has no name');

@@ -11,7 +11,7 @@ import { CAPABILITIES, RETENTION_DAYS_MAX } from '#core/capabilities/capability.
 import { FIX_KINDS } from '#core/exceptions/fix.ts';
 import { GROUP_STATUSES } from '#core/exceptions/group_status.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
-import { LINKS_MAX } from '#core/alerts/alert_limits.ts';
+import { LINKS_MAX } from '#core/alerts/alert_links.ts';
 import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES } from '#core/alerts/route.ts';
 import { INCIDENT_STATUSES, NEWS_EVENTS } from '#core/incidents/incident.ts';
 import { CAUSE_KINDS, INCIDENT_KINDS } from '#core/incidents/incident_kind.ts';

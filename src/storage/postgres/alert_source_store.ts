@@ -57,17 +57,26 @@ export class AlertSourceStore {
     return source ?? null;
   }
 
+  /** Throws `not_found`. */
+  async get(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
+    const source = await this.#named(orgId, sourceId).executeTakeFirst();
+    if (source === undefined) throw notFound('sourceId', 'source of alerts');
+    return source;
+  }
+
   /** Throws `not_found`. Locked until the transaction ends. */
   async lock(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
-    const source = await this.#session.db
+    const source = await this.#named(orgId, sourceId).forUpdate().executeTakeFirst();
+    if (source === undefined) throw notFound('sourceId', 'source of alerts');
+    return source;
+  }
+
+  #named(orgId: Id<'org'>, sourceId: string) {
+    return this.#session.db
       .selectFrom('alert_sources as s')
       .select(columns(AlertSourceEntity, 's'))
       .where('s.org_id', '=', orgId)
-      .where('s.id', '=', asId('alertsource', sourceId))
-      .forUpdate()
-      .executeTakeFirst();
-    if (source === undefined) throw notFound('sourceId', 'source of alerts');
-    return source;
+      .where('s.id', '=', asId('alertsource', sourceId));
   }
 
   /**

@@ -1,4 +1,3 @@
-import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
@@ -156,17 +155,6 @@ export class AlertStore {
       .execute();
   }
 
-  /** The newest of a source. */
-  async listNewest(sourceId: Id<'alertsource'>, limit: number): Promise<AlertRow[]> {
-    return await this.#session.db
-      .selectFrom('alerts as a')
-      .select(columns(AlertEntity, 'a'))
-      .where('a.source_id', '=', sourceId)
-      .orderBy('a.last_seen_at', 'desc')
-      .limit(limit)
-      .execute();
-  }
-
   /** Of a service, by its id or by the key that its source calls it; null when there is none. */
   async findNamed(
     serviceId: Id<'service'>,
@@ -224,18 +212,6 @@ export class AlertStore {
       .orderBy('a.lease_until')
       .limit(limit)
       .execute();
-  }
-
-  /** Throws `not_found`. */
-  async get(orgId: Id<'org'>, alertId: string): Promise<AlertRow> {
-    const alert = await this.#session.db
-      .selectFrom('alerts as a')
-      .select(columns(AlertEntity, 'a'))
-      .where('a.org_id', '=', orgId)
-      .where('a.id', '=', asId('alert', alertId))
-      .executeTakeFirst();
-    if (alert === undefined) throw notFound('alertId', 'alert');
-    return alert;
   }
 
   /** Removes up to `limit` resolved alerts that are older than their service keeps incidents; returns how many. */

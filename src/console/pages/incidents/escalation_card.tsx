@@ -267,7 +267,9 @@ function noteOf({ status, kind, escalation: { state, steps } }: IncidentWithLog)
     case 'none':
       return kind === 'manual'
         ? 'Nobody is paged: no escalation policy with steps was chosen.'
-        : 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
+        : kind === 'alert'
+          ? 'Nobody is paged: no route of its alert pages by an escalation policy with steps.'
+          : 'Nobody is paged: when the incident opened, its rule had no escalation policy with steps.';
     case 'running':
       return 'The next step is too far ahead to ever fire by itself.';
   }

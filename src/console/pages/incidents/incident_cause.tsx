@@ -2,16 +2,19 @@ import { Link } from '@tanstack/react-router';
 
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
+import { AlertDetails } from '#console/pages/incidents/alert_details.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
 import { type Measurement, MetricChart } from '#console/pages/incidents/metric_chart.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
-/** What made the rule fire. A storm shows it in its own card. */
+/** What opened the incident, as far as it is known. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
   switch (incident.kind) {
     case 'manual':
       return null;
+    case 'alert':
+      return <AlertDetails incident={incident} />;
     case 'exception':
       return incident.exceptionGroupId === null ? null : <ExceptionDetails incident={incident} />;
     case 'metric_threshold': {

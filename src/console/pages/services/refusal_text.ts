@@ -31,7 +31,7 @@ const REQUEST_REASONS: Partial<Record<Refusal['reason'], string>> = {
 /** `1,204 points refused: too many new series in a day`. */
 export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'reason' | 'count'>): string {
   const why = ITEM_REASONS[reason];
-  const thing = kind === 'points' ? 'point' : 'event';
+  const thing = { points: 'point', events: 'event', alerts: 'alert' }[kind];
   if (why !== undefined) return `${plural(count, thing)} refused: ${why}`;
   return `${plural(count, 'request')} with ${thing}s refused: ${REQUEST_REASONS[reason] ?? reason}`;
 }

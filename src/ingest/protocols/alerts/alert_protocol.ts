@@ -1,3 +1,4 @@
+import type { WebhookMapping } from '#core/alerts/mapping.ts';
 import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
 import type { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
@@ -35,6 +36,12 @@ export type AlertReading =
   | { readonly kind: 'deploy'; readonly deploy: SentDeploy; readonly answer: () => AlertAnswer }
   /** Something about an alert by its id, whose key has to be found first; null when there is none. */
   | { readonly kind: 'addressed'; readonly id: string; readonly toReading: (key: string | null) => AlertReading }
+  /** A body that is read as people have said of its source; null where nobody has. */
+  | {
+      readonly kind: 'mapped';
+      readonly name: string;
+      readonly toReading: (mapping: WebhookMapping | null) => AlertReading;
+    }
   /** A sign of life of something. */
   | { readonly kind: 'heartbeat'; readonly name: string; readonly answer: () => AlertAnswer }
   /** Something that is looked up of what was sent before. */

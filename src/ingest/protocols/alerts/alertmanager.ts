@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutLinks, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutLinks } from '#core/alerts/alert_links.ts';
 import type { SentAlert } from '#core/alerts/sent_alert.ts';
 import { severityOf } from '#core/alerts/severity.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#core/alerts/tools.ts';

@@ -1,4 +1,5 @@
-import { cutDetails, cutLinks, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutDetails, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutLinks } from '#core/alerts/alert_links.ts';
 import type { AlertLink } from '#core/alerts/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 

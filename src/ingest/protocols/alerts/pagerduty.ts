@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
 import { type AlertAction, type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutLinks, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutLinks } from '#core/alerts/alert_links.ts';
 import { severityOf } from '#core/alerts/severity.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {

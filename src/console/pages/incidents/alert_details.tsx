@@ -1,0 +1,36 @@
+import type { Incident } from '#console/api/actions.ts';
+import { Card } from '#console/components/card.tsx';
+import classes from '#console/pages/incidents/alert_details.module.css';
+import { shownFacts } from '#core/alerts/shown_facts.ts';
+
+/** What the tool said whose alert opened the incident. All of it is a stranger's. */
+export function AlertDetails({ incident }: { readonly incident: Incident }) {
+  const { tool, facts, links } = shownFacts(incident.details);
+  return (
+    <Card title={tool === null ? 'What the tool said' : `What ${tool} said`}>
+      {links.length > 0 && (
+        <ul className={classes.links}>
+          {links.map(({ href, text }) => (
+            <li key={href}>
+              <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+                <bdi>{text}</bdi>
+              </a>
+            </li>
+          ))}
+        </ul>
+      )}
+      <dl className={classes.facts}>
+        {facts.map(({ name, value }) => (
+          <div key={name}>
+            <dt>
+              <bdi>{name}</bdi>
+            </dt>
+            <dd>
+              <bdi>{value}</bdi>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}

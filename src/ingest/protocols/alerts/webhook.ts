@@ -1,0 +1,56 @@
+import { type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
+import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
+import { cutLinks } from '#core/alerts/alert_links.ts';
+import { isWebhookTemplate, readMapped, WEBHOOK_TEMPLATES, type WebhookMapping } from '#core/alerts/mapping.ts';
+import { severityOf } from '#core/alerts/severity.ts';
+import { SOURCE_NAME_LENGTH_MAX } from '#core/alerts/tools.ts';
+import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
+import { detailsOf, isRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';
+import { type AppError, invalidInput } from '#kernel/errors.ts';
+
+/** Any JSON, read by the mapping of the source that the address names, by the template of that name, or by usual names. */
+export const WEBHOOK_ENDPOINTS: readonly AlertEndpoint[] = ['webhook/:key', 'webhook/:key/:name'].map((pattern) => ({
+  protocol: 'webhook',
+  methods: ['POST', 'PUT'],
+  pattern,
+  keyOf: ({ path }) => path['key'] ?? null,
+  read: ({ body, path }) => {
+    const name = (path['name'] ?? '').slice(0, SOURCE_NAME_LENGTH_MAX);
+    return { kind: 'mapped', name, toReading: (mapping) => read(body, name, mapping) };
+  },
+  refuse,
+}));
+
+function read(body: unknown, name: string, own: WebhookMapping | null): AlertReading {
+  if (!isRecord(body)) throw invalidInput([{ path: '', message: 'send a JSON object' }]);
+  const mapping = own ?? WEBHOOK_TEMPLATES[isWebhookTemplate(name) ? name : 'any'];
+  const found = readMapped(body, mapping);
+  if (found.action === null) return { kind: 'answer', answer: { status: 202, body: { status: 'ignored' } } };
+  if (found.title === null && found.key === null) {
+    const wanted = [...mapping.title, ...mapping.key].join(', ');
+    throw invalidInput([{ path: '', message: `neither a title nor a key was found at ${wanted}` }]);
+  }
+  const title = found.title ?? found.key ?? '';
+  const key = cutKey(found.key ?? title);
+  const event: AlertEvent = {
+    ...bareEvent(found.action, key.value),
+    title: cutTitle(title).value,
+    severity: severityOf(found.severity),
+    details: detailsOf(body),
+    links: cutLinks([{ href: found.link, text: 'Link' }]),
+    images: [],
+    at: timeOf(found.at),
+  };
+  return {
+    kind: 'alerts',
+    sent: [{ source: { protocol: 'webhook', name }, event }],
+    answer: ([outcome]) => ({
+      status: 202,
+      body: { status: 'success', dedup_key: found.key ?? title, incident_id: outcome?.incidentId ?? null },
+    }),
+  };
+}
+
+function refuse(error: AppError): AlertAnswer {
+  return { status: error.status, body: { status: 'error', message: error.message } };
+}

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+
+import { listAlertBodies } from '#actions/alerts/list_alert_bodies.ts';
+import { listAlertSources } from '#actions/alerts/list_alert_sources.ts';
+import { setAlertRoutes } from '#actions/alerts/set_alert_routes.ts';
+import { setAlertSource } from '#actions/alerts/set_alert_source.ts';
+import { alertedService } from '#test/kit/alert_senders.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import type { World } from '#test/kit/world.ts';
+
+const owner = (w: World) => memberCaller(w.orgId, w.owner.userId, 'owner');
+
+const heartbeat = (status: number) => ({
+  heartbeat: { monitorID: 7, status, msg: 'connect ECONNREFUSED' },
+  monitor: { id: 7, name: 'Shop / front', url: 'https://shop.example/health' },
+  msg: `[Shop / front] ${status === 0 ? 'Down' : 'Up'}`,
+});
+
+test('a template reads the bodies of a tool, as JSON and as a field of a form', async () => {
+  const { key, send, incidents } = await alertedService();
+  const path = `/webhook/${key}/uptime-kuma`;
+  expect(await send(path, heartbeat(0), { authorization: null })).toMatchObject({
+    status: 202,
+    body: { status: 'success', dedup_key: '7' },
+  });
+  expect((await incidents())[0]).toMatchObject({
+    title: '[Shop / front] Down',
+    status: 'triggered',
+    details: { links: [{ href: 'https://shop.example/health' }] },
+  });
+  const boundary = '--------------------------204094046386328692585180';
+  const form = `--${boundary}\r\nContent-Disposition: form-data; name="data"\r\n\r\n${JSON.stringify(heartbeat(1))}\r\n--${boundary}--\r\n`;
+  const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+  expect((await send(path, form, { authorization: null, headers })).status).toBe(202);
+  expect((await incidents())[0].status).toBe('resolved');
+});
+
+test('JSON that is called a form is taken, and usual names are found without a template', async () => {
+  const { w, key, serviceId, send, incidents } = await alertedService();
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const post = (body: object) => send(`/webhook/${key}`, JSON.stringify(body), { authorization: null, headers });
+  expect((await post({ title: 'Queue long', id: 'q', severity: 'critical' })).status).toBe(202);
+  expect((await post({ title: 'Queue fine', id: 'q', status: 'OK' })).status).toBe(202);
+  expect((await incidents())[0]).toMatchObject({ title: 'Queue long', severity: 'fatal', status: 'resolved' });
+  expect(await post({ nothing: 1 })).toMatchObject({ status: 400, body: { status: 'error' } });
+  const { sources } = await runOperation(w, listAlertSources, owner(w), { serviceId });
+  expect(sources).toMatchObject([{ protocol: 'webhook', name: '', accepted: 2 }]);
+  expect(await post([1])).toMatchObject({ status: 400 });
+});
+
+test('a mapping of its own says where the parts stand', async () => {
+  const { w, key, serviceId, send, incidents } = await alertedService();
+  await send(`/webhook/${key}/house`, { title: 'first' }, { authorization: null });
+  const { sources } = await runOperation(w, listAlertSources, owner(w), { serviceId });
+  const { sourceId, settings } = sources[0];
+  const mapping = {
+    title: ['what.went.wrong'],
+    key: ['what.id'],
+    status: { path: 'what.state', resolved: ['gut'] },
+    severity: [],
+    link: [],
+    at: [],
+  };
+  await runOperation(w, setAlertSource, owner(w), { sourceId, ...settings, mapping });
+  const post = (state: string) =>
+    send(`/webhook/${key}/house`, { what: { went: { wrong: 'Fuse' }, id: 3, state } }, { authorization: null });
+  await post('schlecht');
+  expect((await incidents())[0]).toMatchObject({ title: 'Fuse', status: 'triggered' });
+  await post('gut');
+  expect((await incidents())[0].status).toBe('resolved');
+});
+
+test('routes drop, open without paging, or page by another policy; a severity that rises pages anew where they say so', async () => {
+  const { w, serviceId, policyId, send, incidents } = await alertedService();
+  const routes = [
+    {
+      conditions: [{ kind: 'detail', path: 'env', equals: 'test' }],
+      outcome: 'drop',
+      policyId: null,
+      pagesOnRise: false,
+    },
+    {
+      conditions: [{ kind: 'detail', path: 'env', matches: 'st*' }],
+      outcome: 'open',
+      policyId: null,
+      pagesOnRise: false,
+    },
+    { conditions: [], outcome: 'page', policyId, pagesOnRise: true },
+  ];
+  await runOperation(w, setAlertRoutes, owner(w), { serviceId, routes });
+  const event = (dedupKey: string, env: string, severity = 'warning') => ({
+    dedupKey,
+    title: dedupKey,
+    severity,
+    details: { env },
+  });
+  expect((await send('/events', event('a', 'test'))).body).toMatchObject({ incidentId: null });
+  await send('/events', event('b', 'staging'));
+  await w.runUntilIdle();
+  expect(w.phone.messages).toHaveLength(0);
+  expect(await incidents()).toMatchObject([{ title: 'b', escalation: { state: 'none' } }]);
+  await send('/events', event('c', 'production'));
+  await w.runUntilIdle();
+  expect(w.phone.messages).toHaveLength(1);
+  await send('/events', event('c', 'production', 'critical'));
+  await w.runUntilIdle();
+  expect((await incidents())[0]).toMatchObject({ title: 'c', severity: 'fatal', status: 'triggered' });
+  expect(w.phone.messages).toHaveLength(2);
+  await expect(
+    runOperation(w, setAlertRoutes, owner(w), { serviceId, routes: routes.slice(0, 1) }),
+  ).rejects.toMatchObject({ code: 'invalid_input' });
+});
+
+test('the last bodies of a source are kept encrypted, and shown', async () => {
+  const { w, key, serviceId, send } = await alertedService();
+  await send(`/webhook/${key}`, { title: 'one', secret: 'hunter2' }, { authorization: null });
+  const sealed = async () =>
+    await w.context.db.sql.rows<{ sealed: Buffer }>('select sealed from alert_bodies where service_id = $1', [
+      serviceId,
+    ]);
+  await expect.poll(sealed).toHaveLength(1);
+  expect((await sealed())[0]!.sealed.includes('hunter2')).toBe(false);
+  const { sources } = await runOperation(w, listAlertSources, owner(w), { serviceId });
+  const { bodies } = await runOperation(w, listAlertBodies, owner(w), { sourceId: sources[0].sourceId });
+  expect(bodies).toMatchObject([{ refusal: null, body: '{"title":"one","secret":"hunter2"}' }]);
+});
