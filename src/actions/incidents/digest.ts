@@ -8,6 +8,9 @@ type Incident = Static<typeof IncidentView> & { readonly ruleName?: string | nul
 /** Of the log of one incident, what came last says most. */
 const LOG_SHOWN = 20;
 
+/** Of the alerts of one incident. */
+const ALERTS_TOLD = 10;
+
 /** Unanswered ones first, then acknowledged ones; the newest of each first. */
 export function mostUrgentIncidents(incidents: readonly Incident[]) {
   return INCIDENT_STATUSES.flatMap((status) => incidents.filter((incident) => incident.status === status)).map(
@@ -28,7 +31,7 @@ export function mostUrgentIncidents(incidents: readonly Incident[]) {
 
 /** The evidence before the log, of which the newest entries are told, with how many came before them. */
 export function digestOfIncident(result: Static<typeof IncidentWithLogView>): object {
-  const { evidence, escalation, notes, timeline, notifications, members, ...incident } = result;
+  const { evidence, escalation, notes, timeline, notifications, members, alerts, ...incident } = result;
   const earlier = Object.entries({ notes, timeline, notifications }).filter(([, log]) => log.length > LOG_SHOWN);
   const leftOut = Object.fromEntries(earlier.map(([name, log]) => [name, log.length - LOG_SHOWN]));
   return {
@@ -42,5 +45,19 @@ export function digestOfIncident(result: Static<typeof IncidentWithLogView>): ob
       return { at, step, userId, channel, to, status, reason };
     }),
     members,
+    ...(alerts.length > 0 && { alerts: alerts.slice(0, ALERTS_TOLD).map(shortAlert) }),
   };
+}
+
+/** The details of the first one stand in the incident. */
+function shortAlert({
+  alertId,
+  tool,
+  key,
+  status,
+  severity,
+  title,
+  lastSeenAt,
+}: Static<typeof IncidentWithLogView>['alerts'][number]) {
+  return { alertId, tool, key, status, severity, title, lastSeenAt };
 }
