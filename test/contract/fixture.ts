@@ -82,7 +82,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
   const now = w.clock.now();
   const expiresAt = now.add({ hours: 24 });
   const made = await w.context.db.transaction(async (session) => {
-    const { incidentNotes, proposals, monitors, maintenance, notifications } = storesOf(session);
+    const { incidentNotes, proposals, monitors, alertSources, maintenance, notifications } = storesOf(session);
     const proposed = { kind: 'question', agentId: 'agent', agentName: 'Agent', action: null, input: null } as const;
     const asked = { orgId, incidentId, ...proposed, sentence: 'Shall I go on?', evidence: [], expiresAt };
     const name = { orgId, serviceId, slug: 'nightly', environment: 'production' };
@@ -99,6 +99,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
       proposalId: (await proposals.insert(asked, now)).id,
       monitorId: idOfMonitor(await monitors.lockOrCreate(name, true, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
+      alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       notificationId: sent!,
     };
   });

@@ -11,7 +11,7 @@ export const rotateAlertKey = defineAction({
   stepUp: true,
   input: AlertKeyInput,
   result: AlertKeyView,
-  example: { serviceId: IDS.serviceId },
+  example: { serviceId: IDS.serviceId, policyId: IDS.policyId },
   async handle({ serviceId, policyId }, context) {
     const { stores, caller, now } = context;
     const service = await stores.services.lock(caller.orgId, serviceId);

@@ -5,7 +5,7 @@ import { RoutesView, toRouteViews } from '#actions/alerts/route_view.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { ALERT_PROTOCOL_NAMES } from '#core/alerts/tools.ts';
-import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES, ROUTES_MAX } from '#core/alerts/route.ts';
+import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES, type RouteCondition, ROUTES_MAX } from '#core/alerts/route.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
 import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
@@ -13,19 +13,18 @@ import { asId } from '#kernel/ids.ts';
 const PATH = Type.String({ minLength: 1, maxLength: 200, description: 'a path in the details, as `labels.team`' });
 const VALUE = Type.String({ maxLength: 500 });
 
-const Condition = Type.Union([
-  Type.Object({ kind: Type.Literal('severity'), atLeast: Type.Enum([...LEVELS]) }, CLOSED),
-  Type.Object(
-    {
-      kind: Type.Literal('source'),
-      protocol: Type.Enum([...ALERT_PROTOCOL_NAMES]),
-      name: Type.Optional(Type.String({ maxLength: 100 })),
-    },
-    CLOSED,
-  ),
-  Type.Object({ kind: Type.Literal('detail'), path: PATH, equals: VALUE }, CLOSED),
-  Type.Object({ kind: Type.Literal('detail'), path: PATH, matches: VALUE }, CLOSED),
-]);
+const Condition = Type.Object(
+  {
+    kind: Type.Enum(['severity', 'source', 'detail']),
+    atLeast: Type.Optional(Type.Enum([...LEVELS], { description: 'of severity' })),
+    protocol: Type.Optional(Type.Enum([...ALERT_PROTOCOL_NAMES], { description: 'of source' })),
+    name: Type.Optional(Type.String({ maxLength: 100, description: 'of source: which of several' })),
+    path: Type.Optional(PATH),
+    equals: Type.Optional(VALUE),
+    matches: Type.Optional(VALUE),
+  },
+  CLOSED,
+);
 
 const Route = Type.Object(
   {
@@ -62,6 +61,7 @@ export const setAlertRoutes = defineAction({
     const before = await stores.alertRoutes.list(service.id);
     const after = routes.map((route) => ({
       ...route,
+      conditions: route.conditions.flatMap((condition) => conditionOf(condition) ?? []),
       policyId: route.policyId === null ? null : asId('policy', route.policyId),
     }));
     await stores.alertRoutes.replace(service, after, now);
@@ -70,10 +70,43 @@ export const setAlertRoutes = defineAction({
   },
 });
 
+/** Null for one that lacks what its kind asks for. */
+function conditionOf({
+  kind,
+  atLeast,
+  protocol,
+  name,
+  path,
+  equals,
+  matches,
+}: Static<typeof Condition>): RouteCondition | null {
+  switch (kind) {
+    case 'severity':
+      return atLeast === undefined ? null : { kind, atLeast };
+    case 'source':
+      return protocol === undefined ? null : { kind, protocol, ...(name !== undefined && { name }) };
+    case 'detail':
+      if (path === undefined) return null;
+      if (equals !== undefined) return { kind, path, equals };
+      return matches === undefined ? null : { kind, path, matches };
+  }
+}
+
 function faultsOf(routes: readonly Static<typeof Route>[]): Fault[] {
   return routes.flatMap(({ conditions, outcome, policyId }, index): Fault[] => {
     const isLast = index === routes.length - 1;
+    const incomplete = conditions.flatMap((condition, place): Fault[] =>
+      conditionOf(condition) === null
+        ? [
+            {
+              path: `routes[${index}].conditions[${place}]`,
+              message: 'severity asks for atLeast, source for protocol, detail for path and equals or matches',
+            },
+          ]
+        : [],
+    );
     return [
+      ...incomplete,
       ...(isLast && conditions.length > 0
         ? [{ path: `routes[${index}].conditions`, message: 'the last route takes the rest: it has no conditions' }]
         : []),

@@ -12,7 +12,7 @@ export const showAlertKey = defineAction({
   effect: 'write',
   input: AlertKeyInput,
   result: AlertKeyView,
-  example: { serviceId: IDS.serviceId },
+  example: { serviceId: IDS.serviceId, policyId: IDS.policyId },
   async handle({ serviceId, policyId }, context) {
     const { stores, caller, cipher } = context;
     const service = await stores.services.lock(caller.orgId, serviceId);
