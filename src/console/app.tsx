@@ -9,9 +9,9 @@ import { createQueryClient } from '#console/query_client.ts';
 import { createConsoleRouter } from '#console/router.tsx';
 import { cssVariables, theme } from '#console/theme.ts';
 
-/** The nonce of this page. Styles that are added at run time need it, or the browser rejects them. */
+/** Nonce of this page. Styles that are added at run time need it, or the browser rejects them. */
 const nonce = document.querySelector<HTMLScriptElement>('script[nonce]')?.nonce ?? '';
-/** The package that locks scrolling behind a dialog reads the nonce from here (get-nonce). */
+/** Passes the nonce to the package that locks scrolling behind a dialog (get-nonce). */
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 declare module '@tanstack/react-router' {
@@ -22,8 +22,8 @@ declare module '@tanstack/react-router' {
 
 export interface App {
   /**
-   * Finds what the address shows, and loads its file. The first page is rendered afterwards, since React would hold it
-   * back for 300 ms, had it shown before that something is missing.
+   * Loads the file of the page at this address. The first page is rendered afterwards, since React would hold it back
+   * for 300 ms if it had first rendered a placeholder.
    */
   readonly loadFirstPage: () => Promise<void>;
   readonly page: ReactNode;

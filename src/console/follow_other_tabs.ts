@@ -7,7 +7,7 @@ import { onChangeInOtherTab } from '#console/api/other_tabs.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { PAGES } from '#core/console/pages.ts';
 
-/** All tabs of a browser share one session: what one of them has signed out is shown by none. */
+/** Follows sign-outs in other tabs: all tabs of a browser share one session, so none may go on showing its data. */
 export function followOtherTabs(queryClient: QueryClient, router: AnyRouter): void {
   onChangeInOtherTab(({ userId }) => {
     const shown = queryClient.getQueryData(sessionQuery.queryKey)?.user.userId ?? null;

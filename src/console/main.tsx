@@ -12,8 +12,8 @@ const RELOADED_AT = 'tocsin-reloaded-at';
 const RELOAD_INTERVAL_MS = 30_000;
 
 /**
- * After an update the server no longer has the files that this tab would load next: reload the new version, once. Not
- * without a network: what is shown would be gone, and nothing in its place.
+ * Reloads the page once if a file of this version is gone after an update. Not while offline: the page would be lost,
+ * with nothing in its place.
  */
 window.addEventListener('vite:preloadError', (event) => {
   if (!navigator.onLine) return;
@@ -33,13 +33,16 @@ guardDoubleTaps(window);
 
 const element = document.querySelector('#root');
 if (element === null) throw new Error('the page has no root element');
-/** A refusal or an outage is shown to the person; it is not an error of the page. */
+/** Logs errors of the page. Refusals and outages are shown to the person, and are not among them. */
 const onCaughtError = (error: unknown): void => {
   if (!isApiError(error)) console.error(error);
 };
 const root = createRoot(element, { onCaughtError });
 
-/** Lets the browser answer a finger in between: at once, these steps take a phone a third of a second. */
+/**
+ * Waits for the next task, so that the browser can respond to touch in between: run at once, these steps take a phone a
+ * third of a second.
+ */
 const nextTask = async (): Promise<void> => await new Promise((resolve) => void setTimeout(resolve));
 
 async function start(): Promise<void> {
@@ -47,7 +50,7 @@ async function start(): Promise<void> {
   await nextTask();
   const app = createApp();
   await nextTask();
-  // The router tells of what went wrong in the page.
+  // The router shows errors in the page.
   await app.loadFirstPage().catch(() => undefined);
   startTransition(() => root.render(<StrictMode>{app.page}</StrictMode>));
 }

@@ -3,13 +3,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { requireSession, root } from '#console/root_route.ts';
 import { PAGES } from '#core/console/pages.ts';
 
-/** Where to go after logging in. Only a path within the application is accepted. */
+/** Reads the address to go to after signing in. Only a path within the application is accepted. */
 const readNext = (search: Record<string, unknown>): { next?: string } => {
   const { next } = search;
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {};
 };
 
-/** The pages that need no login, and the one that connects an app. */
+/** Routes of the pages without sign-in, and of the one that connects an app. */
 export const outside = [
   createRoute({
     getParentRoute: () => root,

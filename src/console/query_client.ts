@@ -12,16 +12,16 @@ import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 
 const RETRIES_MAX = 2;
-/** What failed because the server was unavailable is loaded again without a click. */
+/** Interval at which queries that failed because the server was unavailable are retried, in milliseconds. */
 const RETRY_MS = 5_000;
 
 const isOutage = (error: unknown): boolean => isApiError(error) && error.isOutage;
 
-/** Loses no change that becomes known while data is being read. */
+/** Query client that loses no change that becomes known while data is being read. */
 class ConsoleQueryClient extends QueryClient {
   /**
-   * A read that is under way may have been answered before the change, so it is followed by another one. It is not
-   * broken off: with a change every moment, none would ever end.
+   * Invalidates queries. A read that is under way may have been answered before the change, so it is followed by
+   * another one. It is not cancelled: with a change every moment, none would ever end.
    */
   override async invalidateQueries<Key extends QueryKey = QueryKey>(
     filters?: InvalidateQueryFilters<Key>,
@@ -47,7 +47,7 @@ function wasDisplaced({ state }: Query): boolean {
   return state.fetchMeta?.fetchMore !== undefined;
 }
 
-/** `onSignedOut` is called when the server answers 401 because the session has ended. */
+/** Creates the query client. `onSignedOut` is called when the server answers 401 because the session has ended. */
 export function createQueryClient(onSignedOut: () => void): QueryClient {
   const watch = (error: unknown): void => {
     if (!isApiError(error, 401)) return;

@@ -10,7 +10,7 @@ interface Context {
 
 export const root = createRootRouteWithContext<Context>()({ component: Outlet });
 
-/** For pages that need a login. */
+/** Redirects to the sign-in page unless somebody is signed in. */
 export const requireSession = async (queryClient: QueryClient, href: string): Promise<void> => {
   const session = await queryClient.ensureQueryData(sessionQuery);
   if (session === null) throw redirect({ to: PAGES.signIn, search: href === '/' ? {} : { next: href } });

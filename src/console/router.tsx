@@ -44,7 +44,7 @@ import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
 import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 
-/** The pages that every page links to, in this order. Taken: h i o l s e, c (metrics: charts), d, t, m. */
+/** Pages that every page links to, in this order. Letters in use: h i o l s e, c (metrics: charts), d, t, m. */
 export const MAIN_NAVIGATION: readonly NavigationEntry[] = [
   { to: PAGES.home, label: 'Home', icon: IconHome, key: 'h', group: 'respond', isInBar: true },
   { to: PAGES.incidents, label: 'Incidents', icon: IconBell, key: 'i', group: 'respond', isInBar: true },
@@ -155,7 +155,7 @@ const settingsRoutes = [
   }),
 ] as const;
 
-/** The frame of the pages of on-call that have a tab. */
+/** Frame of the pages of on-call that have a tab. */
 const onCall = createRoute({
   getParentRoute: () => inside,
   id: 'on-call',
@@ -209,7 +209,7 @@ const schedules = [
   }),
 ] as const;
 
-/** What a new policy begins with: the team that it is for, and the place of a template. */
+/** Reads the initial values of a new policy: its team, and the index of a template. */
 const readNewPolicy = ({ team, template }: Record<string, unknown>): { team?: string; template?: number } => ({
   ...(typeof team === 'string' && { team }),
   ...(typeof template === 'number' && { template }),

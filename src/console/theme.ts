@@ -10,12 +10,12 @@ import {
   type TooltipProps,
 } from '@mantine/core';
 
-/** Without the component itself, which is loaded with the pages that show it. */
+/** Returns default props without the component itself, which is loaded with the pages that show it. */
 function defaults<Props>(defaultProps: Partial<Props>): { defaultProps: Partial<Props> } {
   return { defaultProps };
 }
 
-/** Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
+/** Theme. Colours carry meaning: red needs somebody, amber is being handled, green is over, blue can be pressed. */
 export const theme = createTheme({
   fontFamily: "'Inter Variable', -apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, sans-serif",
   fontFamilyMonospace: "ui-monospace, SFMono-Regular, Menlo, 'Cascadia Mono', 'DejaVu Sans Mono', monospace",
@@ -121,7 +121,7 @@ export const theme = createTheme({
   },
 });
 
-/** Our own colours, named after their use. */
+/** Colours of the product, named after their use. */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -4,12 +4,12 @@ import react from '@vitejs/plugin-react';
 import postcssPresetMantine from 'postcss-preset-mantine';
 import { defineConfig } from 'vite';
 
-/** Replaced by the server with the nonce of each answer (src/entry/http/console_pages.ts). */
+/** Placeholder that the server replaces with the nonce of each answer (src/entry/http/console_pages.ts). */
 const NONCE_PLACEHOLDER = '__NONCE__';
 
 /**
- * Large packages that only some pages need, by what they are for. A small file that is shared is with others that need
- * the same of these, so that no page loads a package because of something small.
+ * Large packages that only some pages need, by their purpose. A small shared file is bundled with others that need the
+ * same packages, so that no page loads a package because of something small.
  */
 const PACKAGES = {
   charts: /(?:node_modules\/uplot\/|components\/time_chart\/(?!sparkline)).*\.(?:m?js|tsx?)$/,
@@ -26,7 +26,7 @@ const PACKAGES = {
 
 const ALONE = { includeDependenciesRecursively: false } as const;
 
-/** The name of a group that takes no file, and records which it could have taken. */
+/** Returns a function that names no group, and records the files it is called with. */
 const recordIn =
   (found: Set<string>) =>
   (id: string): null => {
@@ -45,7 +45,7 @@ interface ModuleFacts {
   readonly code: string | null;
 }
 
-/** The index of a package names all of its files: of those only what is imported by name counts. */
+/** Index of a package, which names all of its files: only what is imported from it by name counts. */
 const INDEX = /@mantine\/core\/esm\/index\.mjs$/;
 const NAMED = {
   fields: ['NumberInput'],
@@ -63,12 +63,12 @@ function namedIn(code: string): string[] {
 
 const reached = new Map<string, ReadonlySet<string>>();
 
-/** Which of the packages a file needs, itself or through others. */
+/** Returns the packages that a file needs, itself or through others. */
 function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
   const known = reached.get(id);
   if (known !== undefined) return known;
   const found = new Set(Object.entries(PACKAGES).flatMap(([name, test]) => (test.test(id) ? [name] : [])));
-  // Before those that it imports, which may import it.
+  // Set before its imports are visited, because they may import it.
   reached.set(id, found);
   const module = modules.getModuleInfo(id);
   for (const name of id.includes('/node_modules/') ? [] : namedIn(module?.code ?? '')) found.add(name);
@@ -79,26 +79,29 @@ function packagesOf(id: string, modules: Modules): ReadonlySet<string> {
   return found;
 }
 
-/** What the first page needs, whichever it is, and what several files need. Rolldown tells of them by asking for a name. */
+/**
+ * Files that the first page needs, whichever page it is. `shared` has those that several files need. Rolldown reports
+ * both by asking for a name.
+ */
 const initial = new Set<string>();
 const shared = new Set<string>();
 
-/** The pages whose parts are in one file, because most pages that show one show the other, too. */
+/** Folders of pages whose parts are in one file, because most pages that show one show the other, too. */
 const SHARED_FOLDERS: Readonly<Record<string, string>> = { policies: 'rules', oncall_teams: 'oncall' };
 
-/** The file of what several pages need; parts of one page are in a file of their own. */
+/** Returns the name of the file for code that several pages need; null if it stays in the file of one page. */
 function nameOfShared(id: string, modules: Modules): string | null {
   if (id.includes('/console/worker/')) return null;
   if (initial.has(id)) return FIRST;
   if (!shared.has(id)) return null;
-  // Small, and each file of styles is one more request that drawing waits for.
+  // Styles are small, and each file of them is one more request that blocks rendering.
   if (id.endsWith('.css')) return FIRST;
   const [own] = Object.entries(PACKAGES).find(([, test]) => test.test(id)) ?? [];
   if (own !== undefined) return own;
-  // A page keeps a file of its own, although another one shows parts of it.
+  // A page keeps its own file, although another one shows parts of it.
   if ((modules.getModuleInfo(id)?.dynamicImporters.length ?? 0) > 0) return null;
   const needed = packagesOf(id, modules);
-  // What has numbers to fill in is a form, and charts tell of metrics.
+  // Code with number fields is a form, and charts show metrics.
   const implied = new Set([
     ...(needed.has('fields') ? ['forms', 'metrics'] : []),
     ...(needed.has('charts') ? ['metrics'] : []),
@@ -106,7 +109,7 @@ function nameOfShared(id: string, modules: Modules): string | null {
   const names = Object.keys(PACKAGES).filter((name) => needed.has(name) && !implied.has(name));
   const folder = folderOf(id);
   if (names.length > 0) return [...(folder === undefined ? [] : [folder]), ...names].join('-');
-  // Incidents are opened at night, and home shows them: what their pages share is with what all pages need.
+  // Incidents are opened at night, and home shows them: code shared by their pages is in the first file.
   const isWithFirst = folder === undefined || folder === 'incidents' || isSmallForOthers(id, modules);
   return isWithFirst ? FIRST : `${folder}-parts`;
 }
@@ -116,7 +119,7 @@ function folderOf(id: string): string | undefined {
   return folder === '' ? undefined : (SHARED_FOLDERS[folder] ?? folder);
 }
 
-/** Whether several pages need it, and it is too small for a request of its own. Its styles are with all others. */
+/** Whether several pages need the file, and it is too small for its own request. Its styles are bundled with others. */
 function isSmallForOthers(id: string, modules: Modules): boolean {
   const folder = folderOf(id);
   const { importers = [], importedIds = [], code } = modules.getModuleInfo(id) ?? {};
@@ -128,12 +131,12 @@ function isSmallForOthers(id: string, modules: Modules): boolean {
   );
 }
 
-/** Letters of the source of what is too small for a request of its own, where several pages need it. */
+/** Length of the source, in characters, below which a file that several pages need is too small for its own request. */
 const SMALL = 2_500;
 
 const FIRST = 'app';
 
-/** Every address is relative, so that one build works below any path of BASE_URL. */
+/** Build configuration. Every address is relative, so that one build works below any path of BASE_URL. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',

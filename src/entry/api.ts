@@ -14,7 +14,7 @@ import { linksFault, loadConfig } from '#entry/config.ts';
 import { ConfigError } from '#kernel/config.ts';
 import { retryWhileUnavailable } from '#kernel/retry.ts';
 
-/** The API process: takes requests, writes the truth, enqueues the rest. */
+/** Runs the API process, which takes requests, writes them to the database, and enqueues the rest. */
 useSmallBufferPool();
 await runProgram(async () => {
   const config = requireStores(loadConfig());
@@ -24,7 +24,7 @@ await runProgram(async () => {
   const log = createLogger(config, 'api');
   const tracing = await openTracing('api', log);
   const context = await compose(config, { log });
-  // One of several processes keeps no password in a file of its own.
+  // With several processes, none of them writes a password to a file.
   const isAlone = process.send !== undefined;
   const firstRun = isAlone || config.firstOwnerEmail !== undefined ? ensureFirstRun : warnOfNoOrganization;
   await retryWhileUnavailable(async () => void (await firstRun(context)), {

@@ -12,7 +12,7 @@ interface StoreAddresses {
   readonly smtpCaFile?: string | undefined;
 }
 
-/** What is wrong with the files of the authorities that signed certificates of stores, each as a sentence. */
+/** Returns the faults of the configured certificate authority files, each as a sentence. */
 export function findAuthorityFaults(config: StoreAddresses): string[] {
   const { databaseUrl, databaseCaFile, redisUrl, redisCaFile, clickhouseUrl, clickhouseCaFile } = config;
   return [
@@ -24,7 +24,7 @@ export function findAuthorityFaults(config: StoreAddresses): string[] {
     redisCaFile === undefined || (redisUrl ?? 'rediss').startsWith('rediss')
       ? null
       : 'REDIS_CA_FILE is for TLS: let REDIS_URL begin with rediss',
-    // That of Debian's Postfix is signed by nobody but itself.
+    // The certificate of Debian's Postfix is self-signed.
     faultOf('SMTP_CA_FILE', config.smtpCaFile, { mayBeServer: true }),
     config.smtpCaFile === undefined || config.smtpUrl !== undefined
       ? null
@@ -54,7 +54,7 @@ function faultOf(variable: string, file: string | undefined, { mayBeServer = fal
   }
 }
 
-/** The address with the authority in it, as PostgreSQL's own clients write it; whoever connects checks the certificate. */
+/** Adds the authority file to the address, as PostgreSQL's own clients do; whoever connects checks the certificate. */
 export function withAuthority(databaseUrl: string, file: string): string {
   const [head = '', query = ''] = databaseUrl.split('?', 2);
   const parameters = new URLSearchParams(query);

@@ -12,43 +12,46 @@ import { storesOf } from '#storage/postgres/stores.ts';
 
 interface Subscriber {
   notify(changes: readonly LiveChange[]): void;
-  /** The session has lost its access, or the process stops. */
+  /** Called when the session has lost its access, or the process stops. */
   end(): void;
 }
 
 interface Subscription {
   readonly listener: Listener;
   readonly at: number;
-  /** Keys of the changes before it began, which the next polls may find too. */
+  /** Keys of the changes before the subscription, which the next polls may find, too. */
   readonly known: Set<string>;
 }
 
 export interface ChangeFeed {
   /**
-   * Sends every change from now on, and first those that happened since `shownForMs` ago: a page that was read before
-   * it listens would miss them. Returns the unsubscribe function. Throws `rate_limited` for too many streams of one
-   * session.
+   * Sends every change from now on, and first those since `shownForMs` ago: a page that was read before it subscribes
+   * would miss them. Returns the unsubscribe function. Throws `rate_limited` if one session has too many streams.
    */
   subscribe(listener: Listener, shownForMs: number | null, subscriber: Subscriber): Promise<() => void>;
   /** Ends all subscriptions. */
   close(): void;
 }
 
-/** Together with the time a console needs to fetch what changed, people see a change within a second. */
+/** Poll interval, with which people see a change within a second, including the time a console needs to fetch it. */
 const POLL_INTERVAL_MS = 500;
-/** A transaction commits later than the time it writes, and clocks of machines differ, so each poll reads this far back. */
+/**
+ * Overlap of polls: a transaction commits later than the time it writes, and clocks of machines differ, so each poll
+ * reads this far back.
+ */
 const OVERLAP_SECONDS = 30;
-/** No poll reads a change again after this time. */
+/** Time after which no poll reads a change again. */
 const KNOWN_MS = 2_000 * OVERLAP_SECONDS;
-/** Whoever shows something older reads all of it again. */
+/** Longest age of shown data that changes can catch up; older data is reloaded in full. */
 const SHOWN_FOR_MS_MAX = 60_000;
-/** Entries of timelines, the newest of all organizations, that are looked at for what has changed since then. */
+/** Most entries of timelines, the newest of all organizations, that are read for earlier changes. */
 const EARLIER_MAX = 10_000;
 
 /**
- * Polls the database twice a second for all subscribers of this process, and only while there are any: two indexed
- * queries per poll and process, for any number of consoles. LISTEN/NOTIFY would be faster, but commits that notify wait
- * for each other, including those that page people, and it does not work through connection poolers.
+ * Creates the change feed. It polls the database twice a second for all subscribers of this process, and only while
+ * there are any: two indexed queries per poll and process, for any number of consoles. LISTEN/NOTIFY would be faster,
+ * but commits that notify wait for each other, including those that page people, and it does not work through
+ * connection poolers.
  */
 export function createChangeFeed(
   db: Database,
@@ -72,7 +75,7 @@ export function createChangeFeed(
     }
     return fresh;
   };
-  /** What has changed since then; null when that is too much to tell. */
+  /** Returns the changes since the listener's data was shown; null if there are too many or the data is too old. */
   const readEarlier = async ({ orgId }: Listener, shownForMs: number): Promise<StoredChange[] | null> => {
     if (shownForMs > SHOWN_FOR_MS_MAX) return null;
     const since = clock.now().subtract({ milliseconds: shownForMs, seconds: OVERLAP_SECONDS });
@@ -80,7 +83,7 @@ export function createChangeFeed(
     return found.length < CHANGES_MAX ? found : null;
   };
   const endUnauthorized = async (): Promise<void> => {
-    // A browser that subscribes meanwhile is not among those asked about.
+    // A browser that subscribes meanwhile is not checked.
     const asked = [...subscribers];
     const listeners = asked.map(([, { listener }]) => listener);
     const known = await storesOf(db.session()).changes.listLiveListeners(listeners, livenessAt(clock.now()));
@@ -120,7 +123,7 @@ export function createChangeFeed(
         });
       }
       const subscription = { listener, at: clock.now().epochMilliseconds, known: new Set<string>() };
-      // From now on, polls tell this one too what they find; what they found before is read here.
+      // From now on, polls send their changes to this subscriber, too; earlier changes are read here.
       subscribers.set(subscriber, subscription);
       timer ??= setTimeout(() => void poll(), POLL_INTERVAL_MS);
       const unsubscribe = (): void => void subscribers.delete(subscriber);
@@ -157,10 +160,12 @@ const TOPICS: Readonly<Record<string, LiveTopic>> = {
   dashboard: 'dashboards',
 };
 
-/** The others are named by what they belong to. */
+/** Kinds that are identified by their own id; the others by the id of their owner. */
 const SHOWN_BY_ID: ReadonlySet<string> = new Set(['incident', 'group', 'service', 'team', 'dashboard']);
 
-/** Each changed thing once, by the id that the console uses: a member by the team, a rule by itself and by its service. */
+/**
+ * Returns each changed object once, by its id in the console: a member by the team, a rule by itself and its service.
+ */
 function toLiveChanges(changes: readonly StoredChange[]): LiveChange[] {
   const ids = new Map<LiveTopic, Set<string | null>>();
   for (const { target, owner } of changes) {

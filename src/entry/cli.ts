@@ -1,4 +1,4 @@
-/** The command `tocsin`. */
+/** Runs the command `tocsin`. */
 import { runCommandLine } from '#entry/cli/run_command_line.ts';
 
 await runCommandLine(process.argv.slice(2));

@@ -11,18 +11,18 @@ import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
 import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 
-/** What the API and the worker run on, built once and handed on as arguments. */
+/** Context of the API and the worker, built once and passed on as arguments. */
 export interface AppContext extends Foundation {
   readonly config: RunningConfig;
   readonly clickhouse: ClickHouseClient;
   readonly actions: ActionRuntime;
-  /** Tells consoles what has changed. */
+  /** Feed that notifies consoles of changes. */
   readonly changes: ChangeFeed;
   /** Undoes `compose` in reverse; idempotent. */
   close(): Promise<void>;
 }
 
-/** About what source maps may take in each process that needs them. */
+/** Approximate limit on the memory of source maps in each process that needs them. */
 const SOURCE_MAP_MEMORY_BYTES = 96 * 1024 * 1024;
 
 export async function compose(config: RunningConfig, options: FoundationOptions): Promise<AppContext> {

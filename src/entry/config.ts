@@ -12,18 +12,18 @@ import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { findAuthorityFaults, withAuthority } from '#entry/authorities.ts';
 import { readSecretFile } from '#entry/secret_file.ts';
 
-/** The settings but limits. The table of the README is made of them (`infra/release/settings_table.ts`). */
+/** Settings except limits. The table of the README is generated from them (`infra/release/settings_table.ts`). */
 export const GENERAL_SETTINGS = { ...CORE_SETTINGS, ...CHANNEL_SETTINGS };
 
 /** Every setting of the product. */
 export const SETTINGS = { ...GENERAL_SETTINGS, ...LIMIT_SETTINGS };
 
-/** The settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
+/** Settings as the program uses them; `baseUrl` is always known and has no slash at its end. */
 export type Config = Omit<ValuesOf<typeof SETTINGS>, 'baseUrl'> & { readonly baseUrl: string };
 
 /**
- * Reads every setting once, secrets also from the files that variables with `_FILE` at their end name. Throws a
- * ConfigError that names each variable that is missing or wrong.
+ * Reads every setting once, secrets also from the files that variables ending in `_FILE` name. Throws a ConfigError
+ * that names each variable that is missing or wrong.
  */
 export function loadConfig(environment: Environment = processEnvironment()): Config {
   const config = readSettings(SETTINGS, { ...environment, ...readSecretFiles(environment) });
@@ -37,7 +37,7 @@ function requireAuthorities(config: ValuesOf<typeof SETTINGS>): void {
   if (faults.length > 0) throw new ConfigError(faults);
 }
 
-/** Every client of PostgreSQL finds the authority in the address. */
+/** Adds the authority file to the addresses, where every client of PostgreSQL finds it. */
 function overTls({ databaseUrl, directDatabaseUrl, databaseCaFile }: ValuesOf<typeof SETTINGS>) {
   if (databaseCaFile === undefined) return {};
   return {
@@ -63,7 +63,7 @@ function readSecretFiles(environment: Environment): Environment {
   return secrets;
 }
 
-/** Why links in messages would not work for others, and what to set; null when they work. */
+/** Returns why links in messages would not work for others, and what to set; null if they work. */
 export function linksFault(environment: Environment = processEnvironment()): string | null {
   const { host, baseUrl } = loadConfig(environment);
   if (environment['BASE_URL'] || !EVERY_ADDRESS.has(host)) return null;
@@ -72,7 +72,7 @@ export function linksFault(environment: Environment = processEnvironment()): str
 
 const EVERY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** A link cannot point at "every address of this machine". */
+/** Returns the host for links, which cannot point at "every address of this machine". */
 function hostOfLinks(host: string): string {
   if (EVERY_ADDRESS.has(host)) return 'localhost';
   return host.includes(':') ? `[${host}]` : host;

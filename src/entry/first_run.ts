@@ -10,7 +10,7 @@ import { newId } from '#kernel/ids.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What the file `first-run.json` in the data folder says. */
+/** Content of the file `first-run.json` in the data folder. */
 export interface FirstRun {
   readonly baseUrl: string;
   readonly organizationId: string;
@@ -23,10 +23,10 @@ export interface FirstRun {
 const EMAIL = 'owner@localhost';
 
 /**
- * On the very first run: an organization and its owner, from the settings if they name one. Else the owner has a generated
- * password, and there is a key of the organization with all permissions: both are written to a file that only its owner
- * can read, before they are committed, so that they cannot be lost. Null on every later run, and when the settings name
- * the owner.
+ * Creates an organization and its owner on the very first run, with the owner from the settings if they name one.
+ * Otherwise the owner gets a generated password, and the organization a key with all permissions: both are written to a
+ * file that only its owner can read, before the commit, so that they cannot be lost. Returns null on every later run,
+ * and when the settings name the owner.
  */
 export async function ensureFirstRun(context: Pick<AppContext, 'db' | 'clock' | 'config'>): Promise<FirstRun | null> {
   const { db, clock, config } = context;
@@ -65,7 +65,7 @@ export async function ensureFirstRun(context: Pick<AppContext, 'db' | 'clock' | 
   });
 }
 
-/** For a process that may not make up an owner. */
+/** Warns that no organization exists, in a process that may not create an owner. */
 export async function warnOfNoOrganization({ db, log }: Pick<AppContext, 'db' | 'log'>): Promise<void> {
   if (await storesOf(db.session()).people.hasAnyOrganization()) return;
   log.warn({}, 'nobody can sign in yet: set FIRST_OWNER_EMAIL and FIRST_OWNER_PASSWORD and run "tocsin migrate" again');

@@ -22,13 +22,13 @@ import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';
 import { createOutboxPublisher, type OutboxPublisher } from '#storage/queue/outbox_publisher.ts';
 
-/** Settings with what no process can do without. */
+/** Settings, with those that every process requires. */
 export type FoundationConfig = Config & {
   readonly databaseUrl: string;
   readonly appSecret: string;
 };
 
-/** What every process runs on: the database, the queue, and the channels by which people are reached. */
+/** Context of every process: the database, the queue, and the channels by which people are reached. */
 export interface Foundation {
   readonly config: FoundationConfig;
   readonly clock: Clock;
@@ -38,19 +38,19 @@ export interface Foundation {
   /** A queue connection for consumers, which need not wait for the disk. */
   readonly connectWorkers: (poolMax: number) => QueueConnection;
   readonly outbox: OutboxPublisher;
-  /** The account of messages and calls; null when none is configured. */
+  /** Account for messages and calls; null if none is configured. */
   readonly twilio: TwilioAccount | null;
   readonly senders: Senders;
-  /** Mail to people about their accounts; null when none is configured. */
+  /** Mail server for messages about accounts; null if none is configured. */
   readonly mail: MailServer | null;
-  /** Links in messages that act in the name of the recipient. */
+  /** Links in messages that act on behalf of the recipient. */
   readonly answerLinks: AnswerLinks;
   readonly vapidKeys: VapidKeys;
-  /** How long this process took for what is promised to be quick. */
+  /** Durations in this process of the operations with a latency objective. */
   readonly latencies: LatencyHistograms;
-  /** Who met which limit of this process. */
+  /** Record of which callers reached which limit of this process. */
   readonly limitLog: LimitLog;
-  /** Hears of series that were not known. */
+  /** Notified of series that were not known before. */
   readonly newSeries: NewSeriesMemory;
   /** Undoes `openFoundation` in reverse. */
   close(): Promise<void>;
@@ -58,24 +58,29 @@ export interface Foundation {
 
 export interface FoundationOptions {
   readonly log: Log;
-  /** Tests move their own; else it is the clock of the database. */
+  /** Clock that tests control; by default the clock of the database. */
   readonly clock?: Clock;
-  /** Takes the jobs in place of the configured queue: tests run them themselves. */
+  /** Job queue in place of the configured one: tests run the jobs themselves. */
   readonly jobQueue?: JobQueue;
-  /** How many connections to PostgreSQL this process may hold, besides those of its job consumers. */
+  /** Connections to PostgreSQL that this process may hold, besides those of its job consumers. */
   readonly connections?: Connections;
 }
 
 export interface Connections {
   readonly database: number;
   readonly queue: number;
-  /** A statement that waits longer for a lock of another process fails; undefined waits as long as a statement may take. */
+  /**
+   * Longest wait for a lock of another process, then the statement fails; undefined: as long as statements may take.
+   */
   readonly lockWaitMsMax?: number;
 }
 
 const CONNECTIONS: Connections = { database: 20, queue: 8 };
 
-/** Work is done in many short statements; one that takes longer than this has lost its connection, whatever the server says. */
+/**
+ * Timeout of a statement. Work is done in many short statements; one that takes longer has lost its connection,
+ * whatever the server says.
+ */
 const DATABASE_SILENCE_MS_MAX = 15_000;
 
 export async function openFoundation(

@@ -2,26 +2,29 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const LOOK_EVERY_MS = 10_000;
-/** The share of the time since the last look in which the process was busy. Below it hardly anybody meets the 30 ms of a collection. */
+/**
+ * Share of the time since the last check in which the process was busy; above it nothing is collected. Below it hardly
+ * anybody is delayed by the 30 ms of a collection.
+ */
 const IDLE_MAX = 0.05;
-/** Less garbage is left. */
+/** Garbage below which no collection is started. */
 const GARBAGE_BYTES_MIN = 24 * 1024 * 1024;
 
 interface Process {
-  /** Of the time since it was asked before. */
+  /** Returns the share of the time since the last call in which the process was busy. */
   busyShare(): number;
-  /** Of objects, and of the buffers that they hold. */
+  /** Returns the bytes of objects and of the buffers they hold. */
   heapBytes(): number;
   collect(): void;
 }
 
 /**
- * Gives back the memory of a crowd that has left. V8 looks for garbage when so much has come again, and a process that has
- * little to do keeps what its last busy minute left.
+ * Frees the memory of a load that is over. V8 collects garbage only when as much has been allocated again, so an idle
+ * process keeps what its last busy minute left.
  */
 export class IdleMemory {
   readonly #process: Process;
-  /** What was in use after the last collection, at most. */
+  /** Upper bound of the bytes in use after the last collection. */
   #liveBytes: number;
 
   constructor(process: Process) {
@@ -29,7 +32,7 @@ export class IdleMemory {
     this.#liveBytes = process.heapBytes();
   }
 
-  /** To be called from time to time. */
+  /** Collects garbage if the process is idle and has enough of it. Call it from time to time. */
   look(): void {
     const busyShare = this.#process.busyShare();
     const heapBytes = this.#process.heapBytes();
@@ -40,7 +43,7 @@ export class IdleMemory {
   }
 }
 
-/** Does so for as long as this process lives. */
+/** Checks periodically for as long as this process lives. */
 export function releaseMemoryWhenIdle(): void {
   const memory = new IdleMemory(thisProcess());
   setInterval(() => memory.look(), LOOK_EVERY_MS).unref();

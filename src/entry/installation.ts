@@ -12,7 +12,7 @@ import { addressIn } from '#notify/mail/address.ts';
 import { rememberMailFault } from '#notify/mail/mail_fault.ts';
 import { mailServerOf } from '#notify/mail/settings.ts';
 
-/** How this installation is set up, for the operations of the console. */
+/** Returns the setup of this installation, for the operations of the console. */
 export function installationOf(config: FoundationConfig): Installation {
   const { appSecret, twilioAccountSid, twilioFrom } = config;
   const timeZoneRules = readTimeZoneRules();

@@ -1,17 +1,17 @@
 import { createServer } from 'node:net';
 
-/** Why a setting does not fit what is there, as a sentence that says what to change. */
+/** Fault of a setting that does not fit its environment, as a sentence that says what to change. */
 export interface PreflightFault {
   readonly sentence: string;
-  /** A store that does not answer may only be starting. */
+  /** Whether the fault may pass: a store that does not answer may only be starting. */
   readonly mayPass: boolean;
-  /** The store that does not answer. */
+  /** Store that does not answer. */
   readonly store?: StoreName;
 }
 
 export type StoreName = 'PostgreSQL' | 'ClickHouse' | 'Redis';
 
-/** Null when nothing else listens there and the address is one of this machine. */
+/** Returns why a process cannot listen there; null if the port is free and the address is one of this machine. */
 export async function findListenFault(host: string, port: number, variable = 'PORT'): Promise<PreflightFault | null> {
   const server = createServer();
   const error = await new Promise<unknown>((resolve) => {
@@ -22,7 +22,7 @@ export async function findListenFault(host: string, port: number, variable = 'PO
   return error === null ? null : toListenFault(error, host, port, variable);
 }
 
-/** Null for an error that is not about listening. */
+/** Converts an error of listening to a fault; null for any other error. */
 export function toListenFault(error: unknown, host: string, port: number, variable = 'PORT'): PreflightFault | null {
   const sentence = LISTEN_FAULTS[codeOf(error)]?.(host, port, variable);
   return sentence === undefined ? null : { sentence, mayPass: false };
@@ -42,7 +42,7 @@ const LISTEN_FAULTS: Readonly<Record<string, (host: string, port: number, variab
   EINVAL: unknownAddress,
 };
 
-/** Also of the first of several addresses that were tried. */
+/** Returns the code of an error, also that of the first of several addresses that were tried; empty if it has none. */
 export function codeOf(error: unknown): string {
   const { code, errors } = (error ?? {}) as { code?: unknown; errors?: unknown };
   if (typeof code === 'string') return code;

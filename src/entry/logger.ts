@@ -13,8 +13,8 @@ type LogConfig = Pick<Config, 'logLevel'> & Partial<Config>;
 const WARN = 40;
 
 /**
- * Structured logs, one JSON object a line, on standard output; every line passes the redaction of secrets. Of warnings
- * that repeat, some are left out, and the next one says how many.
+ * Creates the logger: structured logs, one JSON object a line, on standard output; secrets are removed from every line.
+ * Of repeated warnings some are left out, and the next one says how many.
  */
 export function createLogger(
   config: LogConfig,
@@ -41,13 +41,13 @@ export function createLogger(
   );
 }
 
-/** Named as OpenTelemetry names them in logs. */
+/** Returns the trace fields, named as OpenTelemetry names them in logs. */
 function traceFields(): object {
   const span = currentSpan();
   return span === null ? {} : { trace_id: span.traceId, span_id: span.spanId };
 }
 
-/** Those of the settings, and what is derived from them, as a line of JSON has them; of an address its secret part. */
+/** Returns the secrets of the settings, and derived ones, as a line of JSON has them; of an address its secret part. */
 function secretsOf(config: LogConfig): string[] {
   const { appSecret } = config;
   const set = keysOf(SETTINGS).flatMap((name) => {
@@ -60,13 +60,13 @@ function secretsOf(config: LogConfig): string[] {
     .map((secret) => JSON.stringify(secret).slice(1, -1));
 }
 
-/** What is shorter stands in too many lines by chance. */
+/** Shortest secret that is hidden: shorter ones occur in too many lines by chance. */
 const SECRET_LENGTH_MIN = 6;
 
-/** A path that is this long names no database: the address of a watchdog is a secret from there on. */
+/** Length from which a path is a secret: so long a path is not the name of a database but the address of a watchdog. */
 const SECRET_PATH_LENGTH_MIN = 17;
 
-/** A password stands in front of the host, a token behind it. */
+/** Returns the secret parts of an address: the password stands before the host, a token after it. */
 function secretPartsOf(value: string): string[] {
   if (!URL.canParse(value)) return [value];
   const { password, pathname, search } = new URL(value);

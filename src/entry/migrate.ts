@@ -19,22 +19,22 @@ import { isLockConflict } from '#storage/postgres/faults.ts';
 import { type DatabaseAddress, directUrlOf, openToMigrate } from '#storage/postgres/database.ts';
 import { migrateQueue } from '#storage/queue/connection.ts';
 
-/** Any number that no other program locks in our database. */
+/** Key of the advisory lock: any number that no other program locks in our database. */
 const LOCK = 7_203_311;
 
-/** A migration may write every point anew. */
+/** Timeout of a migration, which may rewrite every point. */
 export const REWRITE_MS_MAX = 24 * 3_600_000;
 
 /**
- * Brings every store to the newest schema. Processes that start at the same time wait for each other under one
- * lock; a migration that fails leaves the store at the one before it. A schema that a newer release has made is left as it
- * is; throws a ConfigError if this one does not work with it.
+ * Migrates every store to the newest schema. Processes that start at the same time wait for each other under one lock;
+ * a failed migration leaves the store at the one before it. A schema made by a newer release is kept; throws a
+ * ConfigError if this release does not work with it.
  */
 export async function migrate(
   config: RunningConfig,
   { isRestoring = false }: { isRestoring?: boolean } = {},
 ): Promise<void> {
-  // A lock of a session, which a pooler would give to somebody else.
+  // A lock belongs to a session, which a pooler would give to another client.
   const lock = new Client({ connectionString: directUrlOf(config) });
   lock.on('error', () => {});
   await lock.connect();
@@ -62,27 +62,27 @@ export async function migrate(
   }
 }
 
-/** The relational tables, and the queue's where PostgreSQL holds it. */
+/** Migrates the relational tables, and the queue's if PostgreSQL holds it. */
 export async function migratePostgresAndQueue(
   config: DatabaseAddress & { redisUrl: string | undefined },
 ): Promise<void> {
   await Promise.all([migratePostgres(directUrlOf(config)), migrateQueue(config)]);
 }
 
-/** The names of the migrations of this release, as the stores keep them. */
+/** Returns the names of the migrations of this release, as the stores keep them. */
 export function migrationNames(store: 'postgres' | 'clickhouse'): ReadonlySet<string> {
   const files = readdirSync(path.join(MIGRATIONS_DIR, store)).filter((file) => /^\d{4}_.*\.ts$/.test(file));
   return new Set(store === 'clickhouse' ? files : files.map((file) => path.basename(file, '.ts')));
 }
 
 /**
- * A migration that waits for a table makes everybody else wait behind it, who may be about to page somebody: so it gives
- * up before PostgreSQL looks for deadlocks, which is after a second, and tries again.
+ * Longest wait of a migration for a table. Everybody else waits behind it, and may be about to page somebody: so it
+ * gives up before PostgreSQL looks for deadlocks, which is after a second, and tries again.
  */
 const LOCK_WAIT_MS_MAX = 700;
 const LOCK_AGAIN = { pauseMs: 300, pauseMsMax: 2_000, timeoutMs: 120_000 };
 
-/** Applies those of the named migrations that have not run yet, or all; each is a transaction of its own. */
+/** Applies the named migrations that have not run yet, or all; each is a separate transaction. */
 export async function migratePostgres(url: string, names?: readonly string[]): Promise<void> {
   if (names?.length === 0) return;
   const db = await openToMigrate({
@@ -100,7 +100,10 @@ export async function migratePostgres(url: string, names?: readonly string[]): P
   }
 }
 
-/** Before anything is changed: a cluster that is half there would be migrated by half. */
+/**
+ * Throws unless the cluster is complete. Runs before anything is changed: a cluster with servers missing would be
+ * migrated only in part.
+ */
 async function requireCluster(address: ClickHouseAddress): Promise<void> {
   const client = openClickHouse({ ...address, clickhouseUrl: withDatabase(address.clickhouseUrl, 'default') });
   try {
@@ -113,13 +116,13 @@ async function requireCluster(address: ClickHouseAddress): Promise<void> {
   }
 }
 
-/** The tables of points and events in a store that need not be the configured one. */
+/** Creates the tables of points and events in a store that need not be the configured one. */
 export async function prepareEvents(address: ClickHouseAddress): Promise<void> {
   await requireCluster(address);
   await migrateEvents(address);
 }
 
-/** The tables of points and events. */
+/** Migrates the tables of points and events. */
 export async function migrateEvents(address: ClickHouseAddress): Promise<void> {
   const client = openClickHouse(address, REWRITE_MS_MAX);
   try {

@@ -5,7 +5,7 @@ import { requireStores, type RunningConfig, runningConfig } from '#entry/running
 import { systemClock } from '#kernel/time.ts';
 import { directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 
-/** What `tocsin migrate` does: the schemas, and the first owner where one is configured. */
+/** Runs `tocsin migrate`: migrates the schemas, and creates the first owner if one is configured. */
 export async function migrateStores(): Promise<void> {
   const config = requireStores(await runningConfig(loadConfig()));
   await awaitStores(config, { listens: false, migrates: true, needsClickHouse: true });

@@ -18,8 +18,8 @@ interface Addresses extends ClickHouseAddress {
 }
 
 /**
- * Whether these stores were migrated by this release and are unchanged since: looking takes some
- * milliseconds, where migrating anew takes a process. False also when it cannot be found out, or the secret is another.
+ * Whether these stores were migrated by this release and are unchanged since: checking takes some milliseconds,
+ * migrating takes a process. False also if it cannot be found out, or if the secret is another.
  */
 export async function isMigrated(addresses: Addresses): Promise<boolean> {
   try {
@@ -30,12 +30,12 @@ export async function isMigrated(addresses: Addresses): Promise<boolean> {
   }
 }
 
-/** Why this release cannot work on the schema of this database; null when it can, and when that cannot be found out. */
+/** Returns why this release cannot work on this database's schema; null if it can, or if the database is unreadable. */
 export async function readSchemaFault(databaseUrl: string): Promise<string | null> {
   return await ask(databaseUrl, findSchemaFault).catch(() => null);
 }
 
-/** What a release migrates: its own files, and the queue's by the version of its package. */
+/** Returns a hash of what a release migrates: its own files, and the queue's by the version of its package. */
 export function releaseOf({ redisUrl }: Pick<Addresses, 'redisUrl'>): string {
   const { dependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     dependencies: Record<string, string>;
@@ -64,7 +64,7 @@ async function ask<Answer>(databaseUrl: string, question: (client: Client) => Pr
   }
 }
 
-/** By HTTP as it is: the client would have to be loaded for it. */
+/** Reads the names of applied migrations by plain HTTP, because loading the client would take longer. */
 async function readNames({ clickhouseUrl }: ClickHouseAddress): Promise<ReadonlySet<string>> {
   const [first = ''] = nodeUrlsOf(clickhouseUrl) ?? [];
   const { username, password, origin, pathname } = new URL(first);

@@ -17,10 +17,10 @@ import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
 import { ConfigError } from '#kernel/config.ts';
 
 const ANSWER_MS_MAX = 5_000;
-/** Its first digits: 14. */
+/** Oldest supported version of PostgreSQL, 14, as the server reports it. */
 const POSTGRES_VERSION_MIN = 140_000;
 
-/** Asks every configured store once, and tries to listen. Takes 5 s at most. */
+/** Checks every configured store once, and whether it can listen. Takes 5 s at most. */
 export async function findPreflightFaults(
   config: Config,
   { listens, migrates = false }: { listens: boolean; migrates?: boolean },
@@ -41,11 +41,11 @@ export async function findPreflightFaults(
 }
 
 interface Asked {
-  /** The setting that holds the address. */
+  /** Setting that holds the address. */
   readonly variable?: string;
-  /** Whether it may be a pooler, of which nothing of a session is asked. */
+  /** Whether it may be a pooler, where nothing that needs a session is checked. */
   readonly isPooler?: boolean;
-  /** The secret that belongs to the database, where it matters. */
+  /** Secret that belongs to the database, if it matters. */
   readonly appSecret?: string | undefined;
 }
 
@@ -64,10 +64,10 @@ export async function findClickHouseFault(
   return await tryStore('CLICKHOUSE_URL', 'ClickHouse', clickhouseUrl, (at) => askClickHouse(address, at, migrates));
 }
 
-/** A refusal in words, from a store that answers. */
+/** Refusal of a store that answers, as a sentence. */
 class Refusal extends Error {}
 
-/** In words, why a store that answers is not all there; it may be before long. */
+/** Error of a store that answers but is not complete yet; the message says why. It may be complete before long. */
 class NotYet extends Error {}
 
 type Ask = (address: string) => Promise<void>;
@@ -105,7 +105,7 @@ const NOT_TRUSTED =
   /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|does not support SSL connections/;
 
-/** Why TLS did not come about, in words; null for any other error. */
+/** Returns why TLS failed, as a sentence; null for any other error. */
 function certificateFault(error: unknown, variable: string, name: StoreName, at: string): string | null {
   const cause = codeOf(error) === '' && error instanceof Error && error.cause !== undefined ? error.cause : error;
   const text = `${codeOf(cause)} ${cause instanceof Error ? cause.message : ''}`;
@@ -128,7 +128,7 @@ const CA_FILES: Readonly<Record<StoreName, string>> = {
   Redis: 'REDIS_CA_FILE',
 };
 
-/** Host and port without name and password; null for a URL that cannot be read. */
+/** Returns host and port without name and password; null for an invalid URL. */
 function addressOf(url: string): string | null {
   try {
     const { host, username, password } = new URL(url);
@@ -139,7 +139,7 @@ function addressOf(url: string): string | null {
   }
 }
 
-/** The hosts, without name and password; null for an address that cannot be read. */
+/** Returns the hosts, without name and password; null for an invalid address. */
 function redisAddressOf(url: string): string | null {
   return (
     readRedisAddress(url)
@@ -200,7 +200,7 @@ const POSTGRES_REFUSALS: ReadonlyMap<string, string> = new Map([
   ['42501', 'PostgreSQL does not let this user connect to the database; grant it, or name another user'],
 ]);
 
-/** A cluster's database is made by the migrations, on every server. */
+/** Checks ClickHouse. The migrations create the database of a cluster, on every server. */
 async function askClickHouse(address: ClickHouseAddress, at: string, migrates: boolean): Promise<void> {
   const isMade = migrates && address.clickhouseCluster !== undefined;
   const database = databaseOf(address.clickhouseUrl);

@@ -5,10 +5,10 @@ import { readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
 import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
-/** The lag of the event loop is sampled this often: each sample wakes the process. */
+/** Sampling interval of the lag of the event loop: each sample wakes the process. */
 const LAG_PRECISION_MS = 200;
 
-/** What watches garbage collection and the event loop can never be stopped: a process has it once. */
+/** Metrics of the process. Garbage collection and event loop cannot be unwatched, so a process has one registry. */
 let processMetrics: Registry | null = null;
 
 function watchProcess(): Registry {
@@ -24,13 +24,13 @@ function watchProcess(): Registry {
   return registry;
 }
 
-/** A registry with what every process tells about itself under the names that every process has: processor, memory, event loop. */
+/** Opens a registry with the metrics that every process has under the same names: processor, memory, event loop. */
 export function openProcessRegistry(): Registry {
   processMetrics ??= watchProcess();
   return Registry.merge([processMetrics]);
 }
 
-/** Who met which limit, of which process. */
+/** Counter of the limits that callers of this process have reached. */
 export function limitCounter(limitLog: LimitLog): Counter {
   return new Counter({
     name: 'tocsin_limits_met_total',

@@ -6,17 +6,17 @@ import type { Log } from '#kernel/log.ts';
 /** Whether a process can do its work now, and if not, why. */
 export interface Readiness {
   readonly ready: boolean;
-  /** What does not work; absent when everything does. */
+  /** Reasons for not being ready; absent if the process is ready. */
   readonly because?: readonly string[];
 }
 
-/** What a process says about itself. */
+/** State that a process reports about itself. */
 export interface ProcessAnswers {
   readiness(): Promise<Readiness>;
   metrics(): Promise<MetricsText>;
 }
 
-/** As Prometheus reads it. */
+/** Metrics as Prometheus reads them. */
 export interface MetricsText {
   readonly contentType: string;
   readonly text: string;
@@ -28,7 +28,7 @@ interface Address {
 }
 
 /**
- * A listener of its own for orchestrators and scrapers, which no proxy makes public: `/livez` (the process answers,
+ * Opens a separate listener for orchestrators and scrapers, which no proxy makes public: `/livez` (the process answers,
  * whatever the stores do), `/readyz` (200 or 503) and `/metrics`.
  */
 export async function openProcessPort(

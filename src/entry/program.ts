@@ -3,18 +3,18 @@ import { ConfigError } from '#kernel/config.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import { retry } from '#kernel/retry.ts';
 
-/** Something a person can mend: a wrong call, a wrong setting, a place that is taken. */
+/** Exit code of an error that a person can fix: a wrong call, a wrong setting, a port in use. */
 export const WRONG_CALL = 2;
 
-/** The status of a program that ends with this error. */
+/** Returns the exit status of a program that ends with this error. */
 export function exitCodeFor(error: unknown): number {
   return error instanceof AppError || error instanceof ConfigError ? WRONG_CALL : 1;
 }
 
-/** With this argument a process loads its modules and then waits for a message of its supervisor. */
+/** Argument that makes a process load its modules and then wait for a message of its supervisor. */
 export const WAIT_ARGUMENT = '--wait';
 
-/** Runs a process of the product. A fault that an operator can fix is printed as a sentence without a stack, with exit status 2. */
+/** Runs a process of the product. A fault that an operator can fix is printed without a stack, with exit status 2. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     if (process.argv.includes(WAIT_ARGUMENT)) await new Promise((resolve) => process.once('message', resolve));
@@ -27,28 +27,29 @@ export async function runProgram(main: () => Promise<void>): Promise<void> {
   }
 }
 
-/** How long a store that does not answer is waited for: longer than a fail-over takes. */
+/** Longest wait for a store that does not answer: longer than a failover takes. */
 const STORES_WAIT_MS_MAX = 300_000;
 const PAUSE_MS_MAX = 5_000;
 
 interface Needs {
   readonly listens: boolean;
-  /** Whether it makes what is missing in the stores. */
+  /** Whether it creates what is missing in the stores. */
   readonly migrates?: boolean;
-  /** Without ClickHouse people can still answer incidents and be paged. */
+  /** Whether ClickHouse is required. Without it people can still answer incidents and be paged. */
   readonly needsClickHouse: boolean;
 }
 
 /**
- * Throws a ConfigError when a setting does not fit what is there. A store that does not answer may be starting, or
- * failing over, and is waited for, less and less often. Where a supervisor has started this process, it has looked already.
+ * Waits for the stores. Throws a ConfigError if a setting does not fit its environment. A store that does not answer
+ * may be starting, or failing over, and is retried with backoff. If a supervisor has started this process, it has
+ * checked already.
  */
 export async function awaitStores(
   config: Config,
   { listens, migrates = false, needsClickHouse }: Needs,
 ): Promise<void> {
   if (process.send !== undefined) return;
-  // Loads the clients of every store, of which a pager needs none but PostgreSQL's.
+  // This module loads the clients of every store; a pager needs only PostgreSQL's.
   const { findPreflightFaults } = await import('#entry/preflight.ts');
   let isAnnounced = false;
   const check = async (): Promise<void> => {
@@ -74,5 +75,5 @@ export async function awaitStores(
   });
 }
 
-/** No store that does not answer is wrongly configured for sure: each may be starting. */
+/** Stores that do not answer. None of them is certainly misconfigured: each may be starting. */
 class StoresAway extends ConfigError {}

@@ -24,12 +24,12 @@ export function requireStores(config: Config): RunningConfig {
   return { ...config, databaseUrl, clickhouseUrl, appSecret };
 }
 
-/** What `npm start` notes in the data folder while embedded stores run, for commands called beside it. */
+/** File that `npm start` writes to the data folder while embedded stores run, for commands run beside it. */
 export const RUNNING_FILE = 'running.json';
 
 /**
- * The settings with the addresses of the embedded stores that run on this data folder, where no server is configured.
- * Throws a ConfigError when nothing runs there.
+ * Returns the settings with the addresses of the embedded stores that run on this data folder, if no server is
+ * configured. Throws a ConfigError if nothing runs there.
  */
 export async function runningConfig(config: Config): Promise<Config> {
   if (config.databaseUrl !== undefined && config.clickhouseUrl !== undefined) return config;

@@ -7,7 +7,7 @@ export const MIGRATIONS_DIR = path.join(import.meta.dirname, '../../infra/migrat
 
 type Store = 'postgres' | 'clickhouse';
 
-/** The names of this program's migrations, oldest first. */
+/** Returns the names of this program's migrations, oldest first. */
 export function migrationNames(store: Store): string[] {
   return readdirSync(path.join(MIGRATIONS_DIR, store))
     .filter((name) => /^\d{4}_.*\.ts$/.test(name))
@@ -16,8 +16,8 @@ export function migrationNames(store: Store): string[] {
 }
 
 /**
- * How old a program may be that works on the schema which this program's migrations make: the newest migration of each
- * store that it has to know. A migration that takes away what programs before it need raises it.
+ * Returns the oldest program that works on the schema made by this program's migrations, as the newest migration of
+ * each store that it has to know. A migration that removes what older programs need raises it.
  */
 export function worksWith(): Readonly<Record<Store, string>> {
   return JSON.parse(readFileSync(path.join(MIGRATIONS_DIR, 'works_with.json'), 'utf8')) as Record<Store, string>;
@@ -28,10 +28,10 @@ interface Marks {
   readonly works_with_clickhouse?: string | null;
 }
 
-/** Why this program cannot work on the schema, as a sentence that says what to do; null when it can, or has to migrate. */
+/** Returns why this program cannot work on the schema, and what to do; null if it can, or has to migrate. */
 export async function findSchemaFault(client: Pick<Client, 'query'>): Promise<string | null> {
   if (!(await hasTable(client, 'migrated_by'))) return null;
-  // The columns are those of the release that has migrated.
+  // The columns are those of the release that has run the migrations.
   const { rows } = await client.query<{ marks: Marks }>('select to_jsonb(m) as marks from migrated_by m');
   const marks = rows[0]?.marks ?? {};
   const needed: readonly [Store, string | null | undefined][] = [
@@ -43,7 +43,7 @@ export async function findSchemaFault(client: Pick<Client, 'query'>): Promise<st
   return `a newer release has migrated the stores, and this one does not work with them (${unknown.join(', ')} is missing here); start that release, or a newer one, or restore the backup from before`;
 }
 
-/** Whether the schema has migrations that this program does not know. */
+/** Whether the schema has migrations unknown to this program. */
 export async function isSchemaNewer(client: Pick<Client, 'query'>): Promise<boolean> {
   if (!(await hasTable(client, 'migrations'))) return false;
   const { rows } = await client.query<{ name: string }>('select name from migrations');

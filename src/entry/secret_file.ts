@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * What a file holds that `…_FILE` names; null when it cannot be used, which is added to the faults. Orchestrators mount secrets
- * as files; the line break that most editors put at the end is no part of them.
+ * Reads the file that a `…_FILE` variable names; null, with a fault added, if it cannot be used. Orchestrators mount
+ * secrets as files; the line break that most editors put at the end is removed.
  */
 export function readSecretFile(variable: string, file: string, faults: string[]): string | null {
   try {

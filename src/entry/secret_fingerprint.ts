@@ -2,19 +2,19 @@ import { createHmac } from 'node:crypto';
 
 import { ConfigError } from '#kernel/config.ts';
 
-/** A statement of PostgreSQL, whichever client runs it. */
+/** Runs a statement of PostgreSQL, whichever client does it. */
 export type RunSql = (
   text: string,
   parameters: readonly string[],
 ) => Promise<readonly { readonly found: string | null }[]>;
 
-/** Tells one secret from another, and nothing about either. */
+/** Returns a fingerprint that tells one secret from another, and reveals nothing about either. */
 export function fingerprintOf(appSecret: string): string {
   return createHmac('sha256', appSecret).update('which installation this is').digest('hex').slice(0, 32);
 }
 
 /**
- * Throws a ConfigError when the database belongs to an installation with another secret: what one encrypts, the other
+ * Throws a ConfigError if the database belongs to an installation with another secret: what one encrypts, the other
  * cannot read. A database that is new, or was migrated by an older release, belongs to nobody yet.
  */
 export async function requireOwnSecret(run: RunSql, appSecret: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function requireOwnSecret(run: RunSql, appSecret: string): Promise<
 const OTHER_SECRET =
   'APP_SECRET is not the one that this database was set up with: set it to that of the other processes, or name another database in DATABASE_URL';
 
-/** Makes the database this installation's, unless it is somebody's already, which throws as `requireOwnSecret` does. */
+/** Claims the database for this installation. If it belongs to another one, throws as `requireOwnSecret` does. */
 export async function claimDatabase(run: RunSql, appSecret: string): Promise<void> {
   const text = 'insert into installation (secret_fingerprint) values ($1) on conflict (is_only) do nothing';
   await run(text, [fingerprintOf(appSecret)]);

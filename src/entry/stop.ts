@@ -1,15 +1,15 @@
 import type { Log } from '#kernel/log.ts';
 
-/** Something that is to be stopped, and what the log calls it. */
+/** Component to stop, and its name in the log. */
 interface Stoppable {
   readonly name: string;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Stops one after another, once, at SIGTERM, at SIGINT, or when the parent that started this process with a channel is
- * gone, and then leaves with status 0. What has not stopped in time, because a store does not answer, is given up, with
- * status 1: jobs that were under way are kept in PostgreSQL and run again.
+ * Stops components in order, once, at SIGTERM, at SIGINT, or when the parent that started this process with a channel
+ * is gone, and then exits with status 0. Whatever has not stopped in time, because a store does not answer, is
+ * abandoned, with status 1: jobs under way are kept in PostgreSQL and run again.
  */
 export function onStop(log: Log, stoppables: readonly Stoppable[], stopMsMax: number): void {
   let isStopping = false;

@@ -8,17 +8,17 @@ import type { Database } from '#storage/postgres/database.ts';
 import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 import type { DurableQueue } from '#storage/queue/durable_queue.ts';
 
-/** How a store answered. */
+/** Result of checking a store. */
 export interface StoreCheck {
   readonly status: 'up' | 'down';
   readonly latencyMs: number;
-  /** Without secrets. */
+  /** Error message without secrets. */
   readonly error?: string;
 }
 
 export const CHECK_TIMEOUT_MS = 3_000;
 
-/** A standby, and a database whose disk is full, answer questions, and refuse every change. */
+/** Checks that PostgreSQL accepts writes: a standby, and a database with a full disk, answer only queries. */
 export async function checkPostgres(db: Database): Promise<StoreCheck> {
   return await check(async () => {
     const reason = await db.sql.row<{ found: string }>(READ_ONLY_SQL);

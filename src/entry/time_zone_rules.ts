@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Files in which Debian, Alpine, Red Hat and macOS say which release of the time zone database they have. */
+/** Files in which Debian, Alpine, Red Hat and macOS give their release of the time zone database. */
 const SOURCES = [
   ['/usr/share/zoneinfo/tzdata.zi', /^# version (\d{4}[a-z]{1,2})\b/],
   ['/usr/share/zoneinfo/+VERSION', /^(\d{4}[a-z]{1,2})\b/],
@@ -9,9 +9,9 @@ const SOURCES = [
 
 /** Releases of the IANA time zone database, such as `2026c`. */
 export interface TimeZoneRules {
-  /** The one in Node, by which rotations and maintenance are computed. */
+  /** Release in Node, by which rotations and maintenance are computed. */
   readonly used: string;
-  /** That of this machine; null if it does not say. */
+  /** Release of this machine; null if it does not say. */
   readonly machine: string | null;
 }
 
@@ -31,7 +31,7 @@ function readMachine(): string | null {
       const version = pattern.exec(readFileSync(file, 'latin1').slice(0, 100))?.[1];
       if (version !== undefined) return version;
     } catch {
-      // Another system has another of these files.
+      // Other systems have other files of the list.
     }
   }
   return null;

@@ -8,7 +8,7 @@ import { type TracedSpan, type TracingBackend, useTracing } from '#kernel/tracin
 
 /** Traces of this process. */
 export interface Tracing {
-  /** Sends what has not been sent, and records no more. */
+  /** Sends the remaining traces, and records no more. */
   close(): Promise<void>;
 }
 
@@ -16,8 +16,8 @@ const NO_TRACING: Tracing = { close: async () => {} };
 const CLOSE_MS_MAX = 3_000;
 
 /**
- * Sends traces by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or `…_TRACES_ENDPOINT`) is set, and obeys OpenTelemetry's own
- * variables. Without them nothing of OpenTelemetry is loaded.
+ * Sends traces by OTLP when `OTEL_EXPORTER_OTLP_ENDPOINT` (or `…_TRACES_ENDPOINT`) is set, and obeys OpenTelemetry's
+ * own variables. Without them nothing of OpenTelemetry is loaded.
  */
 export async function openTracing(
   role: 'api' | 'worker' | 'pager',
@@ -113,7 +113,7 @@ function requireHttp(environment: Environment): void {
   }
 }
 
-/** Credentials of the collector from a file, as OpenTelemetry writes them into the variable: `authorization=Bearer%20…`. */
+/** Reads the collector's credentials from a file, as OpenTelemetry writes the variable: `authorization=Bearer%20…`. */
 function readHeaders(environment: Environment): Record<string, string> | null {
   const variables = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
   const variable = variables.find((one) => environment[`${one}_FILE`]);

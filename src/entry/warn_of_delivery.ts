@@ -2,7 +2,7 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import type { AppContext } from '#entry/compose.ts';
 
-/** Logs what would keep pages from leaving, before one has to. */
+/** Logs problems that would keep pages from being sent, before one has to be. */
 export async function warnOfDelivery({ actions, log }: Pick<AppContext, 'actions' | 'log'>): Promise<void> {
   const { installation } = actions;
   const oldRules = findOldRules(readTimeZoneRules());

@@ -1,13 +1,13 @@
 const WINDOW_MS = 60_000;
 const LINES_MAX = 5;
-/** Messages are fixed texts; this many mean that one is not. */
+/** Limit on the messages tracked: they are fixed texts; this many mean that one is not. */
 const MESSAGES_MAX = 1_000;
 
-/** While something is away the same warning comes again and again: of each message five lines a minute say it. */
+/** Limits repeated warnings: while a store is unavailable, each message is logged five times a minute. */
 export class WarningLimiter {
   readonly #windows = new Map<string, { since: number; lines: number; leftOut: number }>();
 
-  /** How many like it were left out before this one; null when this one is left out, too. */
+  /** Returns how many such messages were left out before this one; null if this one is left out, too. */
   admit(message: string, nowMs: number): number | null {
     const window = this.#windows.get(message);
     if (window === undefined || nowMs - window.since >= WINDOW_MS) {

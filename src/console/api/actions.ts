@@ -4,7 +4,7 @@ import type { OrganizationOperation, OwnAccountOperation } from '#actions/regist
 import { ask } from '#console/api/http.ts';
 import { isReadTogether, readTogether } from '#console/api/reads.ts';
 
-/** What can be invoked within an organization, by name. Only types: nothing of the server is in the build. */
+/** Name of an operation that can be invoked within an organization. Types only: no server code is in the build. */
 export type ActionName = OrganizationOperation['name'];
 
 type Declared = { readonly input: TObject; readonly result: TSchema };
@@ -14,10 +14,10 @@ type Of<Operation, Name> =
 export type InputOf<Name extends ActionName> = Static<Of<OrganizationOperation, Name>['input']>;
 export type ResultOf<Name extends ActionName> = Static<Of<OrganizationOperation, Name>['result']>;
 
-/** The same of what somebody asks for on their own account. */
+/** Result of an operation on a person's own account. */
 export type AccountResultOf<Name extends OwnAccountOperation['name']> = Static<Of<OwnAccountOperation, Name>['result']>;
 
-/** As `get_incident` and lists show it. */
+/** Incident as `get_incident` and lists return it. */
 export type Incident = Omit<FoundIncident, 'serviceName' | 'answeredByName' | 'reached' | 'reachedCount'>;
 export type FoundIncident = ResultOf<'search_incidents'>['incidents'][number];
 export type OpenCounts = ResultOf<'count_incidents_by_service'>['services'][number];
@@ -30,8 +30,8 @@ export type BillingMonth = ResultOf<'get_billing'>['months'][number];
 export type Capability = Service['capabilities'][number];
 
 /**
- * Invokes an action as the signed-in person, in this organization. What takes a signal is the data of a page: it is
- * asked for together with the page's other data.
+ * Invokes an action as the signed-in person, in this organization. With a signal it is a read of the page, and is
+ * batched with the page's other reads.
  */
 export async function invoke<Name extends ActionName>(
   orgId: string,

@@ -9,7 +9,7 @@ export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
 export type ChartResult = ResultOf<'query_metrics'>['results'][number];
 type Period = Pick<InputOf<'query_metrics'>, 'windowMinutes' | 'from' | 'to'>;
 
-/** The metrics of a service with their last hour, page by page. */
+/** Query of the metrics of a service with their last hour, page by page. */
 export const metricListQuery = (orgId: string, wanted: Omit<InputOf<'describe_metrics'>, 'offset'>) =>
   infiniteQueryOptions({
     queryKey: [...topicKey(orgId, 'metrics'), 'describe_metrics', wanted],
@@ -20,13 +20,13 @@ export const metricListQuery = (orgId: string, wanted: Omit<InputOf<'describe_me
     staleTime: 30_000,
   });
 
-/** As the operations take a range. */
+/** Converts a range to the period that operations take. */
 export function periodOf(range: TimeRange): Period {
   if (range.kind === 'last') return { windowMinutes: range.minutes };
   return { from: new Date(range.from).toISOString(), to: new Date(range.to).toISOString() };
 }
 
-/** The charts of one page, in one request. What is shown stays until its successor has come. */
+/** Query of the charts of one page, in one request. The previous answer stays until its successor has arrived. */
 export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly ChartQuery[]) =>
   queryOptions({
     queryKey: [...topicKey(orgId, 'metrics'), 'query_metrics', range, queries],
@@ -38,10 +38,10 @@ export const chartsQuery = (orgId: string, range: TimeRange, queries: readonly C
   });
 
 const MINUTE_MS = 60_000;
-/** What was asked for before it was shown is not asked for again. */
+/** Time for which an answer is fresh: prefetched data is not fetched again when it is shown. */
 const FRESH_MS = 5_000;
 
-/** How often a range that ends now is asked for again: when about a hundredth of it has passed. */
+/** Returns the refresh interval of a range that ends now, about a hundredth of its length; false for a fixed period. */
 export function refreshMsOf(range: TimeRange): number | false {
   return range.kind === 'last' ? Math.min(Math.max((range.minutes * MINUTE_MS) / 100, 10_000), 5 * MINUTE_MS) : false;
 }
@@ -78,15 +78,15 @@ export function offsetText(days: number): string {
   return days === 7 ? 'a week before' : `${days} days before`;
 }
 
-/** What a sum or a count is of: `per 15 s`, `per min`. */
+/** Returns the step of a sum or a count as text: `per 15 s`, `per min`. */
 export function stepText(stepSeconds: number): string {
   if (stepSeconds < 60) return stepSeconds === 1 ? 'per second' : `per ${stepSeconds} s`;
   return stepSeconds === 60 ? 'per minute' : `per ${stepSeconds / 60} min`;
 }
 
-/** Incidents and releases as lines in a chart. */
+/** Query of incidents and releases to mark in a chart. */
 export const chartMarksQuery = (orgId: string, serviceIds: readonly string[], from: number, to: number) => {
-  // Of whole minutes, so that a chart that moves on asks rarely.
+  // Rounded to whole minutes, so that a chart that moves on sends few requests.
   const minutes = { from: Math.floor(from / MINUTE_MS) * MINUTE_MS, to: Math.ceil(to / MINUTE_MS) * MINUTE_MS };
   const input = {
     serviceIds: [...serviceIds],
@@ -101,7 +101,7 @@ export const chartMarksQuery = (orgId: string, serviceIds: readonly string[], fr
   });
 };
 
-/** Single observations with their traces, of whole minutes as well. */
+/** Query of single observations with their traces; its period is rounded to whole minutes. */
 export const exemplarsQuery = (
   orgId: string,
   of: Pick<InputOf<'list_exemplars'>, 'serviceId' | 'metricName'>,

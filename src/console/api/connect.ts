@@ -3,7 +3,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { AccountResultOf } from '#console/api/actions.ts';
 import { ask } from '#console/api/http.ts';
 
-/** What an application asks for. */
+/** Consent request of an application. */
 export type ConnectRequest = AccountResultOf<'get_connect_request'>;
 export type Access = ConnectRequest['access'];
 
@@ -15,7 +15,7 @@ export const connectQuery = (uid: string) =>
     staleTime: Infinity,
   });
 
-/** Both return the address where the browser continues. */
+/** Grants the access. Like `deny`, it returns the address where the browser continues. */
 export const approve = (uid: string, body: { orgId: string; access: Access }) =>
   ask<AccountResultOf<'connect_app'>>(`connect/${encodeURIComponent(uid)}`, { method: 'POST', body });
 

@@ -9,11 +9,11 @@ export const dashboardQuery = (orgId: string, dashboardId: string) =>
 
 type DashboardSearch = Omit<InputOf<'search_dashboards'>, 'cursor'>;
 
-/** Dashboards by name, loaded page by page. */
+/** Query of dashboards by name, loaded page by page. */
 export const dashboardSearchQuery = (orgId: string, search: DashboardSearch = {}) =>
   pagedQuery(orgId, 'dashboards', 'search_dashboards', search);
 
-/** An id for a new widget, that no other widget of the dashboard has. */
+/** Returns an id for a new widget that no other widget of the dashboard has. */
 export function newWidgetId(): string {
   return [...crypto.getRandomValues(new Uint8Array(9))].map((byte) => (byte % 36).toString(36)).join('');
 }

@@ -1,17 +1,17 @@
 import { serverTimeWas } from '#console/api/http.ts';
 
-/** What the server sent with this page (src/entry/http/console/data_of_page.ts). */
+/** Data that the server sent with this page (src/entry/http/console/data_of_page.ts). */
 interface FirstData {
   readonly orgId: string;
   readonly at: string;
   readonly reads: readonly { readonly action: string; readonly input: object; readonly result: unknown }[];
 }
 
-/** Answers by what was asked. Each is taken once: later ones come from the server. */
+/** Answers by their request. Each is taken once: later ones come from the server. */
 let answers: Map<string, unknown> | null = null;
 let takenOf: string | null = null;
 
-/** The answer that the page holds, for the first query that asks for it. */
+/** Returns the answer that the page holds, for the first query with this request. */
 export function takeDataOfPage(orgId: string, action: string, input: object): unknown {
   answers ??= readAnswers();
   const key = keyOf(orgId, action, input);
@@ -20,17 +20,17 @@ export function takeDataOfPage(orgId: string, action: string, input: object): un
   return found;
 }
 
-/** When the page began to read what it shows of the organization, in milliseconds of the page's clock. */
+/** Returns the time when the page began to read the organization's data, in milliseconds of the page's clock. */
 export function shownSince(orgId: string): number {
   return takenOf === orgId ? 0 : performance.now();
 }
 
-/** When the data of the page was read, by the clock of this device. */
+/** Returns the time when the data of the page was read, by the clock of this device. */
 export function dataOfPageAt(): number {
   return performance.timeOrigin + (visit()?.responseStart ?? 0);
 }
 
-/** Whoever signs in next at this browser gets nothing of it. */
+/** Drops the data of the page, so that whoever signs in next at this browser sees none of it. */
 export function dropDataOfPage(): void {
   answers = new Map();
 }
@@ -42,7 +42,10 @@ function readAnswers(): Map<string, unknown> {
   return new Map(held.reads.map(({ action, input, result }) => [keyOf(held.orgId, action, input), result]));
 }
 
-/** What an element of the page holds: taken once, and never from a page that the browser had kept. */
+/**
+ * Takes the content of an element of the page: it is returned once; null if there is no such element, or if the browser
+ * restored the page from its history.
+ */
 export function takeElement(id: string): unknown {
   const element = document.querySelector(`#${id}`);
   if (element === null) return null;

@@ -19,7 +19,7 @@ export type GroupSearch = Omit<InputOf<'browse_exception_groups'>, 'cursor' | 'g
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'exceptions'), 'browse_exception_groups'] as const;
 
-/** A list of exception groups, loaded page by page. */
+/** Query of exception groups, loaded page by page. */
 export const groupSearchQuery = (orgId: string, search: GroupSearch) =>
   pagedQuery(orgId, 'exceptions', 'browse_exception_groups', search);
 
@@ -31,7 +31,7 @@ export const originsQuery = (orgId: string, serviceId: string | undefined) => ({
   staleTime: 60_000,
 });
 
-/** One event with the cursors of its neighbours. No live change loads it again: it stays while somebody reads it. */
+/** Query of one event with the cursors of its neighbours. No live change reloads it while somebody reads it. */
 export const eventQuery = (orgId: string, input: InputOf<'list_exception_events'>) => ({
   queryKey: ['org', orgId, 'exception_events', 'list_exception_events', input] as const,
   queryFn: ({ signal }: { signal: AbortSignal }) => invoke(orgId, 'list_exception_events', input, signal),
@@ -72,7 +72,7 @@ async function updateList(queryClient: QueryClient, orgId: string, list: Query, 
   );
 }
 
-/** The list after some groups have changed. `page` holds those that belong to the list now. */
+/** Returns the list after some groups have changed. `page` holds those that belong to the list now. */
 export function withGroups(
   list: GroupPages,
   changed: ReadonlySet<string>,

@@ -6,7 +6,7 @@ export type HomeSchedule = HomeData['schedules'][number];
 export type SetupProgress = HomeData['setup'];
 
 export const homeQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_home', {});
-/** The same but for gaps, which the timeline shows. */
+/** Query of the paging problems without gaps, which the timeline shows. */
 export const teamWarningsQuery = (orgId: string) =>
   actionQuery(orgId, 'teams', 'get_paging_problems', { withoutGaps: true });
 export const pagingProblemsQuery = (orgId: string) => actionQuery(orgId, 'teams', 'get_paging_problems', {});

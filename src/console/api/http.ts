@@ -1,14 +1,14 @@
 import { API_PATHS } from '#kernel/api_paths.ts';
 
-/** The base address of this installation, from the page's `<base>`. It ends with a slash. */
+/** Base address of this installation, from the page's `<base>`. It ends with a slash. */
 export const BASE = new URL(document.baseURI);
 
-/** An address below the base, whatever the path says, for links that leave the application. */
+/** Returns an address below the base, whatever the path contains, for links that leave the application. */
 export function addressOf(path: string): string {
   return new URL(`./${path.replace(/^\/+/, '')}`, BASE).href;
 }
 
-/** An error answer of the server, with a message for the person. */
+/** Error answer of the server, with a message for the person. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -53,7 +53,7 @@ type StepUp = () => Promise<boolean>;
 
 let stepUp: StepUp | null = null;
 
-/** Sets what asks for the second factor when the server requires it again. */
+/** Sets the handler that asks for the second factor when the server requires it again. */
 export function setStepUp(handler: StepUp | null): void {
   stepUp = handler;
 }
@@ -95,7 +95,7 @@ function unreachableError(): ApiError {
   return new ApiError({ status: 0, code: 'unreachable', message });
 }
 
-/** The error that a problem of the server stands for. */
+/** Converts a problem of the server to an error. */
 export function toApiError(problem: unknown, answered: number, retryAfter = Number.NaN): ApiError {
   const fields = isRecord(problem) ? problem : {};
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
@@ -109,7 +109,7 @@ export function toApiError(problem: unknown, answered: number, retryAfter = Numb
   });
 }
 
-/** The server sends details without a capital or a full stop; people get a whole sentence. */
+/** Makes a sentence of a detail, which the server sends without a capital or a full stop. */
 function sentence(text: string): string {
   const capital = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?]$/.test(capital) ? capital : `${capital}.`;
@@ -119,7 +119,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Smaller differences to the server's clock are ignored, because its header has a resolution of one second. */
+/** Smallest clock difference to the server that counts, because its header has a resolution of one second. */
 const SKEW_MS_MIN = 3_000;
 
 let skewMs = 0;
@@ -128,14 +128,14 @@ function recordServerTime(response: Response): void {
   serverTimeWas(Date.parse(response.headers.get('date') ?? ''), Date.now());
 }
 
-/** Takes note of what the clock of the server said when that of this device said `here`. */
+/** Notes the server's time, `server`, at the time `here` of this device's clock. */
 export function serverTimeWas(server: number, here: number): void {
   if (Number.isNaN(server)) return;
   const difference = server - here;
   skewMs = Math.abs(difference) < SKEW_MS_MIN ? 0 : difference;
 }
 
-/** The time of the server's clock, for countdowns on a device whose clock is wrong. */
+/** Returns the time of the server's clock, for countdowns on a device whose clock is wrong. */
 export function serverNow(): number {
   return Date.now() + skewMs;
 }

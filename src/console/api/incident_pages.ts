@@ -11,8 +11,8 @@ type FoundIncident = Page['incidents'][number];
 export type IncidentPages = InfiniteData<Page, string | null>;
 
 /**
- * The list after some incidents have changed. `rows` are the changed incidents that belong to the list now. A row that
- * comes after the loaded pages is left out; a later page brings it.
+ * Returns the list after some incidents have changed. `rows` are the changed incidents that belong to the list now. A
+ * row that comes after the loaded pages is left out; a later page brings it.
  */
 export function withRows(
   list: IncidentPages,
@@ -39,7 +39,7 @@ function insert(pages: readonly Page[], row: FoundIncident): void {
   if (last.nextCursor === null || comesBefore(positionOf(row), positionAt(last.nextCursor))) last.incidents.push(row);
 }
 
-/** The order of the server: by status, then the newest first. */
+/** Position of a row in the order of the server: by status, then the newest first. */
 interface Position {
   readonly status: string;
   readonly atMs: number;

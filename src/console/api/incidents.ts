@@ -11,11 +11,11 @@ export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incid
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'incidents'), 'search_incidents'] as const;
 
-/** A list of incidents, loaded page by page. */
+/** Query of a list of incidents, loaded page by page. */
 export const incidentSearchQuery = (orgId: string, search: IncidentSearch) =>
   pagedQuery(orgId, 'incidents', 'search_incidents', search);
 
-/** The number of incidents by status: of the whole organization, or of what matches the filter. */
+/** Query of the number of incidents by status: of the whole organization, or of those that match the filter. */
 export const incidentCountsQuery = (orgId: string, filter: InputOf<'count_incidents'> = {}) =>
   actionQuery(orgId, 'incidents', 'count_incidents', filter);
 

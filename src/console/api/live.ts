@@ -14,7 +14,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost';
 
-/** Changes within this time are handled together: a storm must not make every tab send a hundred requests. */
+/** Time within which changes are handled together: a storm must not make every tab send a hundred requests. */
 const COALESCE_MS = 100;
 /** Time between two attempts to connect. Browsers give up an event source that got an error status. */
 const RECONNECT_MS = 3_000;
@@ -51,7 +51,7 @@ export function followChanges(
   const readAgain = () => void queryClient.invalidateQueries({ queryKey: ['org', orgId] });
   otherTabs.onMessage((message) => {
     if (typeof message !== 'string') return queue(message);
-    // Nobody has listened until now, or the one who did has closed their tab.
+    // No tab has listened until now, or the one that did was closed.
     if (message === 'open') readAgain();
     onStateChange(message);
   });
@@ -88,7 +88,7 @@ export function followChanges(
   };
 }
 
-/** Messages from the tab that listens to the others. */
+/** Opens the channel for messages from the listening tab to the others. */
 function openChannel(orgId: string) {
   const channel = new BroadcastChannel(`tocsin-changes-${orgId}`);
   return {
@@ -125,7 +125,7 @@ async function refreshTopic(
   });
 }
 
-/** A query with ids in its input is loaded again only when one of them has changed. */
+/** Whether a query has to be reloaded: one with ids in its input only if one of these has changed. */
 function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean {
   const named = Object.entries(queryKey[4] ?? {}).flatMap(([name, value]) => (/Ids?$/.test(name) ? value : []));
   return named.length === 0 || named.some((id) => ids.includes(id));
@@ -134,13 +134,13 @@ function isAbout(queryKey: readonly unknown[], ids: readonly string[]): boolean 
 interface Listener {
   onChange(change: LiveChange): void;
   onStateChange(state: ConnectionState, isAgain: boolean): void;
-  /** The server answered that this session may not listen, or could not answer. */
+  /** Called when the server answers that this session may not listen, or cannot answer. */
   onRefused(): void;
 }
 
 /**
- * Listens until the signal aborts, which may be before it starts. The server also tells what has changed since
- * `readSince`: since then the page has read what it shows.
+ * Listens until the signal aborts, which may be before it starts. The server also sends the changes since `readSince`,
+ * when the page began to read what it shows.
  */
 function listenUntil(
   signal: AbortSignal,
@@ -155,7 +155,7 @@ function listenUntil(
 
   const connect = (): void => {
     const path = `${API_PATHS.console}/organizations/${orgId}/events`;
-    // After an interruption everything is read again.
+    // After an interruption everything is reloaded.
     const since = wasLost ? '' : `?shownForMs=${Math.ceil(performance.now() - readSince)}`;
     source = new EventSource(addressOf(`${path}${since}`));
     source.addEventListener('open', () => {

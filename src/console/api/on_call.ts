@@ -12,11 +12,11 @@ type TimelinePages = InfiniteData<OnCallTimeline, string | null>;
 
 const timelineKey = (orgId: string) => [...topicKey(orgId, 'teams'), 'get_on_call_timeline'] as const;
 
-/** Who is on call in every schedule over some time, loaded page by page. */
+/** Query of who is on call in every schedule over a period, loaded page by page. */
 export const onCallTimelineQuery = (orgId: string, input: TimelineInput) =>
   pagedQuery(orgId, 'teams', 'get_on_call_timeline', input);
 
-/** Updates the timelines after these teams have changed: those on the screen fetch only the schedules of these teams. */
+/** Updates the timelines after these teams have changed: those on the screen fetch only these teams' schedules. */
 export async function refreshTimelines(
   queryClient: QueryClient,
   orgId: string,
@@ -39,7 +39,7 @@ export async function refreshTimelines(
   );
 }
 
-/** Whether these teams have the schedules that are shown of them, so that they can take their places. */
+/** Whether the changed answer has the same schedules of these teams as the list, so that it can replace them. */
 function hasSameSchedules({ pages }: TimelinePages, changed: OnCallTimeline, teamIds: readonly string[]): boolean {
   const shown = pages.flatMap(({ schedules }) => schedules).filter(({ teamId }) => teamIds.includes(teamId));
   const current = new Set(changed.schedules.map(({ scheduleId }) => scheduleId));

@@ -5,7 +5,7 @@ export type Member = ResultOf<'list_members'>['members'][number];
 export type Invited = ResultOf<'list_invitations'>['invitations'][number];
 export type ApiKey = ResultOf<'list_api_keys'>['apiKeys'][number];
 export type NewApiKey = ResultOf<'create_api_key'>;
-/** An app that acts in the name of somebody. */
+/** App that acts on behalf of a person. */
 export type Connection = ResultOf<'list_connections'>['connections'][number];
 export type AuditEntry = ResultOf<'list_audit_log'>['entries'][number];
 export type ChannelHealth = ResultOf<'get_delivery_health'>['channels'][number];
@@ -16,7 +16,7 @@ export type PushDevice = Me['pushSubscriptions'][number];
 export type TestNotification = ResultOf<'get_test_notification'>;
 export type IngestStatus = ResultOf<'get_ingest_status'>;
 
-/** A page of members for a list to choose from, or the members with these ids. */
+/** Query of a page of members to choose from, or of the members with these ids. */
 export const membersQuery = (orgId: string, input: Omit<InputOf<'list_members'>, 'cursor'>) =>
   actionQuery(orgId, 'settings', 'list_members', input);
 
@@ -28,7 +28,7 @@ export const invitationsQuery = (orgId: string) =>
   searchedQuery(orgId, 'settings', 'list_invitations', { isAccepted: false });
 export const apiKeySearchQuery = (orgId: string, input: Search) =>
   searchedQuery(orgId, 'settings', 'list_api_keys', input);
-/** The keys of the organization that somebody created. */
+/** Query of the organization's keys that a person created. */
 export const createdKeysQuery = (orgId: string, creatorId: string) =>
   actionQuery(orgId, 'settings', 'list_api_keys', { creatorId, limit: 200 });
 export const connectionSearchQuery = (orgId: string, input: Search) =>

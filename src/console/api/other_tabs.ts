@@ -1,14 +1,14 @@
 import { BASE } from '#console/api/http.ts';
 
-/** Who is signed in at this browser now. */
+/** Change of who is signed in at this browser. */
 interface SessionChange {
-  /** null for nobody. */
+  /** User now signed in; null if nobody is. */
   readonly userId: string | null;
 }
 
 let channel: BroadcastChannel | null = null;
 
-/** One for the whole page: what it sends does not come back to it. */
+/** Returns the channel of the page. There is only one, so a page does not receive its own messages. */
 const channelOfTabs = (): BroadcastChannel => (channel ??= new BroadcastChannel(`tocsin-session-${BASE.pathname}`));
 
 export function tellOtherTabs(change: SessionChange): void {

@@ -4,12 +4,12 @@ import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/a
 import { dataOfPageAt, takeDataOfPage } from '#console/api/data_of_page.ts';
 import type { LiveTopic } from '#core/console/live_topics.ts';
 
-/** Data that changes together. A key begins with organization and topic, so that a live change can name it. */
+/** Topic of data that changes together. A key begins with organization and topic, so that a live change can name it. */
 export type Topic = LiveTopic | 'me' | 'settings' | 'metrics';
 
 export const topicKey = (orgId: string, topic: Topic) => ['org', orgId, topic] as const;
 
-/** A read action as a query. It begins with what the page holds. */
+/** Query of a read action. Its first answer is taken from the page, if it holds it. */
 export function actionQuery<Name extends ActionName>(orgId: string, topic: Topic, action: Name, input: InputOf<Name>) {
   return queryOptions({
     queryKey: [...topicKey(orgId, topic), action, input],
@@ -25,7 +25,7 @@ interface Page {
 
 type PagedAction = { [Name in ActionName]: ResultOf<Name> extends Page ? Name : never }[ActionName];
 
-/** A list that the server gives page by page. It begins with what the page holds. */
+/** Query of a list that the server returns page by page. Its first answer is taken from the page, if it holds it. */
 export function pagedQuery<Name extends PagedAction>(
   orgId: string,
   topic: Topic,
@@ -46,7 +46,7 @@ export function pagedQuery<Name extends PagedAction>(
   });
 }
 
-/** Such a list that somebody searches: the answer before stays until the next one has come. */
+/** Query of a searched list: the previous answer stays until the next one has arrived. */
 export function searchedQuery<Name extends PagedAction>(
   orgId: string,
   topic: Topic,
@@ -58,7 +58,7 @@ export function searchedQuery<Name extends PagedAction>(
 
 export const incidentQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_incident', { incidentId });
-/** What agents do about an incident, and what they ask. */
+/** Query of what agents do about an incident, and what they ask. */
 export const agentWorkQuery = (orgId: string, incidentId: string) =>
   actionQuery(orgId, 'incidents', 'get_agent_work', { incidentId });
 export const serviceQuery = (orgId: string, serviceId: string) =>

@@ -2,8 +2,8 @@ import { READS_MAX } from '#core/console/limits.ts';
 import { ask, isApiError, toApiError } from '#console/api/http.ts';
 
 /**
- * These may take longer than a page should wait for its other data, or their answers hold secrets, which the server
- * does not compress.
+ * Actions that are read alone: they may take longer than a page should wait for its other data, or their answers hold
+ * secrets, which the server does not compress.
  */
 const ALONE: ReadonlySet<string> = new Set([
   'describe_labels',
@@ -37,15 +37,15 @@ type Answer =
   | { readonly result: unknown }
   | { readonly problem: { readonly status: number; readonly code: string }; readonly retryAfterSeconds?: number };
 
-/** Those of this moment, by organization. */
+/** Reads requested in the current tick, by organization. */
 const waiting = new Map<string, Read[]>();
 
-/** Whether a read is asked for together with those of the same moment. */
+/** Whether a read is batched with the other reads of the same moment. */
 export function isReadTogether(action: string): boolean {
   return !ALONE.has(action);
 }
 
-/** Asks for data together with everything else that the page asks for at this moment, in one request. */
+/** Reads data together with all other reads that the page requests at this moment, in one request. */
 export function readTogether(orgId: string, action: string, input: object, signal: AbortSignal): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const known = waiting.get(orgId);
@@ -83,7 +83,7 @@ async function send(orgId: string, all: readonly Read[]): Promise<void> {
     });
     for (const [index, read] of reads.entries()) settle(orgId, read, answers[index]);
   } catch (error) {
-    // A server of an earlier version, or one that refuses them together, answers each by itself.
+    // A server of an earlier version, or one that refuses the batch, gets each read as a separate request.
     if (isApiError(error, 404) || isApiError(error, 400)) {
       await Promise.all(reads.map((read) => askAlone(orgId, read)));
       return;
@@ -96,7 +96,7 @@ function settle(orgId: string, read: Read, answer: Answer | undefined): void {
   if (answer === undefined) return read.reject(new Error('the server left out an answer'));
   if ('result' in answer) return read.resolve(answer.result);
   const { problem, retryAfterSeconds } = answer;
-  // Asked for by itself, it asks the person for the second factor.
+  // A separate request asks the person for the second factor.
   if (problem.code === 'step_up_required') return void askAlone(orgId, read);
   read.reject(toApiError(problem, problem.status, retryAfterSeconds));
 }

@@ -11,11 +11,11 @@ export type RuleSearch = Omit<InputOf<'search_rules'>, 'cursor' | 'ruleIds' | 'i
 const searchKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'search_rules'] as const;
 const ruleKey = (orgId: string) => [...topicKey(orgId, 'rules'), 'rule'] as const;
 
-/** A list of rules, loaded page by page. */
+/** Query of a list of rules, loaded page by page. */
 export const ruleSearchQuery = (orgId: string, search: RuleSearch = {}) =>
   pagedQuery(orgId, 'rules', 'search_rules', search);
 
-/** One rule; null when there is none of this id. */
+/** Query of one rule; null if there is none with this id. */
 export const ruleQuery = (orgId: string, ruleId: string) =>
   queryOptions({
     queryKey: [...ruleKey(orgId), ruleId],
@@ -28,8 +28,8 @@ export const ruleQuery = (orgId: string, ruleId: string) =>
 type RulePages = InfiniteData<ResultOf<'search_rules'>, string | null>;
 
 /**
- * Updates the cached data after these rules have changed, or opened or closed these incidents. Lists on the screen fetch
- * only these rows; other lists are loaded when they are shown again.
+ * Updates the cached data after these rules have changed, or opened or closed these incidents. Lists on the screen
+ * fetch only these rows; other lists are loaded when they are shown again.
  */
 export async function refreshRules(
   queryClient: QueryClient,
@@ -60,7 +60,7 @@ export async function refreshRules(
   ]);
 }
 
-/** Rows that have changed stand where they belong now; what belongs behind the last page is loaded with the next. */
+/** Moves changed rows to their new positions; rows beyond the last page are loaded with the next. */
 function withRules(
   data: RulePages,
   changed: { readonly ruleIds: string[] } | { readonly incidentIds: string[] },
@@ -82,7 +82,7 @@ function withRules(
   };
 }
 
-/** As the server sorts. */
+/** Compares rules in the order of the server. */
 function inOrder(a: Rule, b: Rule): number {
   const byState = RULE_STATES.indexOf(a.state) - RULE_STATES.indexOf(b.state);
   if (byState !== 0) return byState;
@@ -91,6 +91,6 @@ function inOrder(a: Rule, b: Rule): number {
   return a.ruleId < b.ruleId ? -1 : 1;
 }
 
-/** The maintenance of a service or a rule; of all of them without one. */
+/** Query of the maintenance windows of a service or a rule, or of all if none is named. */
 export const maintenanceQuery = (orgId: string, of: InputOf<'list_maintenance'> = {}) =>
   actionQuery(orgId, 'rules', 'list_maintenance', of);

@@ -13,7 +13,7 @@ import type { Session } from '#console/api/session.ts';
 
 type Added = AccountResultOf<'add_passkey'>;
 
-/** Exactly one of these is sent in addition to the password. */
+/** Proof of the second factor, sent in addition to the password; exactly one property is set. */
 export interface SecondFactorProof {
   readonly code?: string;
   readonly recoveryCode?: string;
@@ -47,7 +47,7 @@ export async function addPasskey(name: string): Promise<Added> {
   return await post<Added>('me/passkeys', { name, response });
 }
 
-/** Why the browser gave no passkey, in words for the person: they turned it down, or the device has one already. */
+/** Throws why the browser gave no passkey, in words for the person: they declined, or the device has one already. */
 function explainRefusal(error: unknown): never {
   const { name = '' } = error instanceof Error ? error : {};
   const explained: Readonly<Record<string, string>> = {

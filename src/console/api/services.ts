@@ -9,7 +9,7 @@ type ServiceSearch = Omit<InputOf<'search_services'>, 'cursor'>;
 
 const searchKey = (orgId: string) => [...topicKey(orgId, 'services'), 'search_services'] as const;
 
-/** Services by name, loaded page by page. */
+/** Query of services by name, loaded page by page. */
 export const serviceSearchQuery = (orgId: string, search: ServiceSearch = {}) =>
   pagedQuery(orgId, 'services', 'search_services', search);
 
@@ -41,7 +41,7 @@ export async function refreshServices(queryClient: QueryClient, orgId: string, i
   ]);
 }
 
-/** Pages sort the rows themselves, so new rows can be appended. */
+/** Puts changed rows into the pages. Pages sort the rows themselves, so new rows can be appended. */
 function withServices(
   data: ServicePages,
   changed: ReadonlySet<string>,
@@ -63,30 +63,30 @@ function withServices(
 
 export type ServiceHealth = ResultOf<'get_service_health'>['services'][number];
 
-/** What the services sent and what watches them. */
+/** Query of what services sent and what watches them. */
 export const serviceHealthQuery = (orgId: string, serviceIds: readonly string[]) =>
   actionQuery(orgId, 'services', 'get_service_health', { serviceIds: [...serviceIds] });
 
-/** What one service sent, hour by hour. */
+/** Query of what one service sent, hour by hour. */
 export const serviceActivityQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_service_activity', { serviceId });
 
-/** How the sessions of its releases ended. */
+/** Query of how the sessions of a service's releases ended. */
 export const releaseHealthQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_release_health', { serviceId });
 
-/** Reads the feedback of users of the application. */
+/** Query of the feedback of the application's users. */
 export const feedbackQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_feedback', { serviceId });
 
-/** Its jobs that run by the clock. */
+/** Query of the scheduled jobs of a service. */
 export const monitorsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'list_monitors', { serviceId });
 
-/** What is left out of its exceptions. */
+/** Query of the exceptions that a service leaves out. */
 export const exceptionSettingsQuery = (orgId: string, serviceId: string) =>
   actionQuery(orgId, 'services', 'get_exception_settings', { serviceId });
 
-/** What is known of its releases, from the newest. */
+/** Query of the releases of a service, newest first. */
 export const releasesQuery = (orgId: string, serviceId: string, { search = '', offset = 0 } = {}) =>
   actionQuery(orgId, 'services', 'list_releases', { serviceId, search, offset, limit: RELEASES_PAGE });

@@ -6,22 +6,22 @@ import { ask, isApiError } from '#console/api/http.ts';
 import { tellOtherTabs } from '#console/api/other_tabs.ts';
 import { removeAllDrafts } from '#console/components/draft_store.ts';
 
-/** Who is signed in, and where they belong. */
+/** Session: the person signed in, and their organizations. */
 export type Session = AccountResultOf<'get_session'>;
 export type Organization = Session['organizations'][number];
 export type Role = Organization['role'];
 
-/** null when nobody is logged in. */
+/** Query of the session; null if nobody is signed in. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: async ({ signal, client, queryKey }): Promise<Session | null> => {
-    // Who was signed in when the server sent this page.
+    // The session when the server sent this page.
     const known = takeElement('session') as Session | null;
     if (known !== null) return known;
     try {
       return await ask<Session>('session', { signal });
     } catch (error) {
-      // Who was logged in until now is led to the login, as by every other 401 (`query_client.ts`).
+      // A person signed in until now is sent to the sign-in page, as after every other 401 (`query_client.ts`).
       if (isApiError(error, 401) && !client.getQueryData(queryKey)) return null;
       throw error;
     }
@@ -29,7 +29,7 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** A sign-in that still needs the second factor. */
+/** Sign-in that still needs the second factor. */
 export type PendingSignIn = Pending['secondFactor'];
 export type SignedInOrPending = AccountResultOf<'sign_in'>;
 type Pending = Exclude<SignedInOrPending, Session>;
@@ -41,7 +41,7 @@ export function isPending(answer: SignedInOrPending): answer is Pending {
 export const signIn = (email: string, password: string) =>
   ask<SignedInOrPending>('session', { method: 'POST', body: { email, password } });
 
-/** The next person at this browser finds no drafts. */
+/** Signs out and removes all drafts, so that the next person at this browser finds none. */
 export async function signOut(): Promise<AccountResultOf<'sign_out'>> {
   const answer = await ask<AccountResultOf<'sign_out'>>('session', { method: 'DELETE' });
   removeAllDrafts();

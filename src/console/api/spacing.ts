@@ -1,6 +1,7 @@
 /**
- * The time that a value of a line stands for: the step, or the usual distance of its points where the sender exports less
- * often than that. A sum of a counter that is exported once a minute is per minute, however fine the steps are.
+ * Returns the time that one value of a line covers, in seconds: the step, or the usual distance of its points if the
+ * sender exports less often than that. A sum of a counter that is exported once a minute is per minute, however fine
+ * the steps are.
  */
 export function spacingSeconds(steps: readonly number[], stepSeconds: number): number {
   const seen = new Map<number, number>();

@@ -27,7 +27,7 @@ export const teamQuery = (orgId: string, teamId: string) => actionQuery(orgId, '
 export const policyQuery = (orgId: string, policyId: string) =>
   actionQuery(orgId, 'teams', 'get_escalation_policy', { policyId });
 
-/** Whom steps that are not saved would page now. */
+/** Query of the people whom unsaved steps would page now. */
 export const previewQuery = (orgId: string, teamId: string, steps: readonly StepInput[]) =>
   queryOptions({
     ...actionQuery(orgId, 'teams', 'preview_escalation', { teamId, steps: [...steps] }),
@@ -51,7 +51,7 @@ const READ_AGAIN: readonly ActionName[] = [
   'simulate_escalation',
 ];
 
-/** After teams, or what belongs to them, have changed. Only what is on the screen is fetched. */
+/** Refreshes the queries of teams after a change to teams or their parts. Only what is on the screen is fetched. */
 export async function refreshTeamPages(queryClient: QueryClient, orgId: string): Promise<void> {
   await queryClient.invalidateQueries({
     queryKey: topicKey(orgId, 'teams'),

@@ -6,13 +6,13 @@ import { refreshTimelines } from '#console/api/on_call.ts';
 import { actionQuery, onCallQuery } from '#console/api/queries.ts';
 import { refreshTeamPages } from '#console/api/team_pages.ts';
 
-/** Teams by name, or by their ids: what is chosen from. */
+/** Query of teams to choose from, by name or by their ids. */
 export const teamNamesQuery = (orgId: string, search: InputOf<'search_team_names'>) =>
   actionQuery(orgId, 'teams', 'search_team_names', search);
 
-/** Updates the cached data after these teams, or what belongs to them, have changed. */
+/** Updates the cached data after these teams, or their parts, have changed. */
 export async function refreshTeams(queryClient: QueryClient, orgId: string, ids: readonly string[]): Promise<void> {
-  // Answers that follow from all teams.
+  // Queries that depend on all teams.
   for (const query of [homeQuery(orgId), pagingProblemsQuery(orgId)]) {
     void queryClient.invalidateQueries({ queryKey: query.queryKey });
   }

@@ -3,15 +3,15 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 import { isApiError } from '#console/api/http.ts';
 
 /**
- * Fetches the rows of a list that have changed, and puts them in. A list that is not shown, or that is being read or is
- * out of date anyway, is invalidated as a whole. So is one that was written meanwhile: which of the answers is the newer
- * one is not known.
+ * Fetches the changed rows of a list, and puts them in. A list that is not shown, or that is being read or is out of
+ * date anyway, is invalidated as a whole. So is one that was written meanwhile, because it is unknown which of the
+ * answers is the newer one.
  */
 export async function updateRows<List, Rows>(
   queryClient: QueryClient,
   list: Query,
   fetchRows: () => Promise<Rows>,
-  /** The list with these rows; null when it has to be loaded as a whole. */
+  /** Returns the list with these rows; null if it has to be reloaded as a whole. */
   put: (shown: List, rows: Rows) => List | null,
 ): Promise<void> {
   const { queryKey } = list;

@@ -7,7 +7,7 @@ const ActionMenuPanel = inOwnFile(() =>
   import('#console/components/action_menu_panel.tsx').then((m) => m.ActionMenuPanel),
 );
 
-/** A menu behind a button. It is loaded when the button is near. */
+/** Menu behind a button. It is loaded when the pointer or the focus comes near the button. */
 export function ActionMenu(props: ActionMenuProps) {
   const [isWanted, setIsWanted] = useState(false);
   const button = props.button({

@@ -3,15 +3,15 @@ import { Fragment, type ReactElement, type ReactNode, type Ref } from 'react';
 
 import { useOpenedMenu } from '#console/shell/opened_menu.ts';
 
-/** What a menu offers: something to do, or a link. */
+/** Entry of a menu: a command or a link. */
 interface MenuEntry {
   readonly text: string;
   readonly icon?: ReactNode;
-  /** At its end, such as a tick at what is chosen. */
+  /** Mark at the end, such as a tick at the chosen entry. */
   readonly mark?: ReactNode;
   readonly isDangerous?: boolean;
   readonly isDisabled?: boolean;
-  /** Below a line that separates it from those before. */
+  /** Whether a line separates the entry from those before it. */
   readonly isApart?: boolean;
   readonly onClick?: () => void;
   readonly renderRoot?: (props: object) => ReactElement;
@@ -33,7 +33,7 @@ export interface ActionMenuProps {
   readonly withinPortal?: boolean;
 }
 
-/** The menu with its button, once somebody has pressed it. */
+/** Menu with its button, loaded once the button is pressed. */
 export function ActionMenuPanel({ entries, button, position = 'bottom-end', withinPortal = false }: ActionMenuProps) {
   const { isOpen, setIsOpen, button: ref } = useOpenedMenu();
   return (

@@ -4,7 +4,7 @@ import type { ComponentProps } from 'react';
 
 import classes from '#console/components/back.module.css';
 
-/** A link to the page above this one, above the title. */
+/** Link to the parent page, above the title. */
 export const Back = createLink(({ children, ...props }: ComponentProps<'a'>) => (
   <a {...props} className={classes.back}>
     <IconArrowLeft size={16} aria-hidden /> {children}

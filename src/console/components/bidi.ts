@@ -8,9 +8,7 @@ export function withoutBidiControls(text: string): string {
   return text.replaceAll(BIDI_CONTROLS, '');
 }
 
-/**
- * A name within plain text, such as an option of a select, that does not change the direction of the text around it.
- */
+/** Isolates a name within plain text, such as an option of a select, so that the text around it keeps its direction. */
 export function isolateBidi(name: string): string {
   const plain = withoutBidiControls(name);
   return RIGHT_TO_LEFT.test(plain) ? `\u2068${plain}\u2069` : plain;

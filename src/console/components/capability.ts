@@ -13,7 +13,7 @@ export const CAPABILITY_DESCRIPTIONS: Record<Capability, string> = {
   oncall: 'Alert rules turn breaches and exceptions into incidents that page people',
 };
 
-/** Per service, capability and month. */
+/** Price in euros per service, capability and month. */
 export const PRICE_EUR = MONTHLY_PRICE.amountCents / 100;
 
 export const euroText = numberFormat({ style: 'currency', currency: MONTHLY_PRICE.currency });

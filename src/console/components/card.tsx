@@ -4,7 +4,7 @@ import { type ReactNode, useId } from 'react';
 import classes from '#console/components/card.module.css';
 
 interface CardProps {
-  /** For addresses that lead to it. */
+  /** Anchor of the card in an address. */
   readonly anchor?: string;
   readonly title?: ReactNode;
   readonly about?: ReactNode;
@@ -15,7 +15,7 @@ interface CardProps {
   readonly rows?: ReactNode;
 }
 
-/** One section of a page. */
+/** Section of a page. */
 export function Card({ anchor, title, about, action, children, rows }: CardProps) {
   const id = useId();
   return (

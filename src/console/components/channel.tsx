@@ -2,7 +2,7 @@ import { IconBellRinging, IconMail, IconMessage, IconPhone, IconSend, type Table
 
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 
-/** Push first: it reaches this very device. */
+/** Channels in the order shown. Push is first: it reaches this very device. */
 export const SHOWN_CHANNELS: readonly Channel[] = ['push', ...CHANNELS.filter((channel) => channel !== 'push')];
 
 const ICONS: Readonly<Partial<Record<Channel, TablerIcon>>> = {

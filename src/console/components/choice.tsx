@@ -6,25 +6,28 @@ import type { Option } from '#console/components/option_list.tsx';
 import { useOptionList } from '#console/components/use_option_list.tsx';
 
 interface ChoiceProps extends Omit<TextInputProps, 'label' | 'value' | 'onChange' | 'rightSection' | 'ref'> {
-  /** Shown above it, unless `isLabelHidden`. */
+  /** Label above the field, unless `isLabelHidden`. */
   readonly label: string;
   readonly isLabelHidden?: boolean;
   readonly options: readonly Option[];
   readonly value: string | null;
   onChange(value: string | null): void;
-  /** What is typed, and '' once it is over: the options are found by others, not narrowed here. */
+  /**
+   * Called with the typed text, and with '' at the end. If set, the caller searches the options, and the field does not
+   * narrow them.
+   */
   readonly onSearch?: (text: string) => void;
-  /** Said where there is no option. */
+  /** Text shown if there is no option. */
   readonly emptyText?: string;
-  /** What clearing it means; without this it cannot be cleared. */
+  /** Meaning of the cleared field; without it the field cannot be cleared. */
   readonly clearLabel?: string;
   readonly opensOnFocus?: boolean;
   readonly optionsMax?: number;
-  /** Somebody comes near, by pointer or key: options can be asked for. */
+  /** Called when a pointer or the focus comes near, so that options can be prefetched. */
   readonly onNear?: () => void;
 }
 
-/** Selects one of a list, which is narrowed by what is typed. */
+/** Select of one option of a list, which is filtered by the typed text. */
 export function Choice(props: ChoiceProps) {
   const { label, isLabelHidden = false, options, value, onChange, onSearch, emptyText, clearLabel, ...rest } = props;
   const { opensOnFocus = true, optionsMax = Infinity, onNear, ...others } = rest;

@@ -8,11 +8,11 @@ import { Sentence } from '#console/components/name.tsx';
 
 interface ConfirmProps {
   readonly title: ReactNode;
-  /** What will happen, and whether it cannot be undone. */
+  /** Consequences of the action, and whether it can be undone. */
   readonly children: ReactNode;
   readonly button: string;
   readonly isHarmless?: boolean;
-  /** When set, the person has to type it first. */
+  /** Name that the person has to type first, if set. */
   readonly name?: string;
   readonly isPending: boolean;
   readonly error: unknown;
@@ -20,7 +20,7 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks for confirmation before a change that affects others. */
+/** Dialog that asks for confirmation before a change that affects others. */
 export function Confirm(props: ConfirmProps) {
   const { title, children, button, isHarmless = false, name, isPending, error, onConfirm, onClose } = props;
   const [typed, setTyped] = useState('');
@@ -68,7 +68,7 @@ export function Confirm(props: ConfirmProps) {
   );
 }
 
-/** What of a name can be seen, and so be typed. */
+/** Returns the part of a name that can be seen, and so be typed. */
 function typeable(name: string): string {
   return withoutBidiControls(name).replaceAll(/\s+/g, ' ').trim();
 }

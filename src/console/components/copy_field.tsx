@@ -10,7 +10,7 @@ const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
 interface CopyFieldProps {
   readonly label: string;
   readonly value: string;
-  /** The secret is masked, so there is nothing to copy. */
+  /** Whether the secret is masked, so that there is nothing to copy. */
   readonly isMasked?: boolean;
 }
 
@@ -40,12 +40,12 @@ export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
 }
 
 interface CopyIdProps {
-  /** What the id identifies, for the label of the button. */
+  /** Thing that the id identifies, for the label of the button. */
   readonly of: string;
   readonly value: string;
 }
 
-/** An id in small text: people need it only for REST, MCP or the command line. */
+/** Id in small text: people need it only for REST, MCP or the command line. */
 export function CopyId({ of, value }: CopyIdProps) {
   const clipboard = useClipboard({ timeout: 2_000 });
   return (

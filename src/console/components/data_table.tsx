@@ -22,16 +22,16 @@ export interface Column<Item> {
   readonly id: string;
   readonly title: string;
   cell(item: Item): ReactNode;
-  /** The value that rows are sorted by. Without it the column cannot be sorted. */
+  /** Returns the value that rows are sorted by. Without it the column cannot be sorted. */
   sortBy?(item: Item): string | number;
   readonly isRightAligned?: boolean;
-  /** The heading of the card on a phone. */
+  /** Whether the column is the heading of the card on a phone. */
   readonly isMain?: boolean;
-  /** Its share of the width of a desktop, for names: they are cut where it ends. */
+  /** Share of the desktop width, in percent, for names: longer ones are cut. */
   readonly widthPercent?: number;
-  /** Hidden on a phone. */
+  /** Whether the column is hidden on a phone. */
   readonly isDesktopOnly?: boolean;
-  /** Only screen readers get the title, for example above buttons. */
+  /** Whether only screen readers get the title, for example above buttons. */
   readonly isTitleHidden?: boolean;
 }
 

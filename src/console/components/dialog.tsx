@@ -5,7 +5,7 @@ import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 
 const ModalDialog = inOwnFile(() => import('#console/components/modal_dialog.tsx').then((m) => m.ModalDialog));
 
-/** Pages are shown without what dialogs are made of. */
+/** Dialogs are loaded after the page, on the first interaction. */
 loadWhenUsed(ModalDialog.preload);
 
 /** A dialog above the page. Escape, a click outside and Back close it. */
@@ -14,7 +14,7 @@ export function Dialog(props: DialogProps) {
   return <ModalDialog {...props} whileLoading={<Opening />} />;
 }
 
-/** In place of a dialog whose file is loading: no shortcut works meanwhile, as when it is there (`shell/keyboard.ts`). */
+/** Placeholder of a dialog whose file is loading: shortcuts are off as in the dialog itself (`shell/keyboard.ts`). */
 export function Opening() {
   return <div role="dialog" aria-label="Opening" className="hidden-text" />;
 }

@@ -1,6 +1,6 @@
-/** A tap this soon after another at the same place was meant for the first target. */
+/** Time, in milliseconds, within which a second tap at the same place was meant for the first target. */
 const SECOND_TAP_MS = 600;
-/** Two taps of a finger never hit exactly the same spot. */
+/** Distance within which two taps count as the same spot: two taps of a finger never hit exactly the same one. */
 const TOLERANCE_PX = 8;
 /** Radius around a tap on something large, such as the link of a whole row. */
 const RADIUS_PX = 24;
@@ -9,11 +9,11 @@ const CONTROLS =
   'a[href], button, input, select, textarea, summary, label, [role=button], [role^=menuitem], [role=option], [role=tab]';
 
 interface Tap {
-  /** Milliseconds since the page was opened. Every further tap at the place renews it. */
+  /** Time in milliseconds since the page was opened. Every further tap at the place renews it. */
   at: number;
   readonly target: Element;
   readonly meaning: string;
-  /** The area in which a second tap counts as one at the same place; null for the keyboard. */
+  /** Area in which a second tap counts as one at the same place; null for the keyboard. */
   readonly place: {
     readonly left: number;
     readonly right: number;
@@ -23,7 +23,7 @@ interface Tap {
 }
 
 /**
- * Blocks a second tap within 600 ms when something else took the place of the first target: a double tap on Acknowledge
+ * Blocks a second tap within 600 ms if something else took the place of the first target: a double tap on Acknowledge
  * must not reach the Resolve button that replaced it. This covers every control, for touch, mouse and Enter. The same
  * control can be pressed again at any speed, as long as its label is the same.
  */
@@ -67,18 +67,18 @@ export function guardDoubleTaps(page: Window): void {
   );
 }
 
-/** Clicks by Enter and Space have no position. */
+/** Whether a click came from Enter or Space: it has no position. */
 function isByKey({ detail, pointerType }: MouseEvent & { readonly pointerType?: string }): boolean {
   return detail === 0 && !pointerType;
 }
 
-/** The control that is pressed. A label presses its field. */
+/** Returns the control that is pressed. A label presses its field. */
 function targetOf(element: Element): Element {
   const control = element.closest(CONTROLS) ?? element;
   return control instanceof HTMLLabelElement ? (control.control ?? control) : control;
 }
 
-/** The same element can get another meaning, so its label is compared too. */
+/** Returns the label of an element. Labels are compared, too, because the same element can get another meaning. */
 function meaningOf(target: Element): string {
   return target.getAttribute('aria-label') ?? (target.matches('button, a') ? (target.textContent ?? '') : '');
 }

@@ -8,15 +8,15 @@ import type { Draft } from '#console/components/use_draft_state.ts';
 
 interface DraftNoticeProps<Values> {
   readonly draft: Draft<Values>;
-  /** The label of each field. */
+  /** Label of each field. */
   readonly labels: Readonly<Record<keyof Values & string, string>>;
-  /** A value as people read it. By default texts as they are, and on or off. */
+  /** Formats a value for people. By default texts are shown as they are, and booleans as on or off. */
   readonly show?: (field: keyof Values & string, value: unknown) => string;
 }
 
 /**
- * Says at the top of a form that it continues what was entered before, and shows both versions of what somebody else has
- * changed meanwhile. Keep the button that sends the form disabled while there are conflicts.
+ * Notice at the top of a form that continues earlier input; it shows both versions of what somebody else has changed
+ * meanwhile. Keep the button that sends the form disabled while there are conflicts.
  */
 export function DraftNotice<Values extends object>({ draft, labels, show = textOf }: DraftNoticeProps<Values>) {
   const { restoredAt, conflicts, startOver, keepMine, takeTheirs } = draft;

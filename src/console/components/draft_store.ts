@@ -1,8 +1,8 @@
-/** What somebody has entered in a form and not sent yet. */
+/** Input in a form that has not been sent yet. */
 export interface StoredDraft {
-  /** Milliseconds since 1970. */
+  /** Time in milliseconds since 1970. */
   readonly at: number;
-  /** What the form showed when they began. */
+  /** Values of the form when the person began. */
   readonly base: Readonly<Record<string, unknown>>;
   readonly values: Readonly<Record<string, unknown>>;
 }
@@ -11,10 +11,13 @@ const PREFIX = 'tocsin-draft:';
 const DRAFTS_MAX = 30;
 const CHARACTERS_MAX = 50_000;
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
-/** Every secret of ours begins like this. */
+/** Prefix of every secret of the product. */
 const SECRET = 'tocsin_';
 
-/** Drafts belong to a person, an organization and a form: nobody sees those of somebody else on the same device. */
+/**
+ * Returns the key of a draft. Drafts belong to a person, an organization and a form: nobody sees those of somebody else
+ * on the same device.
+ */
 export function draftKey(userId: string, orgId: string, form: string): string {
   return `${PREFIX}${userId}:${orgId}:${form}`;
 }
@@ -24,7 +27,7 @@ export function readDraft(key: string, nowMs = Date.now()): StoredDraft | null {
   return draft === null || nowMs - draft.at > KEPT_MS ? null : draft;
 }
 
-/** Stores nothing that is too long or holds one of our secrets. When there are too many drafts, the oldest goes. */
+/** Stores a draft unless it is too long or holds one of our secrets. If there are too many, removes the oldest. */
 export function writeDraft(key: string, draft: StoredDraft): void {
   const text = JSON.stringify(draft);
   if (text.length > CHARACTERS_MAX || text.includes(SECRET)) return removeDraft(key);
@@ -44,7 +47,7 @@ export function removeDraft(key: string): void {
   }
 }
 
-/** For somebody who logs out: the next person at this browser finds nothing. */
+/** Removes all drafts at sign-out: the next person at this browser finds none. */
 export function removeAllDrafts(): void {
   for (const key of draftKeys()) removeDraft(key);
 }

@@ -8,11 +8,11 @@ interface EmptyStateProps {
   readonly title: string;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
-  /** Being empty is good news here. */
+  /** Whether being empty is good news here. */
   readonly isCalm?: boolean;
 }
 
-/** Says why there is nothing here, and what to do about it. */
+/** Empty state: says why there is nothing here, and what to do about it. */
 export function EmptyState({ icon, title, children, actions, isCalm = false }: EmptyStateProps) {
   return (
     <div className={`${classes.blank} ${isCalm ? classes.calm : ''}`}>

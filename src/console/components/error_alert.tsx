@@ -4,7 +4,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { isApiError } from '#console/api/http.ts';
 import { errorBesideFields } from '#console/components/field_faults.ts';
 
-/** The error as a sentence. Anything but an ApiError is a bug of the console. */
+/** Returns the error as a sentence. Anything but an ApiError is a bug of the console. */
 export function errorMessage(error: unknown): string {
   if (!isApiError(error))
     return 'Something went wrong on this page. Reload it. If that does not help, tell your administrator.';
@@ -18,11 +18,11 @@ interface ErrorAlertProps {
   readonly error: unknown;
   readonly title?: string;
   readonly onRetry?: () => void;
-  /** The fields of the form, by the names that the server has for them: what they say is not repeated. */
+  /** Fields of the form, by their names on the server: their faults are not repeated. */
   readonly atFields?: object;
 }
 
-/** What failed, why, and a button to try again. */
+/** Alert with what failed, why, and a button to try again. */
 export function ErrorAlert({ error, title = 'This could not be loaded', onRetry, atFields = {} }: ErrorAlertProps) {
   const shown = errorBesideFields(error, atFields);
   if (shown === null) return null;

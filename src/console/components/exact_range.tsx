@@ -12,7 +12,7 @@ interface ExactRangeProps {
   readonly onClose: () => void;
 }
 
-/** Any period, to the minute. */
+/** Form for any period, to the minute. */
 export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
   const [start, setStart] = useState(localText(from));
   const [end, setEnd] = useState(localText(to));
@@ -63,7 +63,7 @@ export function ExactRange({ from, to, onChoose, onClose }: ExactRangeProps) {
   );
 }
 
-/** As a field for date and time holds it, in the viewer's zone. */
+/** Converts to the value of a field for date and time, in the viewer's zone. */
 function localText(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * 60_000);
   return local.toISOString().slice(0, 16);

@@ -2,7 +2,7 @@ import { ApiError, isApiError } from '#console/api/http.ts';
 
 type Fault = ApiError['faults'][number];
 
-/** What the server says is wrong, by the field of the form that it is about: for `form.setErrors`. */
+/** Returns the faults found by the server, by the field of the form: for `form.setErrors`. */
 export function faultsAtFields(error: unknown, values: object): Record<string, string> {
   if (!isApiError(error)) return {};
   return Object.fromEntries(
@@ -10,7 +10,7 @@ export function faultsAtFields(error: unknown, values: object): Record<string, s
   );
 }
 
-/** What of the error no field of the form says; null when they say all of it. */
+/** Returns the part of the error that no field of the form shows; null if the fields show all of it. */
 export function errorBesideFields(error: unknown, values: object): unknown {
   if (!isApiError(error) || error.faults.length === 0) return error;
   const faults = error.faults.filter((fault) => !isOf(values, fault));
@@ -23,7 +23,7 @@ function fieldOf({ path }: Fault): string {
   return path.split(/[.[]/)[0] ?? '';
 }
 
-/** `values` may name a field within another, such as `target.serviceId`. */
+/** Whether a fault belongs to one of the values. `values` may name a nested field, such as `target.serviceId`. */
 function isOf(values: object, fault: Fault): boolean {
   const [whole = ''] = fault.path.split('[');
   return Object.hasOwn(values, whole) || Object.hasOwn(values, fieldOf(fault));

@@ -1,12 +1,12 @@
 import { type ComponentProps, type FormEvent, useEffect, useRef, useState } from 'react';
 
 interface FormProps extends Omit<ComponentProps<'form'>, 'ref' | 'noValidate' | 'onSubmit'> {
-  /** Why the server refused it; null while it has not. */
+  /** Error of the server's refusal; null if there is none. */
   readonly error: unknown;
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
 }
 
-/** A form that says at its fields what is wrong. The first faulty one gets the focus when it is sent or refused. */
+/** Form that shows faults at its fields. The first faulty field gets the focus when the form is sent or refused. */
 export function Form({ error, onSubmit, ...others }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const [sent, setSent] = useState(0);

@@ -1,6 +1,6 @@
 /**
- * Formats of numbers and times in the viewer's language. Each is made when it is first used: as the program begins, all of
- * them together take a phone 200 ms in which it answers no finger.
+ * Formats of numbers and times in the viewer's language. Each is created on first use: creating all of them at start
+ * takes a phone 200 ms in which it does not respond to touch.
  */
 
 /** Takes milliseconds since 1970 or a `Date`. */

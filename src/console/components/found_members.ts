@@ -4,14 +4,14 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type Member, membersQuery } from '#console/api/organization.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 /** Members that are shown at once; there may be others. */
 export const FOUND_MAX = 20;
 
 /**
- * Members whose name or mail address is meant by what is typed. The server searches; until it has answered, those that were
- * found before are narrowed, so that nobody is offered whom the text does not mean.
+ * Returns members whose name or mail address matches the typed text. The server searches; until it has answered, the
+ * previous results are filtered, so that nobody is offered whom the text does not match.
  */
 export function useFoundMembers(typed: string, isWanted = true): readonly Member[] {
   const { orgId } = useOrganization().org;
@@ -26,7 +26,7 @@ export function useFoundMembers(typed: string, isWanted = true): readonly Member
   return text === wanted && !isPlaceholderData ? found : found.filter((member) => isMeant(member, wanted));
 }
 
-/** As the server compares: the domain of mail addresses, which many share, means nobody. */
+/** Whether a member matches the text, as on the server: the domain of mail addresses, which many share, is ignored. */
 function isMeant({ name, email }: Member, text: string): boolean {
   const wanted = text.toLowerCase();
   const [local = ''] = email.toLowerCase().split('@');

@@ -2,7 +2,7 @@ import type { ResultOf } from '#console/api/actions.ts';
 
 export type Frame = ResultOf<'get_exception_group'>['recentEvents'][number]['frames'][number];
 
-/** JavaScript SDKs send a question mark for a function without a name. */
+/** Returns the name of the function; JavaScript SDKs send a question mark for a function without a name. */
 export function functionOf({ function: name }: Frame): string {
   return name === null || name === '?' ? 'anonymous' : name;
 }

@@ -1,7 +1,7 @@
 import { Tooltip } from '@mantine/core';
 import { type RefObject, useEffect, useState } from 'react';
 
-/** How long the pointer rests before the hint is shown. */
+/** Time that the pointer rests before the hint is shown, in milliseconds. */
 const REST_MS = 300;
 
 interface HintProps {
@@ -9,7 +9,7 @@ interface HintProps {
   readonly text: string;
 }
 
-/** What `useHint` shows, in a file that is loaded when the first pointer comes near. */
+/** Tooltip of `useHint`, in a file that is loaded when the first pointer comes near. */
 export function Hint({ target, text }: HintProps) {
   const [isOpen, setIsOpen] = useState(false);
   useEffect(() => {

@@ -3,11 +3,11 @@ import { ActionIcon, type ActionIconProps, type ElementProps } from '@mantine/co
 import { useHint } from '#console/components/use_hint.tsx';
 
 interface IconButtonProps extends ActionIconProps, Omit<ElementProps<'button', keyof ActionIconProps>, 'ref'> {
-  /** What it does, for readers of screens and as a hint at the mouse. */
+  /** Function of the button, for screen readers and as a hint at the mouse. */
   readonly label: string;
 }
 
-/** A button that shows only an icon. */
+/** Button that shows only an icon. */
 export function IconButton({ label, ...others }: IconButtonProps) {
   const { target, hint } = useHint(label);
   return (

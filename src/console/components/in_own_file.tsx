@@ -1,9 +1,9 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
 interface WhileAway {
-  /** Stands in its place until the file is there; nothing when left out. */
+  /** Placeholder until the file is loaded; nothing if left out. */
   readonly whileLoading?: ReactNode;
-  /** Called when the file cannot be loaded; when left out, an error page stands in place of this one. */
+  /** Called when the file cannot be loaded; without it, an error page is shown instead. */
   readonly onLost?: (error: Error) => void;
 }
 
@@ -13,9 +13,9 @@ type InOwnFile<Props> = ComponentType<Props & WhileAway> & {
 };
 
 /**
- * A part of a page in a file of its own, which is shown as soon as the file is there. React's `lazy` is not for this: it
- * holds back for up to 300 ms what `Suspense` has once hidden. A file that could not be loaded is loaded again the next
- * time that the part is shown.
+ * Makes a part of a page that has its own file, and is shown as soon as the file is loaded. React's `lazy` is
+ * unsuitable: it holds back for up to 300 ms content that `Suspense` has once hidden. A file that could not be loaded
+ * is loaded again the next time the part is shown.
  */
 export function inOwnFile<Props extends object>(load: () => Promise<ComponentType<Props>>): InOwnFile<Props> {
   let part: ComponentType<Props> | null = null;

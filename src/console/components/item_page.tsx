@@ -6,17 +6,17 @@ import { Page } from '#console/components/page.tsx';
 interface ItemPageProps {
   readonly title: string;
   readonly back: ReactNode;
-  /** In a line below the title. The last one has `data-rest` if its length is not known at first. */
+  /** Facts in a line below the title. The last one has `data-rest` if its length is not known at first. */
   readonly facts: ReactNode;
   readonly actions: ReactNode;
   /**
-   * Two columns, below each other where there is no room for both. A third child stands below the first, or last: what
-   * comes late or far down moves nothing there.
+   * Two columns, below each other if there is not enough room. A third child stands below the first, or last, so that
+   * content that arrives late or far down moves nothing there.
    */
   readonly children: ReactNode;
 }
 
-/** The page of one thing of a list. On a phone its actions are at the bottom, within reach of a thumb. */
+/** Page of one item of a list. On a phone its actions are at the bottom, within reach of a thumb. */
 export function ItemPage({ title, back, facts, actions, children }: ItemPageProps) {
   return (
     <div className={classes.item}>
@@ -28,7 +28,7 @@ export function ItemPage({ title, back, facts, actions, children }: ItemPageProp
 }
 
 interface ItemActionsProps {
-  /** Larger on a phone, where there are only two. */
+  /** Whether the buttons are larger on a phone, where there are only two. */
   readonly isLarge?: boolean;
   readonly children: ReactNode;
 }

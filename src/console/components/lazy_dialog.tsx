@@ -10,8 +10,8 @@ interface Closable {
 }
 
 /**
- * A dialog in a file of its own, so that a page is shown without it. It is loaded once somebody does something on the
- * page. A file that cannot be loaded closes the dialog with a notice; opening it again tries again.
+ * Makes a dialog with its own file, so that a page is shown without it. It is loaded on the first interaction with the
+ * page. If the file cannot be loaded, the dialog closes with a notice; opening it again tries again.
  */
 export function lazyDialog<Props extends Closable>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
   const Part = inOwnFile(load);

@@ -7,7 +7,7 @@ import classes from '#console/components/load_more.module.css';
 interface LoadMoreProps {
   onMore(): void;
   readonly isLoading: boolean;
-  /** The last attempt failed, so the next one needs a click. */
+  /** Whether the last attempt failed, so that the next one needs a click. */
   readonly hasFailed: boolean;
 }
 

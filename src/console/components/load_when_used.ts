@@ -3,7 +3,10 @@ const SIGNS_OF_LIFE = ['pointermove', 'pointerdown', 'keydown'] as const;
 const waiting = new Set<() => void>();
 let isUsed = false;
 
-/** Not without a network: a browser that could not load a module does not try again before the page is loaded anew. */
+/**
+ * Loads all waiting modules, but not while offline: a browser that could not load a module does not try again before
+ * the page is reloaded.
+ */
 function loadAll(): void {
   if (!isUsed || !navigator.onLine) return;
   const loads = [...waiting];
@@ -23,7 +26,7 @@ for (const sign of SIGNS_OF_LIFE) {
 }
 window.addEventListener('online', loadAll);
 
-/** Loads a file once somebody does something on the page: after the page is shown, and before the file is needed. */
+/** Loads a file on the first interaction with the page: after the page is shown, and before the file is needed. */
 export function loadWhenUsed(load: () => void): void {
   waiting.add(load);
   loadAll();

@@ -1,10 +1,10 @@
 interface LogoProps {
   readonly className: string | undefined;
-  /** Empty beside text that says the same. */
+  /** Alternative text; empty beside text that says the same. */
   readonly alt: string;
 }
 
-/** As public/favicon.svg; drawn in the page, so that it is there at once. */
+/** Logo as in public/favicon.svg; drawn in the page, so that it is there at once. */
 export function Logo({ className, alt }: LogoProps) {
   return (
     <svg

@@ -1,4 +1,4 @@
-/** A field that the person and somebody else have both changed, to different values. */
+/** Field that the person and somebody else have both changed, to different values. */
 export interface Conflict<Values> {
   readonly field: keyof Values & string;
   readonly mine: unknown;
@@ -6,14 +6,14 @@ export interface Conflict<Values> {
 }
 
 export interface Merged<Values> {
-  /** What the form shows: what somebody else changed, where the person has not. */
+  /** Values that the form shows: the other person's changes, except where this person has made their own. */
   readonly values: Values;
-  /** What the person's changes are compared with from now on. */
+  /** New base to compare the person's changes with. */
   readonly base: Values;
   readonly conflicts: readonly Conflict<Values>[];
 }
 
-/** Joins what the person has entered with what somebody else has saved since `base`. Nothing of either is lost. */
+/** Merges the person's input with what somebody else has saved since `base`. Nothing of either is lost. */
 export function mergeChanges<Values extends object>(base: Values, mine: Values, theirs: Values): Merged<Values> {
   const values = { ...mine };
   const merged = { ...base };
@@ -31,8 +31,8 @@ export function mergeChanges<Values extends object>(base: Values, mine: Values, 
 }
 
 /**
- * The stored values that fit the form of today: those of fields that it has, with a value of the same type. A form that
- * changed with an update of the console leaves the others out.
+ * Returns the stored values that fit the present form: those of its fields, with a value of the same type. After an
+ * update of the console the others are left out.
  */
 export function fittingValues<Values extends object>(
   form: Values,
@@ -53,7 +53,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return a === b || JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** null fits everything, since a field may be empty. */
+/** Whether a stored value has the type of the expected one. null fits everything, since a field may be empty. */
 function isAlike<Value>(expected: Value, found: unknown): found is Value {
   if (expected === null || found === null || expected === undefined) return true;
   return typeof expected === typeof found && Array.isArray(expected) === Array.isArray(found);

@@ -5,14 +5,14 @@ export interface DialogProps {
   readonly title: ReactNode;
   readonly onClose: () => void;
   readonly isWide?: boolean;
-  /** A width of its own. */
+  /** Width of the dialog. */
   readonly size?: string;
-  /** It shows something only once, so Escape and a click outside do not close it. */
+  /** Whether the content is shown only once: Escape and a click outside do not close the dialog then. */
   readonly isShownOnce?: boolean;
   readonly children: ReactNode;
 }
 
-/** What `Dialog` is made of, in a file that is loaded when the first dialog is near. */
+/** Implementation of `Dialog`, in a file that is loaded when the first dialog is near. */
 export function ModalDialog({ title, onClose, isWide = false, size, isShownOnce = false, children }: DialogProps) {
   return (
     <Modal
@@ -34,9 +34,9 @@ const HAS_STOPS_OF_ITS_OWN =
 const STOPS = 'a[href], button, input, select, textarea, summary, audio, video, iframe, [tabindex]';
 
 /**
- * Tab inside such a field, and out of it, is the browser's. Mantine's focus trap looks where it led only later, when the
- * next keys may have been pressed already, and then takes the focus back to what follows the field. At the ends of the
- * dialog, where Tab would leave it, the trap is needed.
+ * Leaves Tab inside such a field, and out of it, to the browser. Mantine's focus trap checks only later where Tab has
+ * led, when the next keys may have been pressed already, and then moves the focus back to what follows the field. At
+ * the ends of the dialog, where Tab would leave it, the trap is needed.
  */
 function leaveToBrowser(event: KeyboardEvent<HTMLElement>): void {
   const { target, currentTarget } = event;

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from 'react';
 import { withoutBidiControls } from '#console/components/bidi.ts';
 import classes from '#console/components/name.module.css';
 
-/** A name that people chose. It is cut with an ellipsis and does not change the direction of the text around it. */
+/** Name that people chose. It is cut with an ellipsis and does not change the direction of the text around it. */
 export function Name({ children }: { readonly children: string }) {
   return (
     <bdi className={classes.name} title={children}>
@@ -12,7 +12,7 @@ export function Name({ children }: { readonly children: string }) {
   );
 }
 
-/** A sentence with names in it: named`Remove ${name}?`. */
+/** Renders a sentence with names in it: named`Remove ${name}?`. */
 export function named(texts: TemplateStringsArray, ...names: readonly string[]): ReactNode {
   return texts.map((text, index) => {
     const name = names[index];
@@ -27,7 +27,7 @@ export function named(texts: TemplateStringsArray, ...names: readonly string[]):
   });
 }
 
-/** A sentence from the server. Names in it do not change the direction of the text around it. */
+/** Sentence from the server. Names in it do not change the direction of the text around it. */
 export function Sentence({ children }: { readonly children: string }) {
   return <bdi dir="ltr">{withoutBidiControls(children)}</bdi>;
 }

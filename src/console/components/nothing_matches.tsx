@@ -4,12 +4,12 @@ import { IconFilterOff } from '@tabler/icons-react';
 import { EmptyState } from '#console/components/empty_state.tsx';
 
 interface NothingMatchesProps {
-  /** What is listed: one of them. */
+  /** Noun for one of the listed things. */
   readonly what: string;
   readonly onClear: () => void;
 }
 
-/** In place of a list whose filters match nothing. */
+/** Placeholder of a list whose filters match nothing. */
 export function NothingMatches({ what, onClear }: NothingMatchesProps) {
   return (
     <EmptyState

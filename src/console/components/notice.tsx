@@ -7,21 +7,21 @@ import { errorMessage } from '#console/components/error_alert.tsx';
 import classes from '#console/components/notice.module.css';
 import { useShortcut } from '#console/shell/keyboard.ts';
 
-/** How long something can be undone. The server holds back its messages for as long. */
+/** Time for which a change can be undone, in milliseconds. The server holds back its messages for as long. */
 const UNDO_MS = 10_000;
 
 const FRAME = { withBorder: true, closeButtonProps: { 'aria-label': 'Close this notice' } } as const;
 
-/** What was said last, and offers nothing. */
+/** Id of the last notice without a button. */
 let lastSaid: string | null = null;
 
-/** Says briefly that something was done, in place of what was said before: two at once would cover more than they tell. */
+/** Shows briefly that something was done. It replaces the previous notice: two at once would cover too much. */
 export function showSuccess(message: ReactNode): void {
   if (lastSaid !== null) notifications.hide(lastSaid);
   lastSaid = notifications.show({ message, color: 'green', icon: <IconCheck size={18} />, ...FRAME });
 }
 
-/** Says that something was done and offers to undo it for 10 s, by a button or the letter u. */
+/** Shows that something was done, with an offer to undo it for 10 s, by a button or the letter u. */
 export function showUndoable(message: ReactNode, undo: () => void): void {
   const undoOnce = (): void => {
     notifications.hide(id);
@@ -48,7 +48,7 @@ function Undoable({ onUndo, children }: { readonly onUndo: () => void; readonly 
   );
 }
 
-/** Says what failed and why. It is shown longer than a success. */
+/** Shows what failed and why. It is shown longer than a success. */
 export function showError(title: ReactNode, error: unknown): void {
   notifications.show({
     title,

@@ -3,7 +3,7 @@ import { Notifications } from '@mantine/notifications';
 
 const ON_PHONES = 'bottom-center';
 
-/** The notices that are shown now: on a phone above what lies at its bottom, where pages leave room for them. */
+/** List of the notices shown now: on a phone above what lies at its bottom, where pages leave room for them. */
 export function NoticeList() {
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
   return (
@@ -11,7 +11,10 @@ export function NoticeList() {
   );
 }
 
-/** Dialogs on a phone end above the notices (`global.css`). It is called with the list of each position. */
+/**
+ * Publishes the height of the notices, above which dialogs on a phone end (`global.css`). It is called with the list of
+ * each position.
+ */
 function publishHeight(list: HTMLElement | null): (() => void) | undefined {
   if (list?.dataset['position'] !== ON_PHONES) return undefined;
   const { style } = document.documentElement;

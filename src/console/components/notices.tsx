@@ -3,7 +3,7 @@ import { type ComponentType, useEffect, useState } from 'react';
 
 import { loadWhenUsed } from '#console/components/load_when_used.ts';
 
-/** Where notices appear. What shows them is loaded once somebody does something; a notice that comes earlier waits for it. */
+/** Area where notices appear. Their code is loaded on the first interaction; an earlier notice waits for it. */
 export function Notices() {
   const [List, setList] = useState<ComponentType | null>(null);
   const { length } = useNotifications().notifications;

@@ -3,11 +3,11 @@ import { type RefObject, useLayoutEffect, useRef } from 'react';
 
 import classes from '#console/components/option_list.module.css';
 
-/** One of a list to choose from. */
+/** Option of a list. */
 export interface Option {
   readonly value: string;
   readonly label: string;
-  /** The heading that it stands below, with those before and after it of the same group. */
+  /** Heading of the group, above its consecutive options. */
   readonly group?: string;
   readonly isDisabled?: boolean;
 }
@@ -15,20 +15,20 @@ export interface Option {
 interface OptionListProps {
   readonly id: string;
   readonly label: string;
-  /** The field that it belongs to. */
+  /** Field that the list belongs to. */
   readonly field: RefObject<HTMLElement | null>;
   readonly options: readonly Option[];
-  /** The option that Enter chooses; -1 for none. */
+  /** Index of the option that Enter chooses; -1 for none. */
   readonly active: number;
   readonly chosen: string | null;
-  /** Said where there is no option. */
+  /** Text shown if there is no option. */
   readonly emptyText: string | undefined;
   onPick(option: Option): void;
 }
 
 export const optionId = (listId: string, index: number): string => `${listId}-${index}`;
 
-/** The options of a field, below or above it, on top of everything else. The focus stays in the field. */
+/** List of the options of a field, below or above it, on top of everything else. The focus stays in the field. */
 export function OptionList({ id, label, field, options, active, chosen, emptyText, onPick }: OptionListProps) {
   const list = useRef<HTMLDivElement>(null);
   usePlaceAt(field, list);
@@ -101,7 +101,7 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 const HEIGHT_MAX_PX = 280;
 
-/** Keeps a list at its field, on the side with more room, while the page scrolls or the keyboard of a phone comes. */
+/** Keeps a list at its field, on the side with more room, while the page scrolls or the keyboard of a phone opens. */
 function usePlaceAt(field: RefObject<HTMLElement | null>, list: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     list.current?.showPopover?.();

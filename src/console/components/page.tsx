@@ -6,16 +6,16 @@ import classes from '#console/components/page.module.css';
 
 interface PageProps {
   readonly title: string;
-  /** Shown above the title, such as a link back. */
+  /** Content above the title, such as a link back. */
   readonly above?: ReactNode;
   readonly lead?: ReactNode;
   readonly actions?: ReactNode;
-  /** A narrow column, for reading and forms. */
+  /** Whether the column is narrow, for reading and forms. */
   readonly isNarrow?: boolean;
   readonly children: ReactNode;
 }
 
-/** The frame of a page: title, actions and content. */
+/** Frame of a page: title, actions and content. */
 export function Page({ title, above, lead, actions, isNarrow = false, children }: PageProps) {
   useDocumentTitle(title);
   return (

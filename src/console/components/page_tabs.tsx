@@ -8,11 +8,11 @@ import type { FixedPath } from '#console/shell/navigation.ts';
 interface PageTabsProps {
   readonly label: string;
   readonly tabs: readonly { readonly to: FixedPath; readonly label: string; readonly icon?: Icon }[];
-  /** A tab whose address the others begin with. */
+  /** Address of the tab with which those of the others begin. */
   readonly exact?: FixedPath;
 }
 
-/** Pages that belong together, above each of them. */
+/** Tabs of related pages, above each of them. */
 export function PageTabs({ label, tabs, exact }: PageTabsProps) {
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();

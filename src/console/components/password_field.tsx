@@ -1,6 +1,6 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core';
 
-/** Mantine's says to people who see it, and not to screen readers, that it is faulty. */
+/** Password field. Mantine's shows its fault to people who see it, but not to screen readers. */
 export function PasswordField(props: PasswordInputProps) {
   return <PasswordInput aria-invalid={props.error ? true : undefined} {...props} />;
 }

@@ -1,6 +1,6 @@
 import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
 
-/** Why a password is too short, or null. The server also rejects common passwords. */
+/** Returns why a password is too short, or null. The server also rejects common passwords. */
 export function passwordError(password: string): string | null {
   const missing = PASSWORD_LENGTH_MIN - password.length;
   if (missing <= 0) return null;

@@ -12,17 +12,17 @@ const MORE = 'more';
 interface PersonPickerProps {
   readonly value: string | null;
   readonly onChange: (userId: string | null) => void;
-  /** Shown above it, unless `isLabelHidden`. */
+  /** Label above the field, unless `isLabelHidden`. */
   readonly label: string;
   readonly isLabelHidden?: boolean;
   readonly placeholder: string;
-  /** People who cannot be chosen. */
+  /** Ids of people who cannot be chosen. */
   readonly leftOut?: readonly string[];
-  /** Choices before the people. */
+  /** Options before the people. */
   readonly before?: readonly { readonly value: string; readonly label: string }[];
-  /** Tells people with the same name apart. */
+  /** Whether to show mail addresses, which tell people with the same name apart. */
   readonly hasMail?: boolean;
-  /** Says of those whose role cannot answer a page that it is so: whoever is chosen is put on call. */
+  /** Whether to note people whose role cannot answer a page: whoever is chosen is put on call. */
   readonly isForDuty?: boolean;
   readonly clearLabel?: string;
   readonly error?: ReactNode;
@@ -30,7 +30,7 @@ interface PersonPickerProps {
   readonly isFocused?: boolean;
 }
 
-/** Selects one of any number of members. The server searches for what is typed. */
+/** Picker of one of any number of members. The server searches for what is typed. */
 export function PersonPicker(props: PersonPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, leftOut = [], before = [], error } = props;
   const {
@@ -45,7 +45,7 @@ export function PersonPicker(props: PersonPickerProps) {
   const isOther = value === null || before.some((choice) => choice.value === value);
   const [picked, setPicked] = useState<Member | null>(null);
   const names = useNamesOf(isOther ? [] : [value]);
-  // Who was just picked is named at once.
+  // The name of the person just picked is shown at once.
   const known = picked?.userId === value ? picked?.name : isOther ? undefined : names.nameOf(value);
   const unknown = names.isLoading ? '…' : 'Somebody who has left';
   const selected = isOther ? undefined : { value, label: known === undefined ? unknown : isolateBidi(known) };

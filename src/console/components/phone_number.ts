@@ -6,7 +6,7 @@ export function withoutSeparators(phone: string): string {
   return phone.replaceAll(/[\s().-]/g, '');
 }
 
-/** Why this is not a phone number, or null. An empty text is fine: it means no number. */
+/** Returns why the text is not a phone number, or null. An empty text is fine: it means no number. */
 export function phoneFault(text: string): string | null {
   const phone = withoutSeparators(text);
   return phone === '' || E164.test(phone) ? null : 'Include the country code, such as +31612345678';

@@ -1,11 +1,11 @@
 import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
 
-/** Widths are asked for in these steps, so that a window that is resized asks rarely. */
+/** Step of the requested widths, so that resizing a window sends few requests. */
 const WIDTH_STEP = 100;
-/** What stands beside the lines of a chart: its frame, and the labels of its axis. */
+/** Width of what surrounds the lines of a chart: its frame, and the labels of its axis. */
 const BESIDE_LINES = 120;
 
-/** For how many pixels the lines of a chart are asked for, by the width of what surrounds it: never for more than they have. */
+/** Returns the pixels to request for the lines of a chart, by the width of its container: at most their own. */
 export function pixelsWithin(width: number): number {
   const pixels = Math.floor((width - BESIDE_LINES) / WIDTH_STEP) * WIDTH_STEP;
   return Math.min(Math.max(pixels, WIDTH_STEP), CHART_PIXELS_MAX);

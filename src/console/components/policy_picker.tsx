@@ -8,13 +8,13 @@ import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface PolicyPickerProps {
-  /** The id of a policy, or the value of one of the choices before the policies. */
+  /** Id of a policy, or the value of one of the options before the policies. */
   readonly value: string | null;
   onChange(value: string | null): void;
   readonly label: string;
   readonly placeholder: string;
   readonly description?: string | undefined;
-  /** What clearing it means; without this it cannot be cleared. */
+  /** Meaning of the cleared field; without it the field cannot be cleared. */
   readonly clearLabel?: string;
   readonly before?: readonly { readonly value: string; readonly label: string }[];
   readonly error: ReactNode;
@@ -23,7 +23,7 @@ interface PolicyPickerProps {
 const DEBOUNCE_MS = 150;
 const MORE = 'more';
 
-/** Selects one of any number of escalation policies. The server searches for what is typed. */
+/** Picker of one of any number of escalation policies. The server searches for what is typed. */
 export function PolicyPicker(props: PolicyPickerProps) {
   const { value, onChange, label, placeholder, description, clearLabel, before = [], error } = props;
   const { orgId } = useOrganization().org;

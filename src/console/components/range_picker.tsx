@@ -16,7 +16,7 @@ interface RangePickerProps {
   onChange(range: TimeRange): void;
 }
 
-/** Chooses the period that a page shows; the arrows go one period earlier or later. */
+/** Picker of the period that a page shows; the arrows go one period earlier or later. */
 export function RangePicker({ range, onChange }: RangePickerProps) {
   const [isExact, setIsExact] = useState(false);
   const { from, to } = timesOf(range);

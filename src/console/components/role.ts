@@ -8,6 +8,6 @@ export const ROLE_DESCRIPTIONS: Record<Role, string> = {
   viewer: 'Can view everything, but cannot change anything',
 };
 
-/** What every role can see, and what it allows. */
+/** Text on what every role can see, and what it allows. */
 export const EVERY_ROLE_SEES_KEYS =
   'Every role, including viewer, can reveal the ingestion key and DSN of a service. Anyone who has them can send data, and that data can page people. The audit log records each reveal.';

@@ -6,16 +6,16 @@ import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
 interface SearchFieldProps {
   readonly label: string;
   readonly placeholder: string;
-  /** What the address of the page says. */
+  /** Value in the address of the page. */
   readonly value: string | undefined;
-  /** Puts it into the address; undefined for nothing. */
+  /** Called with the text for the address; undefined for an empty one. */
   onChange(text: string | undefined): void;
-  /** It stands above the list by itself. */
+  /** Whether the field stands above the list by itself. */
   readonly isAlone?: boolean;
   readonly ref?: Ref<HTMLInputElement> | undefined;
 }
 
-/** Searches a list. What is searched for stands in the address. */
+/** Search field of a list. The searched text is kept in the address. */
 export function SearchField({ label, placeholder, value = '', onChange, isAlone = false, ref }: SearchFieldProps) {
   const [typed, type] = useTypedText(value, (text) => onChange(text === '' ? undefined : text));
   return (
@@ -33,15 +33,15 @@ export function SearchField({ label, placeholder, value = '', onChange, isAlone 
 }
 
 /**
- * The field shows at once what is typed, although the address follows later: else fast letters are lost. What the
- * address says otherwise, as after a step back, is taken over.
+ * Keeps the typed text. The field shows it at once, although the address follows later: otherwise fast letters are
+ * lost. Any other change of the address, as after a step back, is taken over.
  */
 function useTypedText(
   inAddress: string,
   toAddress: (text: string) => void,
 ): readonly [typed: string, type: (text: string) => void] {
   const [typed, setTyped] = useState(inAddress);
-  /** What was sent and has not come back yet, in order. */
+  /** Values sent to the address that have not come back yet, in order. */
   const sent = useRef<string[]>([]);
   useEffect(() => {
     const place = sent.current.indexOf(inAddress);

@@ -10,19 +10,19 @@ import { faultsAtFields } from '#console/components/field_faults.ts';
 import { Form } from '#console/components/form.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 
-/** What the server calls what is written in the field. */
+/** Names of the field in errors of the server. */
 const AT_FIELD = { code: '', recoveryCode: '' };
 
 type Method = PendingSignIn['methods'][number];
 
 interface SecondFactorFormProps {
   readonly methods: readonly Method[];
-  /** Identifies the sign-in that is not complete; null for somebody who is logged in. */
+  /** Token of the incomplete sign-in; null for somebody who is signed in. */
   readonly token: string | null;
   readonly onSubmit: (proof: SecondFactorProof) => Promise<void>;
 }
 
-/** Asks for a passkey, a code from an authenticator app or a recovery code, depending on what the person has. */
+/** Form that asks for a passkey, an authenticator app's code or a recovery code, depending on what the person has. */
 export function SecondFactorForm({ methods, token, onSubmit }: SecondFactorFormProps) {
   const codes = methods.filter((method) => method !== 'passkey');
   const [kind, setKind] = useState<Method>(codes.includes('code') ? 'code' : 'recovery_code');

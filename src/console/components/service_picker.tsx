@@ -7,7 +7,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 const MORE = 'more';
@@ -15,15 +15,15 @@ const MORE = 'more';
 interface ServicePickerProps {
   readonly value: string | undefined;
   onChange(serviceId: string | undefined): void;
-  /** Shown above it; without one it narrows a list, and nothing chosen means all of them. */
+  /** Label above the field; without one the field narrows a list, and no choice means all services. */
   readonly label?: string;
   readonly placeholder?: string;
-  /** The name of the one that is chosen, where the page has it already. */
+  /** Name of the chosen service, if the page has it already. */
   readonly name?: string | undefined;
   readonly error?: ReactNode;
 }
 
-/** Selects one of any number of services. The server searches for what is typed. */
+/** Picker of one of any number of services. The server searches for what is typed. */
 export function ServicePicker(props: ServicePickerProps) {
   const { value, onChange, label, placeholder = 'All services', name, error } = props;
   const { orgId } = useOrganization().org;

@@ -7,7 +7,7 @@ import { useOptionList } from '#console/components/use_option_list.tsx';
 interface SeveralChoicesProps {
   readonly label: string;
   readonly placeholder: string;
-  /** Those that can be added, found by others for what is typed. */
+  /** Options that can be added; the caller searches them for what is typed. */
   readonly options: readonly Option[];
   readonly chosen: readonly Option[];
   onChange(values: string[]): void;
@@ -18,7 +18,7 @@ interface SeveralChoicesProps {
   readonly 'data-focus'?: string;
 }
 
-/** Selects any number of a list. Backspace in the empty field takes the last one away. */
+/** Select of any number of options. Backspace in the empty field removes the last one. */
 export function SeveralChoices(props: SeveralChoicesProps) {
   const { label, placeholder, options, chosen, onChange, typed, onSearch, emptyText, error } = props;
   const id = useId();

@@ -2,7 +2,7 @@ import classes from '#console/components/sparkline.module.css';
 
 interface SparklineProps {
   readonly values: readonly number[];
-  /** What they are, for people who cannot see them: `1,204 events in 24 hours`. */
+  /** Description of the values for people who cannot see them: `1,204 events in 24 hours`. */
   readonly label: string;
   readonly tone?: 'blue' | 'red';
   readonly height?: number;

@@ -8,11 +8,11 @@ export type Tone = 'red' | 'amber' | 'green' | 'blue' | 'gray';
 interface StatusProps {
   readonly tone: Tone;
   readonly children: ReactNode;
-  /** Somebody has to act now. */
+  /** Whether somebody has to act now. */
   readonly isUrgent?: boolean;
 }
 
-/** A state as a word with a colour; the colour alone never carries the meaning. */
+/** State as a word with a colour; the colour alone never carries the meaning. */
 export function Status({ tone, children, isUrgent = false }: StatusProps) {
   return (
     <span className={`${classes.status} ${classes[tone]} ${isUrgent ? classes.pulse : ''}`}>

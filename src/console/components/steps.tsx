@@ -3,7 +3,7 @@ import type { ComponentProps, ReactNode } from 'react';
 import classes from '#console/components/steps.module.css';
 
 interface StepsProps extends ComponentProps<'ol'> {
-  /** The line that joins the steps leads on to what is below them. */
+  /** Whether the line that joins the steps continues to what is below them. */
   readonly goesOn?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface BulletProps {
   readonly children: ReactNode;
 }
 
-/** Says nothing to screen readers: the text beside it names the step. */
+/** Bullet of a step, hidden from screen readers: the text beside it names the step. */
 export function Bullet({ tone, className = '', children }: BulletProps) {
   return (
     <span className={`${classes.bullet} ${className}`} data-tone={tone} aria-hidden>

@@ -8,7 +8,7 @@ interface SubmitButtonsProps {
   readonly onCancel: () => void;
 }
 
-/** At the end of the form of a dialog. */
+/** Buttons at the end of the form of a dialog. */
 export function SubmitButtons({
   label,
   isPending,

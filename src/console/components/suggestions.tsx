@@ -4,23 +4,23 @@ import { useRef, useState } from 'react';
 import { useOptionList } from '#console/components/use_option_list.tsx';
 
 interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | 'ref'> {
-  /** Names the list, and the field where it has no label of its own. */
+  /** Label of the list, and of the field if it has no label. */
   readonly listLabel: string;
   readonly value: string;
   onChange(text: string): void;
   readonly suggestions: readonly string[];
-  /** The server has searched for what is typed: nothing is left out here. */
+  /** Whether the server has searched for what is typed: nothing is filtered here then. */
   readonly isSearched?: boolean;
   readonly suggestionsMax?: number;
   readonly opensOnFocus?: boolean;
 }
 
-/** A field for any text, with suggestions for it. */
+/** Field for any text, with suggestions for it. */
 export function Suggestions(props: SuggestionsProps) {
   const { listLabel, value, onChange, suggestions, isSearched = false, suggestionsMax = 20, ...rest } = props;
   const { opensOnFocus = true, onFocus, onBlur, ...others } = rest;
   const field = useRef<HTMLInputElement>(null);
-  // What stands in the field when somebody comes is no search: all are offered.
+  // The text already in the field is not a search: all options are offered.
   const [isTyped, setIsTyped] = useState(false);
   const text = value.trim().toLowerCase();
   const narrowed = isSearched || !isTyped ? suggestions : suggestions.filter((one) => one.toLowerCase().includes(text));

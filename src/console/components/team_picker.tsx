@@ -7,7 +7,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 const MORE = 'more';
@@ -15,10 +15,10 @@ const MORE = 'more';
 interface TeamPickerProps {
   readonly value: string | null;
   onChange(teamId: string | null): void;
-  /** Shown above it, unless `isLabelHidden`. */
+  /** Label above the field, unless `isLabelHidden`. */
   readonly label: string;
   readonly isLabelHidden?: boolean;
-  /** What nothing chosen means, where that is allowed. */
+  /** Meaning of an empty choice, where that is allowed. */
   readonly placeholder: string;
   readonly isRequired?: boolean;
   readonly error?: ReactNode;
@@ -26,7 +26,7 @@ interface TeamPickerProps {
   readonly isFocused?: boolean;
 }
 
-/** Selects one of any number of teams. The server searches for what is typed. */
+/** Picker of one of any number of teams. The server searches for what is typed. */
 export function TeamPicker(props: TeamPickerProps) {
   const { value, onChange, label, isLabelHidden = false, placeholder, isRequired = false, error, className } = props;
   const { isFocused = false } = props;
@@ -66,7 +66,7 @@ export function TeamPicker(props: TeamPickerProps) {
   );
 }
 
-/** The name of a team; undefined while it is loaded, without a team, and when it is gone. */
+/** Returns the name of a team; undefined while it is loading, without a team, and if it was deleted. */
 export function useTeamName(teamId: string | null): string | undefined {
   const { orgId } = useOrganization().org;
   const { data } = useQuery({

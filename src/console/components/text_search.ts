@@ -1,11 +1,11 @@
 import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
 
-/** The text that a list is searched for, as the address holds it. */
+/** Search text of a list in an address. */
 export interface TextSearch {
   readonly q?: string;
 }
 
-/** The router reads digits as a number. */
+/** Reads the search text. The router parses digits as a number. */
 export function readTextSearch({ q }: Record<string, unknown>): TextSearch {
   const isText = typeof q === 'number' || (typeof q === 'string' && q.trim() !== '');
   return isText ? { q: String(q).slice(0, SEARCH_LENGTH_MAX) } : {};

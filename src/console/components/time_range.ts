@@ -1,11 +1,11 @@
 import { dateFormat } from '#console/components/formats.ts';
 
-/** The period that a page shows: so many minutes until now, or from a time to a time, in epoch milliseconds. */
+/** Period that a page shows: a number of minutes until now, or between two times, in epoch milliseconds. */
 export type TimeRange =
   | { readonly kind: 'last'; readonly minutes: number }
   | { readonly kind: 'between'; readonly from: number; readonly to: number };
 
-/** As an address holds it: `range=3h`, or `from` and `to`. */
+/** Range in an address: `range=3h`, or `from` and `to`. */
 export interface RangeSearch {
   readonly range?: string;
   readonly from?: number;
@@ -29,7 +29,7 @@ export const RANGES: readonly { readonly name: string; readonly minutes: number;
 const DEFAULT_RANGE: TimeRange = { kind: 'last', minutes: HOUR };
 
 const MINUTE_MS = 60_000;
-/** As long as the server answers for. */
+/** Longest range that the server answers. */
 const MINUTES_MAX = 400 * DAY;
 
 export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
@@ -40,7 +40,7 @@ export function readRangeSearch(search: Record<string, unknown>): RangeSearch {
   return typeof range === 'string' && RANGES.some(({ name }) => name === range) ? { range } : {};
 }
 
-/** It needs no words in the address. */
+/** Whether the range is the default, which the address leaves out. */
 export function isDefault(range: TimeRange): boolean {
   return range.kind === 'last' && range.minutes === HOUR;
 }
@@ -51,7 +51,7 @@ export function rangeOf({ range, from, to }: RangeSearch, fallback = DEFAULT_RAN
   return found === undefined ? fallback : { kind: 'last', minutes: found.minutes };
 }
 
-/** The parts of an address that say the range, the others undefined. */
+/** Returns the parameters of an address for the range; the others are undefined. */
 export function searchOf(range: TimeRange): {
   range: string | undefined;
   from: number | undefined;
@@ -62,7 +62,7 @@ export function searchOf(range: TimeRange): {
   return { range: name, from: undefined, to: undefined };
 }
 
-/** A period that somebody dragged: at least a minute. */
+/** Returns the period that somebody dragged: at least a minute. */
 export function betweenOf(from: number, to: number): TimeRange {
   const middle = (from + to) / 2;
   const half = Math.min(Math.max((to - from) / 2, MINUTE_MS / 2), (MINUTES_MAX * MINUTE_MS) / 2);

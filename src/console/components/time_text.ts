@@ -4,7 +4,7 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** A duration in one or two units: `42 s`, `5 min`, `3 h 20 min`, `2 d`. */
+/** Formats a duration in one or two units: `42 s`, `5 min`, `3 h 20 min`, `2 d`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < MINUTE) return `${seconds} s`;
@@ -20,7 +20,7 @@ function pair(seconds: number, large: number, largeName: string, small: number, 
   return rest === 0 ? head : `${head} ${rest} ${smallName}`;
 }
 
-/** The time left as `12:05`; `now` when none is left. */
+/** Formats the time left as `12:05`; `now` if none is left. */
 export function countdownText(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds <= 0) return 'now';
@@ -30,7 +30,7 @@ export function countdownText(ms: number): string {
   return shown.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 }
 
-/** How long ago or until then. Below 45 s it says `just now`, because seconds that change are hard to read. */
+/** Returns the time since or until then; below 45 s `just now`, because seconds that change are hard to read. */
 export function relativeText(at: number, now: number): string {
   const difference = at - now;
   if (Math.abs(difference) < 45_000) return 'just now';
@@ -38,7 +38,7 @@ export function relativeText(at: number, now: number): string {
   return difference < 0 ? `${text} ago` : `in ${text}`;
 }
 
-/** A duration in one unit. */
+/** Formats a duration in one unit. */
 export function coarseDurationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < MINUTE) return `${seconds} s`;
@@ -53,7 +53,7 @@ const DATE_TIME = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 const DATE = dateFormat({ dateStyle: 'medium' });
 const CLOCK = dateFormat({ timeStyle: 'medium' });
 
-/** All in the time zone of the viewer. */
+/** Formats a time, like the next functions, in the time zone of the viewer. */
 export const fullText = (at: number | string): string => FULL.format(new Date(at));
 export const dateTimeText = (at: number | string): string => DATE_TIME.format(new Date(at));
 export const dateText = (at: number | string): string => DATE.format(new Date(at));

@@ -10,11 +10,11 @@ import { useNow } from '#console/components/use_now.ts';
 
 interface TimestampProps {
   readonly at: string;
-  /** How long ago, the time since then, day and time, day, or time of day. */
+  /** Format: time since or until then, duration since then, day and time, day, or time of day. */
   readonly format?: 'ago' | 'age' | 'date_time' | 'date' | 'clock';
 }
 
-/** A time in the viewer's zone. The tooltip shows the full date and time. */
+/** Time in the viewer's zone. The tooltip shows the full date and time. */
 export function Timestamp({ at, format = 'ago' }: TimestampProps) {
   return (
     <time dateTime={at} title={fullText(at)}>

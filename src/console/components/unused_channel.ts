@@ -7,7 +7,7 @@ const NO_ADDRESS: Record<AddressKind, string> = {
   email: 'no mail address',
 };
 
-/** Why a channel does not reach somebody, in a few words that follow a colon. */
+/** Returns why a channel does not reach somebody, in a few words that follow a colon. */
 export function whyUnused(channel: Channel, reason: string): string {
   switch (reason) {
     case 'no_address':

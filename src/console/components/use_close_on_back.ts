@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 
-/** Back closes the dialog and stays on the page: on a phone, people leave dialogs this way. */
+/** Makes Back close the dialog and stay on the page: on a phone, people leave dialogs this way. */
 export function useCloseOnBack(isOpen: boolean, close: () => void): void {
   useBlocker({
     disabled: !isOpen,

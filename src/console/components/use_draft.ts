@@ -4,9 +4,9 @@ import { useEffectEvent, useLayoutEffect } from 'react';
 import { type Draft, type DraftOptions, useDraftOf, useStored } from '#console/components/use_draft_state.ts';
 
 /**
- * A form whose content survives a reload, the end of the session and a server that is away. When somebody else changes
- * the same thing meanwhile, their changes are taken over where they do not touch those of the person; the others become
- * `conflicts`.
+ * Keeps a form whose content survives a reload, the end of the session and an unavailable server. If somebody else
+ * changes the same thing meanwhile, their changes are merged where they do not touch those of the person; the others
+ * become `conflicts`.
  */
 export function useDraftForm<Values extends object>({
   form: name,

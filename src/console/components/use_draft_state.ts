@@ -4,30 +4,33 @@ import { draftKey, readDraft, removeDraft, type StoredDraft, writeDraft } from '
 import { type Conflict, fittingValues, isSame, mergeChanges } from '#console/components/merge_changes.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What is known of the changes that somebody has entered and not sent. `DraftNotice` shows it. */
+/** State of a person's unsent changes. `DraftNotice` shows it. */
 export interface Draft<Values> {
-  /** When the person entered what the form began with; null when it began with the stored data. */
+  /** Time when the person entered the values that the form began with; null if it began with the stored data. */
   readonly restoredAt: number | null;
   /** Fields that somebody else has changed, too. Sending now would overwrite their change. */
   readonly conflicts: readonly Conflict<Values>[];
-  /** Call it when the server has accepted the form. */
+  /** Ends the draft. Call it when the server has accepted the form. */
   readonly done: () => void;
-  /** Drops what was entered. */
+  /** Discards the input. */
   readonly startOver: () => void;
   readonly keepMine: (field: keyof Values & string) => void;
   readonly takeTheirs: (field: keyof Values & string) => void;
 }
 
 export interface DraftOptions<Values> {
-  /** Names the form and what it changes, such as `update_service service_01…`. */
+  /** Name of the form and what it changes, such as `update_service service_01…`. */
   readonly form: string;
-  /** What is stored on the server now, or the empty form. It may change while the form is open. */
+  /** Values stored on the server, or the empty form. They may change while the form is open. */
   readonly base: Values;
   /** Fields that are never stored in the browser. */
   readonly secrets?: readonly (keyof Values & string)[];
 }
 
-/** As `useDraftForm`, for an editor that keeps its own state: a page that is opened at night needs no package of forms. */
+/**
+ * Keeps a draft like `useDraftForm`, for an editor with its own state: a page that is opened at night does not load the
+ * forms package.
+ */
 export function useDraftState<Values extends object>(
   options: DraftOptions<Values>,
 ): readonly [values: Values, setValues: (values: Values) => void, draft: Draft<Values>] {
@@ -40,12 +43,12 @@ export function useDraftState<Values extends object>(
 interface Stored<Values> {
   readonly key: string;
   readonly found: StoredDraft | null;
-  /** What the form begins with. */
+  /** Initial values of the form. */
   readonly values: Values;
   readonly base: Values;
 }
 
-/** The draft of this form in this browser, read once. */
+/** Returns the draft of this form in this browser, read once. */
 export function useStored<Values extends object>({ form, base }: DraftOptions<Values>): Stored<Values> {
   const { org, session } = useOrganization();
   const key = draftKey(session.user.userId, org.orgId, form);
@@ -79,7 +82,7 @@ export function useDraftOf<Values extends object>({
   const { key, found } = stored;
   const [startedFrom, setStartedFrom] = useState(stored.base);
   const [isRestored, setIsRestored] = useState(found !== null && !isSame(stored.values, base));
-  // What the server had before it accepted the form, until the new data is here.
+  // Data of the server before it accepted the form, until the new data has arrived.
   const [outdated, setOutdated] = useState<Values | null>(null);
   const merged = mergeChanges(startedFrom, values, isSame(base, outdated) ? startedFrom : base);
 

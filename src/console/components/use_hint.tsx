@@ -5,17 +5,17 @@ import { inOwnFile } from '#console/components/in_own_file.tsx';
 const Hint = inOwnFile(() => import('#console/components/hint.tsx').then((m) => m.Hint));
 
 interface Hinted {
-  /** For the button. */
+  /** Props for the button. */
   readonly target: {
     readonly ref: RefObject<HTMLButtonElement | null>;
     readonly onPointerEnter: (event: PointerEvent) => void;
     readonly onPointerLeave: () => void;
   };
-  /** To be placed beside it. */
+  /** Element to render beside the button. */
   readonly hint: ReactNode;
 }
 
-/** A hint at a button that a mouse rests on. What it says is said to readers of screens by the label of the button. */
+/** Returns a tooltip for a button, shown when a mouse rests on it. Screen readers read the button's label instead. */
 export function useHint(text: string): Hinted {
   const ref = useRef<HTMLButtonElement>(null);
   const [isNear, setIsNear] = useState(false);

@@ -3,18 +3,18 @@ import { keepPreviousData, useQueries } from '@tanstack/react-query';
 import { membersQuery } from '#console/api/organization.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** What one request may ask for. */
+/** Most ids in one request. */
 const IDS_MAX = 200;
 const STALE_AFTER_MS = 5 * 60_000;
 
-/** Of members, by their ids. */
+/** Names of members by their ids. */
 export interface Names {
-  /** undefined: not loaded yet, or nobody of the organization has this id. */
+  /** Returns the name; undefined if it is not loaded yet, or if nobody of the organization has this id. */
   nameOf(userId: string): string | undefined;
   readonly isLoading: boolean;
 }
 
-/** The names of the members with these ids. */
+/** Returns the names of the members with these ids. */
 export function useNamesOf(userIds: readonly string[]): Names {
   const { orgId } = useOrganization().org;
   const ids = [...new Set(userIds)].toSorted();

@@ -22,7 +22,7 @@ function tick(): void {
   for (const listener of LISTENERS) listener();
 }
 
-/** The server's time, updated every `everySeconds` seconds. The whole page shares one timer. */
+/** Returns the server's time, updated every `everySeconds` seconds. The whole page shares one timer. */
 export function useNow(everySeconds = 1): number {
   useSyncExternalStore(subscribe, () => Math.floor(second / everySeconds));
   return serverNow();

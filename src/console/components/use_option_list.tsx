@@ -4,13 +4,13 @@ import { type Option, OptionList, optionId } from '#console/components/option_li
 
 interface OptionListSettings {
   readonly label: string;
-  /** The element that the list stands below. */
+  /** Element that the list stands below. */
   readonly field: RefObject<HTMLElement | null>;
   readonly options: readonly Option[];
-  /** What Enter chooses before an arrow was pressed; -1 for none. */
+  /** Index of the option that Enter chooses before an arrow was pressed; -1 for none. */
   readonly first: number;
   readonly chosen?: string | null;
-  /** Said where there is no option; without it no list is shown then. */
+  /** Text shown if there is no option; without it no list is shown then. */
   readonly emptyText?: string | undefined;
   onPick(option: Option): void;
 }
@@ -29,15 +29,15 @@ interface FieldProps {
 
 interface OptionListState {
   readonly isOpen: boolean;
-  /** Opens it, with nothing chosen by an arrow. */
+  /** Opens the list, with no option active. */
   open(): void;
   close(): void;
-  /** For the input of the field. */
+  /** Props for the input of the field. */
   readonly fieldProps: FieldProps;
   readonly list: ReactNode;
 }
 
-/** The list of options of a field: open or closed, and which of them the arrows have reached. */
+/** Keeps the list of options of a field: whether it is open, and which option the arrows have reached. */
 export function useOptionList(settings: OptionListSettings): OptionListState {
   const { label, field, options, first, chosen = null, emptyText, onPick } = settings;
   const id = useId();
@@ -91,7 +91,7 @@ export function useOptionList(settings: OptionListSettings): OptionListState {
   };
 }
 
-/** The next one that can be chosen, around the ends; -1 where there is none. */
+/** Returns the index of the next option that can be chosen, wrapping at the ends; -1 if there is none. */
 function nextEnabled(options: readonly Option[], from: number, by: 1 | -1): number {
   const { length } = options;
   const begin = from < 0 && by === -1 ? length : from;

@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** What is this far below the screen is shown already, so that scrolling finds it there. */
+/** Distance below the screen within which content is rendered already, so that it is there on scrolling. */
 const MARGIN = '300px';
 
-/** Shows what stands far down a page, and asks for its data, once somebody comes near it. */
+/** Renders content far down a page, and so fetches its data, once it comes near the screen. */
 export function WhenNear({ children }: { readonly children: ReactNode }) {
   const [isNear, setIsNear] = useState(false);
   const place = useRef<HTMLDivElement>(null);

@@ -9,7 +9,7 @@ interface ZoneSelectProps {
   readonly error?: string | undefined;
 }
 
-/** A time zone by its IANA name. One that this browser does not know stays. */
+/** Select of a time zone by its IANA name. A zone that this browser does not know is kept. */
 export function ZoneSelect({ value, onChange, description, error }: ZoneSelectProps) {
   const [zones] = useState(() => Intl.supportedValuesOf('timeZone'));
   return (

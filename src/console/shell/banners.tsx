@@ -10,7 +10,7 @@ import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#core/oncall/channel.ts';
 
-/** Warnings that are shown on every page. */
+/** Warnings shown on every page. */
 export function Banners() {
   return (
     <div aria-live="polite">
@@ -21,7 +21,7 @@ export function Banners() {
   );
 }
 
-/** A short interruption is not worth a banner. */
+/** Delay before the banner is shown, because a short interruption is not worth one. */
 const BANNER_DELAY_MS = 4_000;
 
 function ServerUnreachable() {
@@ -45,7 +45,7 @@ function ServerUnreachable() {
   );
 }
 
-/** What was missing the last time, so that the page does not move when the answer arrives. */
+/** Keeps the channels that were missing the last time, so that the page does not move when the answer arrives. */
 function useStoredChannels(orgId: string): [readonly Channel[], (channels: readonly Channel[]) => void] {
   const key = `tocsin-missing-channels:${orgId}`;
   const known = (localStorage.getItem(key) ?? '').split(' ').filter(isChannel);
@@ -59,7 +59,7 @@ function useStoredChannels(orgId: string): [readonly Channel[], (channels: reado
   return [known, store];
 }
 
-/** Says to owners that no Twilio account is set up: what looks like paging reaches only the phone simulator. */
+/** Banner for owners that no Twilio account is set up: paging reaches only the phone simulator. */
 function SimulatedChannels() {
   const { org } = useOrganization();
   const { data } = useQuery(pagingProblemsQuery(org.orgId));
@@ -76,7 +76,7 @@ function SimulatedChannels() {
   );
 }
 
-/** Channels that escalation policies use but that are not set up on this server: their pages will fail. */
+/** Banner about channels that escalation policies use but that are not set up on this server: their pages will fail. */
 function MissingChannels() {
   const { org } = useOrganization();
   const { data } = useQuery(pagingProblemsQuery(org.orgId));

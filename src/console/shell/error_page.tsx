@@ -7,7 +7,7 @@ import { Page } from '#console/components/page.tsx';
 
 const RETRY_MS = 5_000;
 
-/** Shown instead of a page that failed to load. It retries while the server is unavailable. */
+/** Page shown in place of one that failed to load. It retries while the server is unavailable. */
 export function ErrorPage({ error }: ErrorComponentProps) {
   const router = useRouter();
   const isOutage = isApiError(error) && error.isOutage;

@@ -6,8 +6,8 @@ import { type ReactNode, useEffect } from 'react';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /**
- * Shows what the address names in another organization of the person, who may have copied it there; `children` when none
- * of them has it. `find` reads it: null or an error means that it is not there.
+ * Notice that another organization of the person has what the address names, if they copied it there; `children` if
+ * none of them has it. `find` reads it: null or an error means that it is not there.
  */
 export function InOtherOrganization({
   find,

@@ -4,10 +4,10 @@ import { useEffect, useRef } from 'react';
 import { useNavigation } from '#console/shell/navigation.ts';
 
 const OFF = 'tocsin-keys-off';
-/** How long `g` waits for the letter of a page. */
+/** Time that `g` waits for the letter of a page, in milliseconds. */
 const SEQUENCE_MS = 1_200;
 
-/** Single-letter shortcuts get in the way of voice control, so people can turn them off (WCAG 2.1.4). */
+/** Whether single-letter shortcuts are on. They disturb voice control, so people can turn them off (WCAG 2.1.4). */
 export const areShortcutsEnabled = (): boolean => localStorage.getItem(OFF) === null;
 export function setShortcutsEnabled(on: boolean): void {
   if (on) localStorage.removeItem(OFF);
@@ -40,8 +40,9 @@ interface Shortcuts {
 }
 
 /**
- * `g` and a letter opens a page; an unknown letter after `g` does nothing. `j` and `k` move between rows, unless the
- * page binds them itself. Components bind the other letters. No shortcut works while a dialog, menu or list is open or loading.
+ * Handles the shortcuts of every page. `g` and a letter opens a page; an unknown letter after `g` does nothing. `j` and
+ * `k` move between rows, unless the page binds them itself. Components bind the other letters. No shortcut works while
+ * a dialog, menu or list is open or loading.
  */
 export function useShortcuts({ onHelp, isOpening }: Shortcuts): void {
   const navigate = useNavigate();
@@ -88,7 +89,7 @@ function isOverlayOpen(): boolean {
   return [...overlays].some((element) => element.checkVisibility());
 }
 
-/** So many frames a key waits for the next row of a list that draws only what is in sight, and may have to fetch it. */
+/** Most frames that a key waits for the next row of a list that renders only rows in sight, and may have to load it. */
 const FRAMES_MAX = 180;
 
 /** Focuses the link of the row, so that Enter opens it. */
@@ -107,12 +108,12 @@ function moveAlongRows(by: 1 | -1, frames = FRAMES_MAX): void {
   row?.scrollIntoView({ block: 'nearest' });
 }
 
-/** Whether the list goes on after this row, which is the last one that is drawn. */
+/** Whether the list continues after this row, the last one rendered. */
 function hasRowsAfter(row: HTMLElement | undefined): boolean {
   return Number(row?.ariaPosInSet ?? 0) < Number(row?.ariaSetSize ?? 0);
 }
 
-/** The id of the row that has the focus. */
+/** Returns the id of the focused row. */
 export function focusedRowId(): string | null {
   return document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset['row'] ?? null;
 }

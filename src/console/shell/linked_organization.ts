@@ -2,7 +2,7 @@ import { LINKED_ORGANIZATION } from '#core/console/link_to.ts';
 
 const STORAGE_KEY = 'tocsin-linked-organization';
 
-/** Keeps the organization that the address names, also while the person signs in, and takes it out of the address. */
+/** Keeps the organization that the address names, also while the person signs in, and removes it from the address. */
 export function keepLinkedOrganization(): void {
   const url = new URL(location.href);
   const orgId = url.searchParams.get(LINKED_ORGANIZATION);
@@ -12,7 +12,7 @@ export function keepLinkedOrganization(): void {
   history.replaceState(history.state, '', url);
 }
 
-/** Returns the organization that the link named, once; null for none of these. */
+/** Returns the organization that the link named, once; null if it is none of these. */
 export function takeLinkedOrganization(organizations: readonly { readonly orgId: string }[]): string | null {
   const linked = sessionStorage.getItem(STORAGE_KEY);
   sessionStorage.removeItem(STORAGE_KEY);

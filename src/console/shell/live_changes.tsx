@@ -6,7 +6,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const ConnectionContext = createContext<ConnectionState>('connecting');
 
-/** Keeps all data below it up to date. */
+/** Keeps all data of the components below it up to date. */
 export function LiveChanges({ children }: { readonly children: ReactNode }) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

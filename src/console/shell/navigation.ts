@@ -6,23 +6,23 @@ import type { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
 type Page = (typeof PAGES)[keyof typeof PAGES];
 type SettingsPage = `${typeof PAGES.settings}${(typeof SETTINGS_PAGES)[keyof typeof SETTINGS_PAGES]}`;
 
-/** The address of a page that needs no id. */
+/** Address of a page that needs no id. */
 export type FixedPath = Exclude<Page, `${string}$${string}`> | SettingsPage;
 
-/** A page that every page links to. */
+/** Page that every page links to. */
 export interface NavigationEntry {
   readonly to: FixedPath;
   readonly label: string;
   readonly icon: Icon;
-  /** The letter after `g`. One that acts on a page (a, r, u, x, j, k) is never taken: typed too slowly, it would act. */
+  /** Letter after `g`. A letter that acts on a page (a, r, u, x, j, k) is not used: typed too slowly, it would act. */
   readonly key: string;
-  /** Entries of a group stand together. */
+  /** Group, whose entries stand together. */
   readonly group: 'respond' | 'watch' | 'own';
   /** Whether it is in the bar at the bottom of a phone, which holds four; the others are behind More. */
   readonly isInBar: boolean;
 }
 
-/** A page of the settings. */
+/** Page of the settings. */
 export interface SettingsEntry {
   readonly to: SettingsPage;
   readonly label: string;
@@ -35,7 +35,7 @@ interface Navigation {
   readonly settings: readonly SettingsEntry[];
 }
 
-/** The router, which declares the pages, provides it. */
+/** Context of the navigation, provided by the router, which declares the pages. */
 export const NavigationContext = createContext<Navigation>({ main: [], settings: [] });
 
 export const useNavigation = (): Navigation => useContext(NavigationContext);

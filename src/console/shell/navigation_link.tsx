@@ -12,7 +12,7 @@ interface NavigationLinkProps {
   readonly onClick?: () => void;
 }
 
-/** Incidents show how many wait for somebody. */
+/** Link of the navigation. That of incidents shows how many wait for somebody. */
 export function NavigationLink({ entry: { to, label, icon: Icon }, onClick }: NavigationLinkProps) {
   const { org } = useOrganization();
   const { data } = useQuery({ ...incidentCountsQuery(org.orgId), enabled: to === '/incidents' });

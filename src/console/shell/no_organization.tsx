@@ -5,7 +5,7 @@ import { signOut } from '#console/api/session.ts';
 import { addressOf } from '#console/api/http.ts';
 import { EmptyState } from '#console/components/empty_state.tsx';
 
-/** For somebody who was removed from their last organization. */
+/** Page for somebody who was removed from their last organization. */
 export function NoOrganization() {
   const leave = () => void signOut().finally(() => location.assign(addressOf('login')));
   return (

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { EmptyState } from '#console/components/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
 
-/** For addresses outside the shell, without navigation around it. */
+/** Page for unknown addresses outside the shell, without navigation around it. */
 export function NotFoundPage() {
   return (
     <main>

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from 'react';
 import { useCloseOnBack } from '#console/components/use_close_on_back.ts';
 
 /**
- * A menu that was loaded because its button was pressed: it opens as soon as it is there, and gives the focus back to
- * its button, which replaced the one that was pressed.
+ * Opens a menu that was loaded because its button was pressed: it opens as soon as it is loaded, and returns the focus
+ * to its button, which replaced the one that was pressed.
  */
 export function useOpenedMenu() {
   const [isOpen, setIsOpen] = useState(false);

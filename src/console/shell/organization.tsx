@@ -12,7 +12,7 @@ interface CurrentOrganization {
   /** Whether the person has this permission. The server decides; this only hides what would be refused. */
   may(permission: string): boolean;
   readonly isAdmin: boolean;
-  /** Shows another organization. */
+  /** Switches to another organization. */
   switchTo(orgId: string): void;
 }
 
@@ -26,7 +26,7 @@ export function OrganizationProvider({
   fallback,
 }: {
   readonly children: ReactNode;
-  /** Shown to somebody who is not a member of any organization. */
+  /** Content for somebody who is not a member of any organization. */
   readonly fallback: ReactNode;
 }) {
   const { data: session } = useSuspenseQuery(sessionQuery);
@@ -61,7 +61,10 @@ export function OrganizationProvider({
   return <OrganizationContext value={current}>{children}</OrganizationContext>;
 }
 
-/** What is shown belongs to the organization that was left, so the tab goes to the first page. */
+/**
+ * Follows a switch of the organization in another tab. The page belongs to the organization that was left, so the tab
+ * goes to the home page.
+ */
 function useSwitchInOtherTab(show: (orgId: string) => void): void {
   const navigate = useNavigate();
   const onSwitch = useEffectEvent((orgId: string) => {

@@ -7,7 +7,7 @@ import { Logo } from '#console/components/logo.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';
 
-/** The organization that is shown, to be pressed for the others. */
+/** Button with the organization that is shown, which opens the list of the others. */
 export function OrganizationButton(props: ComponentProps<'button'>) {
   const { org } = useOrganization();
   return (

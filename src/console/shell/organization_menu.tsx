@@ -9,7 +9,7 @@ const OrganizationMenuPanel = inOwnFile(() =>
   import('#console/shell/organization_menu_panel.tsx').then((m) => m.OrganizationMenuPanel),
 );
 
-/** Shows the organization, with a menu to switch where there are several. */
+/** Organization, with a menu to switch if there are several. */
 export function OrganizationMenu() {
   const { session } = useOrganization();
   const [isWanted, setIsWanted] = useState(false);

@@ -7,7 +7,7 @@ import { useOpenedMenu } from '#console/shell/opened_menu.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { OrganizationButton } from '#console/shell/organization_button.tsx';
 
-/** The menu with its button, once somebody has pressed it. */
+/** Menu with its button, loaded once the button is pressed. */
 export function OrganizationMenuPanel() {
   const { org, session, switchTo } = useOrganization();
   const navigate = useNavigate();

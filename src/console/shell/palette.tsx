@@ -15,18 +15,18 @@ import { useNavigation } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const RESULTS_MAX = 12;
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 
 const [store, spotlight] = createSpotlight();
 
 interface PaletteProps {
   readonly isOpen: boolean;
-  /** Also called when a result was chosen. */
+  /** Called on closing, and when a result was chosen. */
   readonly onClose: () => void;
 }
 
-/** The command palette: opens pages, incidents and services by typing part of their name. */
+/** Command palette: opens pages, incidents and services by typing part of their name. */
 export function Palette({ isOpen, onClose }: PaletteProps) {
   useEffect(() => {
     if (isOpen) spotlight.open();
@@ -77,7 +77,7 @@ function usePages(): SpotlightActionGroupData {
   };
 }
 
-/** The server searches: there may be too many incidents to load. */
+/** Returns incidents that match. The server searches, because there may be too many to load. */
 function useIncidents(text: string, isOpen: boolean): SpotlightActionGroupData {
   const navigate = useNavigate();
   const search = { status: 'open' as const, limit: RESULTS_MAX, ...(text !== '' && { text }) };

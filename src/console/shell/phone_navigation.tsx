@@ -11,7 +11,7 @@ import classes from '#console/shell/shell.module.css';
 
 const PhoneSheet = inOwnFile(() => import('#console/shell/phone_sheet.tsx').then((m) => m.PhoneSheet));
 
-/** The bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
+/** Bar at the bottom of a phone: the pages needed most, and a sheet with the others. */
 export function PhoneNavigation() {
   const [isOpen, setIsOpen] = useState(false);
   const close = (): void => setIsOpen(false);

@@ -4,7 +4,7 @@ import { useNavigation } from '#console/shell/navigation.ts';
 import { NavigationLink } from '#console/shell/navigation_link.tsx';
 import classes from '#console/shell/shell.module.css';
 
-/** The main pages that are not in the bar of a phone. */
+/** Sheet of the main pages that are not in the bar of a phone. */
 export function PhoneSheet({ onClose }: { readonly onClose: () => void }) {
   const behindMore = useNavigation().main.filter(({ isInBar }) => !isInBar);
   return (

@@ -5,7 +5,7 @@ import { signOut } from '#console/api/session.ts';
 import { SecondFactorCard } from '#console/pages/me/second_factor_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Replaces all pages for owners and admins who have not set up the second factor that their organization requires. */
+/** Page in place of all others for owners and admins without the second factor that their organization requires. */
 export function SecondFactorRequired() {
   const { org } = useOrganization();
   const leave = () => void signOut().finally(() => location.assign(addressOf('login')));

@@ -23,7 +23,7 @@ const SecondFactorRequired = inOwnFile(() =>
 );
 const KeyboardHelp = inOwnFile(() => import('#console/shell/keyboard_help.tsx').then((m) => m.KeyboardHelp));
 
-/** What surrounds every page of somebody who is logged in. */
+/** Shell around every page of somebody who is signed in. */
 export function Shell() {
   return (
     <OrganizationProvider fallback={<NoOrganization />}>
@@ -97,7 +97,7 @@ function Frame() {
   );
 }
 
-/** The overlay that is open. Shortcuts know of it from the moment it is requested, before it is loaded. */
+/** Keeps the overlay that is open. Shortcuts know of it from the moment it is requested, before it is loaded. */
 function useOverlay() {
   const [overlay, setOverlay] = useState<Overlay>(null);
   const requested = useRef<Overlay>(null);
@@ -129,7 +129,7 @@ function usePaletteShortcut(onPress: () => void): void {
   }, [onPress]);
 }
 
-/** An overlay does not stay open on the next page. */
+/** Closes the overlay on navigation. */
 function useCloseOnNavigation(close: () => void): void {
   const router = useRouter();
   useEffect(

@@ -4,7 +4,7 @@ import classes from '#console/shell/shell.module.css';
 
 const GROUPS = ['respond', 'watch', 'own'] as const;
 
-/** All main pages, at the side of a desktop. */
+/** Links to all main pages, at the side of a desktop. */
 export function SideNavigation() {
   const { main } = useNavigation();
   return (

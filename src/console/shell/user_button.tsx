@@ -10,7 +10,7 @@ interface UserButtonProps extends ComponentProps<'button'> {
   readonly isCompact: boolean;
 }
 
-/** Who is signed in. */
+/** Button with the name of the person signed in. */
 export function UserButton({ isCompact, ...others }: UserButtonProps) {
   const { user } = useOrganization().session;
   return (

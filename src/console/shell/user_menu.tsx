@@ -10,7 +10,7 @@ interface UserMenuProps {
   readonly isCompact?: boolean;
 }
 
-/** Account, theme, help and logging out. */
+/** Menu of account, theme, help and signing out. */
 export function UserMenu({ onKeyboardHelp, isCompact = false }: UserMenuProps) {
   const [isWanted, setIsWanted] = useState(false);
   const button = (

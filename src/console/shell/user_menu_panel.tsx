@@ -14,7 +14,7 @@ interface UserMenuPanelProps {
   readonly isCompact: boolean;
 }
 
-/** The menu with its button, once somebody has pressed it. */
+/** Menu with its button, loaded once the button is pressed. */
 export function UserMenuPanel({ onKeyboardHelp, isCompact }: UserMenuPanelProps) {
   const signingOut = useSignOut();
   const { isOpen, setIsOpen, button } = useOpenedMenu();

@@ -5,7 +5,7 @@ export type {}; // eslint-disable-line unicorn/require-module-specifiers -- else
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** The payload that src/notify/channels/push/text.ts makes. */
+/** Payload that src/notify/channels/push/text.ts makes. */
 interface PushText {
   readonly title: string;
   readonly body: string;
@@ -14,7 +14,7 @@ interface PushText {
   readonly actions: readonly { readonly action: string; readonly title: string; readonly url: string }[];
 }
 
-/** Missing in the types of TypeScript, but supported by every browser with buttons on notifications. */
+/** Options missing in the types of TypeScript, but supported by every browser with buttons on notifications. */
 interface ShownOptions extends NotificationOptions {
   readonly renotify: boolean;
   readonly vibrate?: readonly number[];
@@ -42,7 +42,7 @@ addEventListener('visibilitychange', tryAgain);
 setInterval(tryAgain, 5000);
 </script></body></html>`;
 
-/** What a proxy answers while the server behind it is unavailable. */
+/** Answers of a proxy while the server behind it is unavailable. */
 const UNAVAILABLE = new Set([502, 504]);
 
 self.addEventListener('install', () => void self.skipWaiting());
@@ -94,7 +94,10 @@ async function show(text: PushText, isSilent = false): Promise<void> {
   await self.registration.showNotification(text.title, options);
 }
 
-/** One press is enough: no scanner presses buttons. When it does not work, the page says why. */
+/**
+ * Acknowledges by one press, without a question: no scanner presses buttons. On failure it opens the page, with the
+ * reason.
+ */
 async function acknowledge(text: PushText, url: string): Promise<void> {
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const answer = await fetch(url, { method: 'POST', headers, body: '', credentials: 'omit' }).catch(() => null);
@@ -102,7 +105,7 @@ async function acknowledge(text: PushText, url: string): Promise<void> {
   await show({ ...text, body: 'You have acknowledged it.', actions: [] }, true);
 }
 
-/** The incident in a tab of the console; where none is open, the small page that acknowledges without signing in. */
+/** Opens the incident in a tab of the console; if none is open, the small page that acknowledges without signing in. */
 async function openIncident({ url, actions }: PushText): Promise<void> {
   const hasTab = (await findTab()) !== undefined;
   await open(hasTab ? url : (actions.find(({ action }) => action === 'acknowledge')?.url ?? url));

@@ -5,43 +5,43 @@ import { ByteReader } from '#entry/backup/byte_reader.ts';
 import { readChunks, ChunkWriter } from '#entry/backup/chunk_stream.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** What an archive begins with. */
+/** First part of an archive: identifies the backup. */
 export interface Manifest {
   readonly kind: 'manifest';
-  /** Of this backup. */
+  /** Id of this backup. */
   readonly id: string;
-  /** The version of the program that made it. */
+  /** Version of the program that made the archive. */
   readonly version: string;
   readonly queue: 'redis' | 'postgres';
-  /** The migrations that the stores had. */
+  /** Migrations applied to the stores. */
   readonly postgresMigrations: readonly string[];
   readonly clickhouseMigrations: readonly string[];
-  /** Recognises the APP_SECRET that ingestion keys and other secrets in the rows are encrypted under. */
+  /** Fingerprint of the APP_SECRET that ingestion keys and other secrets in the rows are encrypted with. */
   readonly secretFingerprint: string;
 }
 
-/** What the parts of an archive hold. */
+/** Parts of an archive. */
 export type Entry =
   | Manifest
   /** APP_SECRET, in encrypted archives only. */
   | { readonly kind: 'secret'; readonly appSecret: string }
-  /** The clock of the database at the moment that the rows of PostgreSQL show. */
+  /** Time of the PostgreSQL snapshot, by the clock of the database. */
   | { readonly kind: 'snapshot'; readonly at: string }
-  /** Rows as COPY writes them, in its text format. */
+  /** Rows of a table, in the text format of COPY. */
   | { readonly kind: 'postgres_table'; readonly table: string; readonly columns: readonly string[] }
   | { readonly kind: 'postgres_sequences'; readonly values: Readonly<Record<string, string>> }
-  /** Jobs that wait in the queue and of which no row tells, one line of JSON each. */
+  /** Jobs waiting in the queue that have no row in PostgreSQL, one line of JSON each. */
   | { readonly kind: 'jobs' }
   /** Accepted events that waited on the disk of an API process. */
   | { readonly kind: 'spooled_event' }
-  /** Rows in RowBinary, as many as one insert takes. */
+  /** Rows in RowBinary, as many as fit into one insert. */
   | { readonly kind: 'clickhouse_rows'; readonly table: string; readonly columns: readonly string[] }
-  /** The last one. */
+  /** Last entry. */
   | { readonly kind: 'end'; readonly entries: number };
 
 const PIECE_BYTES = 1024 * 1024;
 const HEADER_BYTES_MAX = 1024 * 1024;
-/** Half the time of the default level, and hardly larger. */
+/** Brotli level 1: takes half the time of the default level, and the result is hardly larger. */
 const LEVEL = { params: { 100: 1 } };
 
 /** Writes entries one after another. */
@@ -63,7 +63,7 @@ export class ArchiveWriter {
     return this.#out.written;
   }
 
-  /** Adds an entry with its content; returns the size of that before compression. */
+  /** Adds an entry with its content; returns the size of the content before compression. */
   async add(entry: Entry, content: AsyncIterable<Buffer> | Iterable<Buffer> = []): Promise<number> {
     await this.#out.write(withLength(Buffer.from(JSON.stringify(entry))));
     let bytes = 0;
@@ -102,13 +102,13 @@ function withLength(bytes: Buffer): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** An entry that is being read. What is left of its content is passed over when the next one is asked for. */
+/** Entry that is being read. The rest of its content is skipped when the next entry is requested. */
 export interface ReadEntry {
   readonly entry: Entry;
   content(): AsyncGenerator<Buffer>;
 }
 
-/** The entries of an archive in order, the manifest first. Throws `invalid_input` when the archive is not whole. */
+/** Yields the entries of an archive in order, manifest first. Throws `invalid_input` if the archive is incomplete. */
 export async function* readArchive(source: AsyncIterable<Buffer>, key: string | undefined): AsyncGenerator<ReadEntry> {
   const sealed = readChunks(source, key);
   const reader = new ByteReader(sealed);

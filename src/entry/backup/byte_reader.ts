@@ -9,7 +9,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many bytes; null when the stream ends before. */
+  /** Returns exactly `length` bytes; null if the stream ends before. */
   async read(length: number): Promise<Buffer | null> {
     const parts: Buffer[] = [];
     let missing = length;
@@ -23,7 +23,7 @@ export class ByteReader {
     }
   }
 
-  /** Up to the first line break, which is part of it; null when none comes within so many bytes. */
+  /** Returns the line up to and including the first line break; null if there is none within `bytesMax` bytes. */
   async readLine(bytesMax: number): Promise<Buffer | null> {
     while (!this.#buffer.subarray(0, bytesMax).includes(LINE_BREAK)) {
       if (this.#buffer.length >= bytesMax) return null;
@@ -34,7 +34,7 @@ export class ByteReader {
     return await this.read(this.#buffer.indexOf(LINE_BREAK) + 1);
   }
 
-  /** Replaces the buffer, which is used up, by what comes next. */
+  /** Replaces the buffer, which is used up, with the next chunk. */
   async #fill(): Promise<boolean> {
     const { done, value } = await this.#source.next();
     if (done === true) return false;

@@ -6,10 +6,10 @@ import { AppError } from '#kernel/errors.ts';
 import { ByteReader } from '#entry/backup/byte_reader.ts';
 
 /**
- * The outer form of an archive: one line that says how it is sealed, then chunks. Each chunk has its length, its bytes and
- * a tag that depends on the line, on its place and on whether it is the last one, so that a chunk that is changed,
- * missing, moved or cut off is recognised. With a key the chunks are encrypted by AES-256-GCM; without one the tag is a
- * chain of SHA-256, which recognises damage but not forgery.
+ * Format of the outer layer of an archive: one line that says how it is sealed, then chunks. Each chunk has its length,
+ * its bytes and a tag that depends on the line, on its position and on whether it is the last one, so that a changed,
+ * missing, moved or truncated chunk is detected. With a key the chunks are encrypted by AES-256-GCM; without one the
+ * tag is a chain of SHA-256, which detects damage but not forgery.
  */
 const FORMAT = 1;
 const CHUNK_BYTES = 1024 * 1024;
@@ -17,18 +17,18 @@ const TAG_BYTES = 16;
 const LINE_BYTES_MAX = 4_096;
 const LAST = 0x8000_0000;
 
-/** Takes a quarter of a second and 64 MiB: guessing passphrases is slow. */
+/** Parameters of scrypt: it takes a quarter of a second and 64 MiB, so that guessing passphrases is slow. */
 const SCRYPT = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1024 * 1024 };
 
 interface Line {
   readonly tocsinBackup: number;
   /** Null for an archive without a key. */
   readonly salt: string | null;
-  /** Tells a wrong key from a damaged archive. */
+  /** Value that tells a wrong key from a damaged archive. */
   readonly check: string | null;
 }
 
-/** Seals chunks in order, or opens them in order; `open` returns null for one that is not as it was written. */
+/** Sealer of chunks in order, or opener in order; `open` returns null for a chunk that was altered. */
 interface Sealer {
   seal(chunk: Buffer, isLast: boolean): { readonly body: Buffer; readonly tag: Buffer };
   open(body: Buffer, tag: Buffer, isLast: boolean): Buffer | null;
@@ -39,7 +39,7 @@ export class ChunkWriter {
   readonly #sealer: Sealer;
   #waiting: Buffer[] = [];
   #bytes = 0;
-  /** Of the whole archive so far. */
+  /** Bytes of the archive written so far. */
   written = 0;
 
   private constructor(sink: Writable, sealer: Sealer) {
@@ -91,7 +91,7 @@ export class ChunkWriter {
   }
 }
 
-/** The bytes inside, chunk by chunk. Throws `invalid_input` for a wrong key and for an archive that is not whole. */
+/** Yields the bytes inside, chunk by chunk. Throws `invalid_input` for a wrong key, or if the archive is incomplete. */
 export async function* readChunks(source: AsyncIterable<Buffer>, key: string | undefined): AsyncGenerator<Buffer> {
   const reader = new ByteReader(source);
   const { text, line } = await readLine(reader);
@@ -162,7 +162,7 @@ function sealerOf(line: Buffer, key: Buffer | null): Sealer {
   return key === null ? chained(line) : encrypted(line, key);
 }
 
-/** The key belongs to this archive alone, so a counter is a nonce that never comes twice. */
+/** Returns a sealer that encrypts. The key is used for this archive only, so a counter never repeats a nonce. */
 function encrypted(line: Buffer, key: Buffer): Sealer {
   let place = 0;
   const nextNonce = (isLast: boolean): Buffer => {

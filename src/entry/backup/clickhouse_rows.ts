@@ -4,14 +4,14 @@ import { text } from 'node:stream/consumers';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { type DataTable, ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
 
-/** A table whose rows are backed up, and how they are divided into parts that one insert takes. */
+/** Table whose rows are backed up, and its division into parts that one insert takes. */
 interface Source {
   readonly table: DataTable;
-  /** The column with the time, by whose hours the rows are divided; null to divide by the key alone. */
+  /** Time column by whose hours the rows are divided; null to divide by the key alone. */
   readonly time: string | null;
-  /** Divides the rows of one hour. */
+  /** Key that divides the rows of one hour. */
   readonly key: string;
-  /** How many bytes a row has, roughly. */
+  /** Rough size of a row, in bytes. */
   readonly rowBytes: string;
 }
 
@@ -24,20 +24,20 @@ const SOURCES: readonly Source[] = [
   { table: 'exception_events', time: 'at', key: 'event_id', rowBytes: '200 + length(payload)' },
 ];
 
-/** Every table with rows, for a restore that begins anew. */
+/** Names of every table with rows, for a restore that begins anew. */
 export const CLICKHOUSE_TABLES = SOURCES.map(({ table }) => table);
 
-/** Well below the limit on the body of an insert, and little enough for a query to hold. */
+/** Size of a part, in bytes: well below the limit on the body of an insert, and small enough for a query to hold. */
 const PART_BYTES = 48 * 1024 * 1024;
 
-/** The rows that one query reads, and one insert writes. */
+/** Rows of one query, and of one insert. */
 export interface RowsPart {
   readonly table: string;
   readonly columns: readonly string[];
   readonly rows: () => Promise<AsyncIterable<Buffer>>;
 }
 
-/** All rows of all tables. What arrives meanwhile may be among them or not. */
+/** Yields all rows of all tables. Rows that arrive meanwhile may be included or not. */
 export async function* readParts(client: ClickHouseClient): AsyncGenerator<RowsPart> {
   for (const source of SOURCES) {
     const columns = await readColumns(client, source.table);
@@ -57,7 +57,7 @@ async function readColumns(client: ClickHouseClient, table: string): Promise<str
   return rows.map(({ name }) => name);
 }
 
-/** Conditions that each row meets one of. */
+/** Returns conditions that divide the table: each row meets exactly one of them. */
 async function divide(client: ClickHouseClient, { table, time, key, rowBytes }: Source): Promise<string[]> {
   const hour = time === null ? '0' : `toUnixTimestamp(toStartOfHour(${time}))`;
   const hours = await readJson<{ hour: string; bytes: string }>(
@@ -103,7 +103,7 @@ interface InsertedPart {
   readonly format?: 'RowBinary' | 'CSV' | 'JSONEachRow';
 }
 
-/** Returns once the rows are durable. */
+/** Inserts the rows; returns once they are durable. */
 export async function insertPart(
   client: ClickHouseClient,
   { table, columns, format = 'RowBinary' }: InsertedPart,
@@ -135,7 +135,7 @@ export async function readClickHouseMigrations(client: ClickHouseClient): Promis
 }
 
 export async function emptyTables(client: ClickHouseClient): Promise<void> {
-  // What is made from points is made anew from those that come back.
+  // Rollups are computed again from the restored points.
   for (const table of [...ROLLUP_TABLES, ...CLICKHOUSE_TABLES]) {
     const { stored, onCluster } = client.layout;
     await client.command({ query: `TRUNCATE TABLE IF EXISTS ${stored(table)}${onCluster}` });

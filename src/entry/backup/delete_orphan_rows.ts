@@ -8,8 +8,8 @@ import { idOfUuid } from '#kernel/ids.ts';
 const BATCH = 2_000;
 
 /**
- * Deletes rows of ClickHouse whose service or group PostgreSQL does not know: they were made after its snapshot. An event
- * among them that was accepted before is stored again by its job, in the group that it then finds.
+ * Deletes rows of ClickHouse whose service or group PostgreSQL does not have: they were written after its snapshot. An
+ * event among them that was accepted before the snapshot is stored again by its job, in the group it finds then.
  */
 export async function deleteOrphanRows(client: Client, clickhouse: ClickHouseClient): Promise<void> {
   for (const table of [

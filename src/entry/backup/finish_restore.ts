@@ -17,8 +17,8 @@ interface Restored {
 }
 
 /**
- * In one transaction, the last: what waited outside the rows waits again, pagers learn from when their timers are, every
- * audit log says so, and processes may start.
+ * Completes the restore in one last transaction: requeues the jobs saved outside the rows, records the restoration so
+ * that pagers know the age of their timers, adds an audit entry to every organization, and lets processes start.
  */
 export async function finishRestore(address: DatabaseAddress, restored: Restored): Promise<void> {
   const db = await openDatabase({ url: directUrlOf(address), poolMax: 2 });

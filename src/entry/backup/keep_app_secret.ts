@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import type { Config } from '#entry/config.ts';
 
-/** Where `npm start` looks for the secret of an installation with embedded stores, when APP_SECRET is not set. */
+/** File where `npm start` looks for the secret of an installation with embedded stores when APP_SECRET is not set. */
 const SECRET_FILE = 'app-secret';
 
-/** Puts the secret of a backup where the next start finds it, unless one is set. */
+/** Stores the secret of a backup where the next start finds it, unless one is set. */
 export function keepAppSecret({ dataDir, appSecret: configured }: Config, appSecret: string | null): void {
   const file = path.join(dataDir, SECRET_FILE);
   if (appSecret === null || configured !== undefined || existsSync(file)) return;

@@ -5,16 +5,16 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 
 import { AppError } from '#kernel/errors.ts';
 
-/** Tables of this one database, and of no release: what they say is made anew by a restore. */
+/** Tables that belong to this database only and are not backed up: a restore rebuilds their content. */
 const NOT_BACKED_UP: ReadonlySet<string> = new Set(['migrations', 'migrated_by', 'spooled_data', 'restore_under_way']);
 
-/** A table and the columns that are stored as they are. */
+/** Table and the columns that are stored. */
 export interface StoredTable {
   readonly table: string;
   readonly columns: readonly string[];
 }
 
-/** A session of its own, without the limits on time that requests have. */
+/** Opens a separate session, without the timeouts of requests. */
 export async function connect(url: string): Promise<Client> {
   const client = new Client({ connectionString: url, application_name: 'tocsin-backup', keepAlive: true });
   client.on('error', () => {});
@@ -22,7 +22,7 @@ export async function connect(url: string): Promise<Client> {
   return client;
 }
 
-/** Every table of the product, those that others refer to first. */
+/** Lists every table of the product; tables that others refer to come first. */
 export async function listTables(client: Client): Promise<StoredTable[]> {
   const { rows: tables } = await client.query<{ table: string; columns: string[] }>(`
     select c.relname::text as table, array_agg(a.attname::text order by a.attnum) as columns
@@ -59,14 +59,14 @@ function inOrder(
   return [...ordered];
 }
 
-/** The rows as COPY writes them, in the transaction of the client. */
+/** Reads the rows as COPY writes them, in the transaction of the client. */
 export function readRows(client: Client, { table, columns }: StoredTable, where = ''): AsyncIterable<Buffer> {
   const source =
     where === '' ? `${quote(table)} (${list(columns)})` : `(select ${list(columns)} from ${quote(table)} ${where})`;
   return client.query(copyTo(`copy ${source} to stdout`));
 }
 
-/** Returns once all rows are there, in the transaction of the client. */
+/** Writes the rows in the transaction of the client; returns once all of them are written. */
 export async function writeRows(
   client: Client,
   { table, columns }: StoredTable,
@@ -83,13 +83,13 @@ function list(columns: readonly string[]): string {
   return columns.map(quote).join(', ');
 }
 
-/** Deletes every row that a backup would have. */
+/** Deletes every row that a backup would contain. */
 export async function emptyAll(client: Client): Promise<void> {
   const tables = await listTables(client);
   if (tables.length > 0) await client.query(`truncate ${tables.map(({ table }) => quote(table)).join(', ')}`);
 }
 
-/** The last number that each sequence has given. They are no part of a snapshot, so none is ever given twice. */
+/** Reads the last number of each sequence. Sequences are not part of a snapshot, so no number is given twice. */
 export async function readSequences(client: Client): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(`
     select sequencename::text as name, last_value::text as value from pg_sequences
@@ -97,7 +97,7 @@ export async function readSequences(client: Client): Promise<Record<string, stri
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }
 
-/** Throws `invalid_input` for what is no sequence of the product. */
+/** Sets the sequences. Throws `invalid_input` if one is not a sequence of the product. */
 export async function writeSequences(client: Client, values: Readonly<Record<string, string>>): Promise<void> {
   const known = new Set((await listSequences(client)).map(({ name }) => name));
   for (const [name, value] of Object.entries(values)) {
@@ -111,7 +111,7 @@ export async function writeSequences(client: Client, values: Readonly<Record<str
   }
 }
 
-/** What a database numbers next is greater than every number that there is, whatever was said of it. */
+/** Moves every sequence past the greatest number in its column, whatever its stored value. */
 export async function continueSequences(client: Client): Promise<void> {
   for (const { name, table, column } of await listSequences(client)) {
     await client.query(
@@ -132,7 +132,7 @@ async function listSequences(client: Client): Promise<{ name: string; table: str
   return rows;
 }
 
-/** Throws `invalid_input` for what is no table of the product, or has columns that it does not have. */
+/** Throws `invalid_input` if the table is not one of the product, or has columns that the product's table lacks. */
 export function requireKnown({ table, columns }: StoredTable, tables: readonly StoredTable[]): void {
   const known = tables.find((one) => one.table === table);
   if (known !== undefined && columns.every((column) => known.columns.includes(column))) return;
@@ -142,7 +142,7 @@ export function requireKnown({ table, columns }: StoredTable, tables: readonly S
   );
 }
 
-/** The names of the migrations that a database has had; none for an empty one. */
+/** Returns the names of the migrations applied to a database; none for an empty one. */
 export async function readMigrations(client: Client): Promise<string[]> {
   const { rows: found } = await client.query<{ table: string | null }>(
     `select to_regclass('public.migrations')::text as table`,
@@ -153,8 +153,8 @@ export async function readMigrations(client: Client): Promise<string[]> {
 }
 
 /**
- * While rows are copied, triggers must not write rows of their own: the audit log, say, is linked already. Foreign keys
- * and checks hold all the same.
+ * Enables or disables triggers. While rows are copied, triggers must not write rows of their own: the audit log, say,
+ * is linked already. Foreign keys and checks still apply.
  */
 export async function setTriggers(client: Client, state: 'enable' | 'disable'): Promise<void> {
   const { rows } = await client.query<{ table: string }>(`
@@ -163,7 +163,7 @@ export async function setTriggers(client: Client, state: 'enable' | 'disable'): 
   for (const { table } of rows) await client.query(`alter table public.${quote(table)} ${state} trigger user`);
 }
 
-/** Drops the tables and functions that migrations make, and those alone. */
+/** Drops the tables and functions that migrations create, and nothing else. */
 export async function dropSchema(client: Client): Promise<void> {
   await client.query(`
     do $$ declare one record; begin

@@ -34,15 +34,15 @@ import { Temporal } from '#kernel/time.ts';
 
 export interface RestoreOptions {
   readonly file: string;
-  /** Whether an installation that has something is deleted for it. */
+  /** Whether an installation that is not empty is deleted first. */
   readonly replace: boolean;
 }
 
-/** What was restored. */
+/** Summary of a restore. */
 export interface RestoreSummary {
   readonly id: string;
   readonly snapshotAt: string;
-  /** As it is encrypted in the archive; null when it is not in it. */
+  /** The app secret, as encrypted in the archive; null if the archive does not contain it. */
   readonly appSecret: string | null;
 }
 
@@ -50,7 +50,7 @@ type Target = Config & { readonly databaseUrl: string; readonly clickhouseUrl: s
 
 const WRITE_MS_MAX = 3_600_000;
 
-/** What an archive says of itself. */
+/** Contents of an archive, as read from it. */
 interface Contents {
   readonly manifest: Manifest;
   readonly appSecret: string | null;
@@ -59,7 +59,8 @@ interface Contents {
 
 /**
  * Restores a backup into an empty installation. The whole archive is read and checked before anything is written. Until
- * all is there, a marker in the database keeps processes from starting, and a restore that broke off can be repeated.
+ * the restore is complete, a marker in the database keeps processes from starting, and an interrupted restore can be
+ * repeated.
  */
 export async function restoreBackup(config: Target, { file, replace }: RestoreOptions): Promise<RestoreSummary> {
   const read = () => readArchive(createReadStream(file, { highWaterMark: 1024 * 1024 }), config.backupKey);
@@ -78,7 +79,7 @@ export async function restoreBackup(config: Target, { file, replace }: RestoreOp
     await emptyTables(clickhouse);
     await client.query('begin');
     await setTriggers(client, 'disable');
-    // Migrations have put rows into some.
+    // Migrations have inserted rows into some tables.
     await emptyAll(client);
     const tables = await listTables(client);
     const rest = { jobs: [] as WaitingJob[], spooled: [] as NewDurableJob[] };
@@ -145,7 +146,7 @@ function readJob(line: string): WaitingJob {
   return { jobName, payload, runAt: runAt === null ? null : Temporal.Instant.from(runAt) };
 }
 
-/** Reads all of it. Throws `invalid_input` for a wrong key, and for an archive that is not as it was written. */
+/** Reads and checks the whole archive. Throws `invalid_input` for a wrong key, and if the archive was altered. */
 async function check(entries: AsyncGenerator<ReadEntry>): Promise<Contents> {
   let manifest: Manifest | null = null;
   let appSecret: string | null = null;
@@ -182,7 +183,7 @@ function requireSecret({ manifest, appSecret: own }: Contents, configured: strin
   );
 }
 
-/** A process of the product would work on rows that are being replaced. */
+/** Throws if a process of the product is running: it would work on rows that are being replaced. */
 async function requireQuiet(client: Client): Promise<void> {
   const { rows } = await client.query<{ count: number }>(`
     select count(*)::int as count from pg_stat_activity

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-/** The id of the backup whose restore has begun and not ended; null when there is none. */
+/** Returns the id of the backup whose restore has begun and not ended; null if there is none. */
 export async function findRestoreMarker(client: Client): Promise<string | null> {
   const { rows: found } = await client.query<{ table: string | null }>(
     `select to_regclass('public.restore_under_way')::text as table`,
@@ -10,7 +10,7 @@ export async function findRestoreMarker(client: Client): Promise<string | null> 
   return rows[0]?.backup ?? '';
 }
 
-/** From now on no process of the product starts on this database. */
+/** Sets the marker that keeps every process of the product from starting on this database. */
 export async function setRestoreMarker(client: Client, backup: string): Promise<void> {
   await client.query(`
     begin;
@@ -22,6 +22,6 @@ export async function setRestoreMarker(client: Client, backup: string): Promise<
 
 export const CLEAR_RESTORE_MARKER = 'drop table public.restore_under_way';
 
-/** What to say when the marker is there. */
+/** Message shown when the marker is present. */
 export const UNFINISHED_RESTORE =
   'a restore into this database has not ended: repeat "tocsin restore", which starts over, before you start anything';

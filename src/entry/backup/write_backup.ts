@@ -17,24 +17,24 @@ import { directUrlOf } from '#storage/postgres/database.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { listWaitingJobs } from '#storage/queue/pending_jobs.ts';
 
-/** What was written. */
+/** Summary of a backup. */
 export interface BackupSummary {
   readonly id: string;
   readonly snapshotAt: string;
-  /** Of the archive. */
+  /** Size of the archive. */
   readonly bytes: number;
-  /** Before compression. */
+  /** Sizes before compression. */
   readonly contentBytes: { readonly postgres: number; readonly clickhouse: number };
   readonly isEncrypted: boolean;
 }
 
-/** One part may hold millions of rows. */
+/** Timeout of a read: one part may hold millions of rows. */
 const READ_MS_MAX = 3_600_000;
 
 /**
- * Writes a backup of all stores while they are in use. PostgreSQL is read in one snapshot, and ClickHouse after it: data
- * that was accepted before the snapshot is in one of the two, as a job that is to be run or as rows. What ClickHouse has
- * beyond the snapshot is stored once more by that job, as the same rows, or removed by the restore.
+ * Writes a backup of all stores while they are in use. PostgreSQL is read in one snapshot, and ClickHouse after it:
+ * data accepted before the snapshot is in one of the two, as a job still to run or as rows. Rows in ClickHouse newer
+ * than the snapshot are stored once more by that job, as the same rows, or removed by the restore.
  */
 export async function writeBackup(config: RunningConfig, sink: Writable): Promise<BackupSummary> {
   const client = await connect(directUrlOf(config));
@@ -94,7 +94,10 @@ async function addTables(client: Client, archive: ArchiveWriter): Promise<number
   return bytes;
 }
 
-/** After the snapshot: a job that leaves the outbox meanwhile is in the snapshot, in the queue, or has run. */
+/**
+ * Adds the waiting jobs. Runs after the snapshot: a job that leaves the outbox meanwhile is in the snapshot, in the
+ * queue, or has run.
+ */
 async function addJobs(config: RunningConfig, archive: ArchiveWriter): Promise<void> {
   const queue = connectQueue(config, { durable: false, poolMax: 2 });
   try {

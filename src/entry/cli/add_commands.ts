@@ -11,7 +11,10 @@ import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
 import { addTransferCommands } from '#entry/cli/transfer.ts';
 import { addUserCommands } from '#entry/cli/users.ts';
 
-/** Every command but those that run a process. `onEmbeddedStores` makes the same call where the stores are embedded and do not run. */
+/**
+ * Adds every command except those that run a process. `onEmbeddedStores` makes the same call if the stores are embedded
+ * and not running.
+ */
 export function addCommands(program: Command, onEmbeddedStores: () => void): void {
   addOrganizationCommands(program);
   addUserCommands(program);

@@ -12,7 +12,7 @@ import { loadConfig } from '#entry/config.ts';
 import { requireStores, type RunningConfig, runningConfig } from '#entry/running_config.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** The clients of the stores, and what reads and writes archives, are loaded only when they are needed. */
+/** Adds the backup and restore commands. Store clients and archive code are loaded only when they are needed. */
 export function addBackupCommands(program: Command, onEmbeddedStores: () => void): void {
   program
     .command('backup')
@@ -63,7 +63,7 @@ export function addBackupCommands(program: Command, onEmbeddedStores: () => void
     });
 }
 
-/** Null where nothing runs and stores are to be embedded: they must be started first. */
+/** Returns the settings with the stores; null if embedded stores are to be used but are not running. */
 async function findStores(): Promise<RunningConfig | null> {
   const config = loadConfig();
   if (config.databaseUrl !== undefined && config.clickhouseUrl !== undefined) return requireStores(config);
@@ -71,7 +71,7 @@ async function findStores(): Promise<RunningConfig | null> {
   return running === null ? null : requireStores(running);
 }
 
-/** Under another name until it is complete, and on the disk then. */
+/** Writes the backup under a temporary name until it is complete and flushed to the disk. */
 async function backUp(config: RunningConfig, file: string): Promise<BackupSummary> {
   const { writeBackup } = await import('#entry/backup/write_backup.ts');
   if (file === '-') return await writeBackup(config, process.stdout);

@@ -31,7 +31,7 @@ export function addClickHouseCommands(program: Command): void {
 
 async function copy({ to, cluster, caFile }: CopyOptions): Promise<void> {
   const source = requireStores(await runningConfig(loadConfig()));
-  // As the settings are read that will name it.
+  // Parsed like the settings that will name it.
   const named = loadConfig({ CLICKHOUSE_URL: to, CLICKHOUSE_CLUSTER: cluster, CLICKHOUSE_CA_FILE: caFile });
   const target: ClickHouseAddress = { ...named, clickhouseUrl: to };
   await requireTarget(source, target);

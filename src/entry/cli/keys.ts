@@ -9,7 +9,7 @@ import { getMember } from '#entry/cli/users.ts';
 import { AppError } from '#kernel/errors.ts';
 import { isPermission, type Permission, PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 
-/** `commander` takes a parsed null for no value, so that "all" stays a word until the command runs. */
+/** Permissions of a new key. `commander` treats a parsed null as no value, so "all" stays a word until then. */
 type WantedPermissions = 'all' | readonly Permission[];
 
 interface WantedKey {

@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import { AppError } from '#kernel/errors.ts';
 
 /**
- * Reads a password that must not stand in the arguments, which every user of the machine can see: typed at a prompt
- * that does not show it, or the first line of standard input. Throws `invalid_input` when there is none.
+ * Reads a password that must not be in the arguments, which every user of the machine can see: typed at a prompt that
+ * does not show it, or the first line of standard input. Throws `invalid_input` if there is none.
  */
 export async function readPassword(): Promise<string> {
   const { stdin, stderr } = process;

@@ -14,7 +14,7 @@ import { messageOf } from '#kernel/errors.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** Runs one call of the command line, whose arguments follow its name. A call that fails sets the exit status of the process. */
+/** Runs one call of the command line, whose arguments follow its name. Failure sets the exit status of the process. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   try {
     await commandsOf(args).parseAsync(args, { from: 'user' });
@@ -63,7 +63,7 @@ function exitCodeOf(error: unknown): number {
   return exitCodeFor(error);
 }
 
-/** Replaces this process by another program of the product: signals reach it directly, and no memory is held twice. */
+/** Replaces this process with another program of the product: signals reach it directly, no memory is held twice. */
 function runInstead(entry: string, memory: Memory, ...args: readonly string[]): void {
   const program = path.join(ROOT, entry);
   if (!existsSync(program)) {

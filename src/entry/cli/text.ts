@@ -1,11 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 
-/** What a command answers: one line of JSON where that was asked for, else a sentence or a table. */
+/** Prints the answer of a command: one line of JSON if requested, else a sentence or a table. */
 export function print(isJson: true | undefined, values: object, text: string): void {
   process.stdout.write(isJson ? `${JSON.stringify(values)}\n` : `${text}\n`);
 }
 
-/** Columns as wide as their longest entry, below their titles. */
+/** Renders a table with columns as wide as their longest entry, below their titles. */
 export function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [titles, ...rows];
   const widths = titles.map((_title, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));

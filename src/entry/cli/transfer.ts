@@ -4,7 +4,7 @@ import { print } from '#entry/cli/text.ts';
 import { loadConfig } from '#entry/config.ts';
 import { requireStores, runningConfig } from '#entry/running_config.ts';
 
-/** What exports and imports is loaded only when it is needed. */
+/** Adds the export and import commands. Their code is loaded only when one of them runs. */
 export function addTransferCommands(program: Command): void {
   program
     .command('export')

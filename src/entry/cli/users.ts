@@ -105,7 +105,7 @@ export function addUserCommands(program: Command): void {
     });
 }
 
-/** The user of the organization with this mail address or id. */
+/** Returns the user of the organization with this mail address or id. */
 export async function getMember({ people }: Stores, orgId: Id<'org'>, emailOrId: string): Promise<Member> {
   const user = emailOrId.includes('@') ? await people.findUserByEmail(emailOrId) : { id: asId('user', emailOrId) };
   const role = user === null ? null : await people.findRole(orgId, user.id);
@@ -151,7 +151,7 @@ async function createUser({
   });
 }
 
-/** A member is changed by the commands that are there for it, and not by the way. */
+/** Throws if the user is a member of the organization: members are changed by the commands for that only. */
 async function refuseMember({ people }: Stores, orgId: Id<'org'>, { id, email }: UserRow): Promise<void> {
   const role = await people.findRole(orgId, id);
   if (role === null) return;

@@ -23,13 +23,13 @@ import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
-/** What a command works with: one transaction, and who the audit log says did it. */
+/** Context of a command: one transaction, and the author recorded in the audit log. */
 export interface Command extends UnitOfWork {
   readonly by: AuditedBy;
   readonly config: RunningConfig;
 }
 
-/** Runs a command in one transaction on the configured stores, or on those of the installation that runs here. */
+/** Runs a command in one transaction on the configured stores, or on those of the running installation. */
 export async function withStores<Result>(work: (command: Command) => Promise<Result>): Promise<Result> {
   return await withDatabase(async (config, db) => {
     const by: AuditedBy = { actor: { kind: 'system' }, via: 'cli', origin: newOrigin() };
@@ -37,7 +37,7 @@ export async function withStores<Result>(work: (command: Command) => Promise<Res
   });
 }
 
-/** Runs an operation of the console, with its own transaction and audit row, as an owner of the organization found. */
+/** Runs a console operation, in its own transaction and with its own audit row, as an owner of the organization. */
 export async function runAsOperator<Input extends TObject, Result extends TSchema>(
   operation: ConsoleOperation<ActionContext, Input, Result>,
   find: (stores: Stores) => Promise<{ readonly orgId: Id<'org'>; readonly input: Static<Input> }>,
@@ -68,7 +68,7 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
   });
 }
 
-/** The workers find what is enqueued by a command when they next look. */
+/** Does nothing: the workers find jobs enqueued by a command at their next poll. */
 const onOutbox = (): void => {};
 
 function newOrigin(): RequestOrigin {
@@ -82,7 +82,7 @@ async function withDatabase<Result>(work: (config: RunningConfig, db: Database) 
     await requireOwnSecret((text, parameters) => db.sql.rows(text, parameters), config.appSecret);
     return await work(config, db);
   } catch (error) {
-    // Why it cannot be reached says more than that it cannot.
+    // The reason why it cannot be reached is more useful than the fact.
     if (!(error instanceof AppError) || isUnavailable(error)) await requireDatabase(config);
     throw error;
   } finally {
@@ -90,7 +90,7 @@ async function withDatabase<Result>(work: (config: RunningConfig, db: Database) 
   }
 }
 
-/** Asks about the address that commands use. */
+/** Checks the address that commands use. */
 async function requireDatabase(config: RunningConfig): Promise<void> {
   const { findPostgresFault } = await import('#entry/preflight.ts');
   const isDirect = config.directDatabaseUrl !== undefined;

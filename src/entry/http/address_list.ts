@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** Whether an address is in a list such as `a,b/24`, as settings have it. */
+/** Returns a function that tells whether an address is in a list such as `a,b/24`, as settings write it. */
 export function addressListOf(list: string | undefined): (address: string) => boolean {
   const blocks = new BlockList();
   for (const entry of (list ?? '').split(',').map((part) => part.trim())) {

@@ -14,18 +14,18 @@ import type { Answer } from '#notify/answer_link.ts';
 
 export interface Answered {
   readonly outcome: 'done' | 'nothing_left' | 'resolved_already' | 'not_allowed' | 'refused';
-  /** How many incidents are acknowledged or resolved now. */
+  /** Number of incidents acknowledged or resolved by now. */
   readonly count: number;
-  /** The incidents that were acknowledged or resolved by it. */
+  /** Incidents that this answer has acknowledged or resolved. */
   readonly doneIds: readonly Id<'incident'>[];
-  /** Set when it was refused: why the message may not speak for its person, in a sentence. */
+  /** Why the message may not speak for its person, in a sentence; set when it was refused, else null. */
   readonly refusal: string | null;
 }
 
-/** A storm has hundreds of incidents, and a caller waits on the line until all are acknowledged. */
+/** Incidents answered concurrently: a storm has hundreds, and a caller waits on the line until all are acknowledged. */
 const CONCURRENCY = 8;
 
-/** Acknowledges or resolves through the same actions as everybody, with the person's current role. */
+/** Acknowledges or resolves incidents through the same actions as everybody, with the person's current role. */
 export async function answerAsPerson(
   context: AppContext,
   answerer: Answerer,
@@ -44,7 +44,7 @@ export async function answerAsPerson(
   return { outcome: count > 0 ? 'done' : (outcomes[0] ?? 'nothing_left'), count, doneIds, refusal: null };
 }
 
-/** Why this person may not give this answer; null when they may, as far as it does not depend on their role. */
+/** Returns why this person may not give this answer; null if they may, as far as it does not depend on their role. */
 export async function refusalOfAnswer(
   context: AppContext,
   answerer: Omit<Answerer, 'origin'>,
@@ -78,7 +78,7 @@ async function answerOne(
   }
 }
 
-/** What came of it, in a sentence. */
+/** Returns the outcome as a sentence. */
 export function answeredSentence({ outcome, count, refusal }: Omit<Answered, 'doneIds'>, answer: Answer): string {
   switch (outcome) {
     case 'done': {

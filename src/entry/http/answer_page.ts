@@ -4,22 +4,22 @@ import type { FastifyReply } from 'fastify';
 
 import { escapeHtml } from '#notify/texts/html.ts';
 
-/** A page of a few words, and a button when there is something to confirm. */
+/** Page of a few words, and a button if there is something to confirm. */
 export interface AnswerPage {
   readonly status: number;
   readonly heading: string;
   readonly paragraphs: readonly string[];
-  /** What the button says; pressing it posts to the same address. */
+  /** Label of the button; pressing it posts to the same address. */
   readonly button?: string;
-  /** A second one below, which posts `answer=no`. */
+  /** Label of a second button below, which posts `answer=no`. */
   readonly otherButton?: string;
-  /** The person has set a PIN for replies, which is entered above the button. */
+  /** Whether the page asks for the PIN above the button: the person has set one for replies. */
   readonly asksPin?: boolean;
-  /** Leads away from here. */
+  /** Link that leads elsewhere. */
   readonly link?: { readonly text: string; readonly url: string };
 }
 
-/** The colours of the console, in both schemes. On a phone the button lies where a thumb is. */
+/** Style sheet in the colours of the console, in both schemes. On a phone the button lies within reach of the thumb. */
 const STYLE = `*{box-sizing:border-box}body{font:18px/1.5 system-ui,sans-serif;max-width:34em;margin:0 auto;padding:10vh 1.1em 2em;color:#1c2024;background:#fff;overflow-wrap:anywhere}
 h1{font-size:1.4em;line-height:1.3;margin:0 0 .6em}p{margin:0 0 .8em;color:#60646c}form{margin:1.6em 0 1em}
 button{width:100%;min-height:4rem;font:inherit;font-size:1.15em;font-weight:600;border:0;border-radius:.6em;background:#1c2024;color:#fff}
@@ -31,13 +31,13 @@ a{display:inline-block;padding:.7em 0;color:#1446a0}
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing is loaded, run or framed; the only thing the page can do is post to where it came from. */
+/** Content security policy: nothing is loaded, run or framed; the page can only post to where it came from. */
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 
 const PIN_FIELD =
   '<label>Your PIN for replies<input name="pin" inputmode="numeric" autocomplete="off" maxlength="20" required></label>';
 
-/** What every such page is sent with. */
+/** Headers of every answer page. */
 export const ANSWER_PAGE_HEADERS = {
   'content-security-policy': POLICY,
   'cache-control': 'no-store',
@@ -74,19 +74,19 @@ export function renderAnswerPage({
 <title>${title}</title><style>${STYLE}</style></head><body><h1>${title}</h1>${body}${way}${form}</body></html>`;
 }
 
-/** What is behind a link that is not as it was sent. */
+/** Page of a link that was altered. */
 export const FORGED_LINK: AnswerPage = {
   status: 403,
   heading: 'This link is not valid.',
   paragraphs: ['It may have been cut off or altered on its way. Open the incident in Tocsin instead.'],
 };
 
-/** Of a link that may not speak for the person whom it was sent to. */
+/** Returns the page of a link that may not speak for the person it was sent to. */
 export function notForThem(sentence: string): AnswerPage {
   return { status: 403, heading: 'This link cannot answer for you.', paragraphs: [sentence] };
 }
 
-/** Of a link to somebody who is no member any more. Reveals nothing about the incident. */
+/** Page of a link sent to somebody who is no longer a member. Reveals nothing about the incident. */
 export const LEFT_ORGANIZATION: AnswerPage = {
   status: 403,
   heading: 'This link no longer works.',

@@ -12,12 +12,15 @@ const FAULTS = {
 
 type PinFault = (typeof FAULTS)[keyof typeof FAULTS];
 
-/** Somebody who reads another person's SMS still lacks their PIN: if one is set, the link needs it as a reply does. */
+/**
+ * Returns whether the person has set a PIN. If so, the link needs it as a reply does: somebody who reads another
+ * person's SMS still lacks their PIN.
+ */
 export async function hasPin({ db }: AppContext, userId: Id<'user'>): Promise<boolean> {
   return (await storesOf(db.session()).phoneNumbers.findPin(userId)) !== null;
 }
 
-/** What is wrong about the PIN that came with an answer; null when it is right, or the person has set none. */
+/** Returns the fault of the PIN that came with an answer; null if it is right, or the person has set none. */
 export async function pinFault(
   { db, clock }: AppContext,
   userId: Id<'user'>,
@@ -28,7 +31,7 @@ export async function pinFault(
   return check === 'none_set' || check === 'right' ? null : FAULTS[check];
 }
 
-/** The question again, with what is wrong about the PIN above it. */
+/** Returns the question again, with the fault of the PIN above it. */
 export function refuseWith(fault: PinFault, question: AnswerPage): AnswerPage {
   return { ...question, status: 403, paragraphs: [fault, ...question.paragraphs] };
 }

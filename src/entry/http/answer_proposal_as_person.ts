@@ -8,7 +8,7 @@ import { type Answerer, refusalSentence, speakFor } from '#entry/http/answerer.t
 import { AppError } from '#kernel/errors.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
 
-/** What came of it: whether it was done, and a sentence for the person. */
+/** Result of an answer to a proposal: whether it was done, and a sentence for the person. */
 export interface ProposalAnswered {
   readonly isDone: boolean;
   readonly sentence: string;
@@ -35,7 +35,7 @@ export async function answerProposalAsPerson(
   }
 }
 
-/** Where the console shows the proposal. */
+/** Returns the address of the proposal in the console. */
 export function proposalUrl(
   { config }: Pick<AppContext, 'config'>,
   { orgId, incidentId, number }: Pick<ProposalRow, 'orgId' | 'incidentId' | 'number'>,

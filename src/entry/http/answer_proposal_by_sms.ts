@@ -17,8 +17,8 @@ export const PIN_REFUSALS_BY_SMS = {
 type Reply = Extract<SmsReply, { kind: 'yes' | 'no' }>;
 
 /**
- * Answers a proposal for who sent this; null for no answer. The same people may as for the incident itself: those who were
- * paged at this number, or who have confirmed it and were paged otherwise.
+ * Answers a proposal for the sender of an SMS; null if there is no reply. The same people may answer as for the
+ * incident itself: those who were paged at this number, or who have confirmed it and were paged otherwise.
  */
 export async function answerProposalBySms(
   context: AppContext,
@@ -47,7 +47,10 @@ interface Asked {
   readonly person: PagedAtNumber;
 }
 
-/** The proposal that messages to the phone have named so, else the newest of this number; and whom the phone speaks for. */
+/**
+ * Returns the proposal that messages to the phone gave this number, or else the newest with this number, and the person
+ * for whom the phone speaks; null if there is none.
+ */
 async function findAsked(
   { phoneNumbers, proposals, replyNumbers }: Stores,
   from: string,

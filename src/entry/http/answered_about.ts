@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** Incidents of one organization. */
+/** Answered incidents of one organization. */
 interface AnsweredIncidents {
   readonly orgId: Id<'org'>;
   readonly incidentIds: readonly Id<'incident'>[];
@@ -11,7 +11,7 @@ interface AnsweredIncidents {
 const NAME_LENGTH_MAX = 40;
 const NAMED_MAX = 3;
 
-/** Names what was answered: "(checkout, Acme)" for one incident; for several their organizations, if these are several. */
+/** Names what was answered: "(checkout, Acme)" for one incident; for several, their organizations if they differ. */
 export async function answeredAbout(
   { people, incidents }: Pick<Stores, 'people' | 'incidents'>,
   answered: readonly AnsweredIncidents[],

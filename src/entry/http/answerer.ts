@@ -11,20 +11,20 @@ import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Who answers a message, and how. */
+/** Person who answers a message, and the channel they use. */
 export interface Answerer {
   readonly orgId: Id<'org'>;
   readonly userId: Id<'user'>;
   readonly via: Via;
-  /** The phone number that the answer comes from, or that the link was sent to; null for mail and push. */
+  /** Phone number that the answer comes from, or that the link was sent to; null for mail and push. */
   readonly number: string | null;
   readonly origin: RequestOrigin;
 }
 
-/** The caller that an answer makes of its person, with their current role; or why it may not speak for them. */
+/** Caller for the person of an answer, with their current role; or why the answer may not speak for them. */
 type Speaking = { readonly caller: Caller } | { readonly refusal: Refusal };
 
-/** Who answers by a link in this message, or by a key pressed in this call. */
+/** Returns the answerer behind a link in this message, or behind a key pressed in this call. */
 export function receiverOf({ orgId, userId, channel, address }: NotificationRow, origin: RequestOrigin): Answerer {
   return {
     orgId,
@@ -35,7 +35,7 @@ export function receiverOf({ orgId, userId, channel, address }: NotificationRow,
   };
 }
 
-/** Whether this answer may speak for its person, and as which caller. There is no session to show a second factor in. */
+/** Returns the caller of this answer, or why it may not speak for its person. No session can show a second factor. */
 export async function speakFor(
   { db }: Pick<AppContext, 'db'>,
   { orgId, userId, via, number }: Omit<Answerer, 'origin'>,
@@ -51,7 +51,7 @@ export async function speakFor(
   return { caller: { orgId, actor, via, mustStepUp: standing.hasSecondFactor, permissions } };
 }
 
-/** The refusals as the audit log names them. */
+/** Names of refusals in the audit log. */
 export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
   no_member: 'no member',
   second_factor_missing: 'second factor missing',
@@ -60,7 +60,7 @@ export const REFUSAL_NAMES: Readonly<Record<Refusal, string>> = {
   number_of_another: 'number of somebody else',
 };
 
-/** The refusal in a sentence that says what to do. */
+/** Returns the refusal as a sentence that says what to do. */
 export function refusalSentence(
   refusal: Refusal,
   { config: { baseUrl } }: Pick<AppContext, 'config'>,

@@ -32,12 +32,12 @@ interface ShortParams {
   readonly code: string;
 }
 
-/** A link that may act, and what it acts on. */
+/** Link that may act, and the message and incidents it acts on. */
 interface ReadAnswer {
   readonly answer: Answer;
   readonly notification: NotificationRow;
   readonly incidents: readonly IncidentRow[];
-  /** Of those that it would change nothing about. */
+  /** Answers already given, by incident, for incidents that this answer would not change. */
   readonly given: ReadonlyMap<string, GivenAnswer>;
 }
 
@@ -54,8 +54,8 @@ const STATUS: Record<Answered['outcome'], number> = {
 const LISTED_MAX = 20;
 
 /**
- * The links in mail and push messages. GET only asks, since mail scanners open every link; POST acts, as the person
- * whom the message was sent to. What is forged, altered or expired is 403 and audited.
+ * Mounts the links in mail and push messages. GET only shows a question, since mail scanners open every link; POST acts
+ * as the person whom the message was sent to. A forged, altered or expired link is answered 403 and audited.
  */
 export async function mountAnswers(root: FastifyInstance, context: AnswerContext): Promise<void> {
   await root.register(async (app) => {
@@ -117,7 +117,7 @@ async function readShortAnswer(
   return await readIncidents(context, request, 'acknowledge', notification);
 }
 
-/** The question again, with what is wrong about the PIN; null when it is right, or none is set. */
+/** Returns the question again with the fault of the PIN; null if the PIN is right, or none is set. */
 async function refusedPin(context: AnswerContext, found: ReadAnswer, given: unknown): Promise<AnswerPage | null> {
   const fault = await pinFault(context, found.notification.userId, given);
   return fault === null ? null : refuseWith(fault, { ...questionOf(context, found), asksPin: true });
@@ -152,7 +152,7 @@ async function readIncidents(
   return { answer, notification, incidents, given };
 }
 
-/** The page for somebody in whose name this link may not answer; null when it may. */
+/** Returns the page for somebody whom this link may not answer for; null if it may. */
 async function refuseSpeaking(
   context: AnswerContext,
   request: FastifyRequest,
@@ -213,7 +213,7 @@ async function act(context: AnswerContext, request: FastifyRequest, found: ReadA
   return { status: STATUS[answered.outcome], heading: answeredSentence(answered, answer), paragraphs, link };
 }
 
-/** Everything about it, for those who are signed in. */
+/** Links to the full details, for people who are signed in. */
 function linkToIncidents(
   { config: { baseUrl } }: AnswerContext,
   orgId: string,

@@ -44,7 +44,7 @@ import { newId } from '#kernel/ids.ts';
 
 const MEGABYTE = 1024 * 1024;
 
-/** The HTTP surface. Every error leaves as a problem with the request id that the log bears. */
+/** Builds the HTTP server. Every error is answered as a problem with the request id that the log has. */
 export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   const prefix = new URL(context.config.baseUrl).pathname.replace(/\/+$/, '');
   const headers = securityHeadersOf(context.config.baseUrl);
@@ -67,7 +67,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: 200 },
     rewriteUrl: (request) => withoutPrefix(request.url ?? '/', prefix),
     clientErrorHandler: (error, socket) => answerClientError(error, socket, (slow) => connections.timedOut(slow)),
-    // No hook runs before these.
+    // No hook runs before these errors.
     frameworkErrors: (error, request, reply) =>
       void sendProblem(error, request, reply.headers({ ...headers }), context.log),
   });
@@ -145,13 +145,13 @@ function answerOnOwnPort(app: FastifyInstance, { config, log }: AppContext, answ
   app.addHook('onClose', () => close());
 }
 
-/** Each scope that takes bodies adds its own parser, so the body of a request to an unknown path is never read. */
+/** Removes all body parsers: each scope that takes bodies adds its own, so bodies to unknown paths are never read. */
 function readNoBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 }
 
-/** A proxy may keep the path of the base URL or take it away. */
+/** Removes the path of the base URL, which a proxy may keep or strip. */
 function withoutPrefix(url: string, prefix: string): string {
   if (prefix === '' || !url.startsWith(prefix)) return url;
   const rest = url.slice(prefix.length);

@@ -10,7 +10,7 @@ import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
-/** Tied to the console: it knows who is signed in, and one of its pages asks. */
+/** Opens the authorization server on top of the console, which knows who is signed in and has the page for consent. */
 export function openAuthorizationServer(
   context: Pick<AppContext, 'config' | 'db' | 'clock' | 'log' | 'limitLog'>,
   { processes }: Pick<SharedLimits, 'processes'>,

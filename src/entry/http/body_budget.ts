@@ -7,12 +7,12 @@ import { senderOf } from '#entry/http/sender.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
-/** Bytes of bodies that this process holds at a time, from their arrival until they are answered. */
+/** Limits on the bytes of bodies that this process holds at a time, from their arrival until they are answered. */
 export interface BodyLimits {
   readonly totalBytesMax: number;
-  /** All bodies of those who have shown no key, together: what is left of the total is reserved for keys that are known. */
+  /** Limit on all bodies without a key together: the rest of the total is reserved for valid keys. */
   readonly unauthenticatedBytesMax: number;
-  /** Bodies of one service, key or session. */
+  /** Limit on the bodies of one service, key or session. */
   readonly senderBytesMax: number;
 }
 
@@ -29,8 +29,8 @@ export function bodyLimitsOf(limits: Limits): BodyLimits {
 const RETRY_AFTER_SECONDS = 2;
 
 /**
- * Bounds the bytes of bodies in memory. A length that is declared is counted at once; what comes in chunks, as it
- * arrives. Where there is no room the answer is 503 with Retry-After, and nothing of the body is read.
+ * Bounds the bytes of bodies in memory. A declared length counts at once; a chunked body as it arrives. If there is no
+ * room, the answer is 503 with Retry-After, and nothing of the body is read.
  */
 export class BodyBudget {
   readonly #limits: BodyLimits;
@@ -46,7 +46,10 @@ export class BodyBudget {
     return this.#total;
   }
 
-  /** To be called once who sends is known: every hook that a route adds runs later than those of its scope. */
+  /**
+   * Counts the bodies of every route in a hook of the route. Such hooks run after those of its scope, so the sender is
+   * known by then.
+   */
   mount(app: FastifyInstance): void {
     app.addHook('onRoute', (route) => {
       const own = route.preParsing ?? [];
@@ -120,7 +123,7 @@ function refusal(limit: LimitName): AppError {
   return new AppError('unavailable', message, { limit, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
-/** Passes a body on and counts it; a count that is refused ends it. */
+/** Passes a body on and counts its bytes; a refusal ends it. */
 class Counted extends Transform {
   readonly #count: (bytes: number) => void;
 

@@ -1,5 +1,5 @@
-/** What is read of a request before anybody knows who sends it. */
+/** Limit on the body of a request whose sender is not known yet. */
 export const ANONYMOUS_BODY_BYTES_MAX = 16 * 1024;
 
-/** The body of an action. */
+/** Limit on the body of an action. */
 export const ACTION_BODY_BYTES_MAX = 1024 * 1024;

@@ -1,18 +1,18 @@
 import { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Of these the size does not count: short bodies and slow senders have few. */
+/** Number of pieces for which the size does not count: short bodies and slow senders have few. */
 const PIECES_OF_ANY_SIZE = 256;
-/** From here on small ones are put together. Most bodies have fewer. */
+/** Number of pieces after which small ones are merged. Most bodies have fewer. */
 const PIECES_AS_THEY_COME = 16;
 const SMALL_BYTES = 2 * 1024;
 const BLOCK_BYTES = 16 * 1024;
 
 /**
- * The requests of a server whose bodies come in pieces, as HTTP's chunks and the packets of a network are, of at least so
- * many bytes on average. A piece costs about half a microsecond, of which some 100,000 may be read before anything else is
- * done, and some hundred bytes while it is held: so small ones are put together, and bodies of smaller ones refused.
- * `refuse` is called once, and is to close the connection.
+ * Returns a request class that bounds the pieces of bodies, such as HTTP chunks and network packets, to at least
+ * `bytesMin` bytes on average. A piece costs about half a microsecond, of which some 100,000 may be read before
+ * anything else is done, and some hundred bytes while it is held: so small pieces are merged, and bodies with smaller
+ * ones are refused. `refuse` is called once, and has to close the connection.
  */
 export function requestsInPieces(bytesMin: number, refuse: (socket: Socket) => void): typeof IncomingMessage {
   return class RequestInPieces extends IncomingMessage {
@@ -42,12 +42,12 @@ export function requestsInPieces(bytesMin: number, refuse: (socket: Socket) => v
       return super.push(piece, encoding);
     }
 
-    /** How Node passes over a body that nobody has begun to read: by itself, without counting its pieces. */
+    /** Discards a body that nobody has begun to read. Node's own does so without counting the pieces. */
     _dump(): void {
       this.resume();
     }
 
-    /** To be passed on once everything that has arrived was read, or a block is full. */
+    /** Collects a small piece; the block is passed on once everything that has arrived was read, or when it is full. */
     #gather(piece: Buffer): boolean {
       let hasRoom = true;
       if (this.#to + piece.length > this.#block.length) {

@@ -3,8 +3,8 @@ import type { Clock } from '#kernel/time.ts';
 const KEPT_MS = 1_000;
 
 /**
- * Does the work at most once a second, however many ask: those who come while it is under way share its outcome, and
- * so do those of the second that follows. A failure is not kept.
+ * Runs the work at most once a second, however many callers there are: callers that come while it is under way, or
+ * within a second of it, share its result. A failure is not cached.
  */
 export function cacheForASecond<Result>(clock: Clock, work: () => Promise<Result>): () => Promise<Result> {
   let kept: { readonly outcome: Promise<Result>; readonly at: number; readonly clockAt: number } | null = null;

@@ -15,23 +15,23 @@ import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 const DAYS_BACK = 14;
 const DAYS_AHEAD = 90;
-/** An hourly rotation of that time; a calendar with more is of no use to anybody. */
+/** Limit on the shifts of a calendar: those of an hourly rotation over that time; a calendar with more is of no use. */
 const SHIFTS_MAX = 2_500;
-/** Of all the schedules of one person together. */
+/** Limit on the shifts read over all schedules of one person. */
 const SHIFTS_LOOKED_AT = 4_000;
-/** Each takes some 20 µs to write. */
+/** Events written per turn of the event loop; each takes some 20 µs. */
 const EVENTS_A_TURN = 200;
 const REFRESH_SECONDS = 3_600;
 const FRESH_SECONDS = 300;
 const METHOD = /^METHOD:PUBLISH\r\n/m;
 
-/** `GET /api/calendar/{secret}.ics`: who is on call in a schedule, or one person's shifts, for calendar programs (RFC 5545). */
+/** Serves `GET /api/calendar/{secret}.ics`: a schedule, or one person's shifts, for calendar programs (RFC 5545). */
 export function mountCalendar(app: FastifyInstance, context: AppContext): void {
   app.get<{ Params: { file: string } }>('/api/calendar/:file', async (request, reply) => {
     const { file } = request.params;
     const secretHash = file.endsWith('.ics') ? calendarSecretHash(file.slice(0, -'.ics'.length)) : null;
     const now = context.clock.now();
-    // The same all day, so that a calendar that is fetched again has not changed.
+    // The range is the same all day, so that a calendar fetched again is unchanged.
     const today = now.toZonedDateTimeISO('UTC').startOfDay().toInstant();
     const range = { from: today.subtract({ hours: DAYS_BACK * 24 }), to: today.add({ hours: DAYS_AHEAD * 24 }) };
     const found = secretHash && (await readCalendar(storesOf(context.db.session()), secretHash, range));
@@ -104,7 +104,7 @@ interface OfPerson {
   readonly userId: Id<'user'>;
 }
 
-/** Of every schedule. */
+/** Reads the shifts of a person in every schedule. */
 async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: TimeRange): Promise<Calendar | null> {
   const found = await stores.onCall.ofPerson(orgId, userId, { ...range, limit: SHIFTS_LOOKED_AT });
   if (found === null) return null;
@@ -129,8 +129,8 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
 }
 
 /**
- * The same schedule gives the same text, so that nothing changes in a calendar unless the schedule did: events are known
- * by when they begin and whose they are, and stamped with the last change. All times are UTC.
+ * Renders the calendar. An unchanged schedule gives unchanged text, so that calendars change only if the schedule did:
+ * events are identified by their start and their person, and stamped with the last change. All times are UTC.
  */
 async function render({ name, about, timezone, events }: Calendar, host: string): Promise<string> {
   const { default: ical, ICalCalendarMethod, ICalEventTransparency } = await import('ical-generator');

@@ -10,14 +10,14 @@ import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import { systemClock } from '#kernel/time.ts';
 
-/** What one key, connected app or person may ask: of all processes together a minute, and of this one at a time. */
+/** Limits on the calls of a key, connected app or person: per minute in all processes, and concurrently in this one. */
 export type CallLimits = Pick<Limits, 'callsPerMinute' | 'answerMegabytesPerMinute' | 'callsAtOnce' | 'callsWaiting'>;
 
-/** In this process: fewer than its connections to the database. */
+/** Calls run concurrently in this process: fewer than its connections to the database. */
 const CONCURRENCY = 16;
 const MEGABYTE = 1024 * 1024;
 
-/** Bounds what each caller may run at a time, ask in a minute, and get back in a minute. */
+/** Bounds each caller's concurrent calls, calls per minute, and bytes of answers per minute. */
 export class CallBudget {
   readonly #limits: CallLimits;
   readonly #limitLog: LimitLog;
@@ -46,7 +46,10 @@ export class CallBudget {
     });
   }
 
-  /** Runs a call of this sender (see `senderIdOf`) when its turn comes. Throws `rate_limited`, naming the limit, when the caller has used theirs up. */
+  /**
+   * Runs a call of this sender (see `senderIdOf`) when its turn comes. Throws `rate_limited`, naming the limit, if the
+   * caller has used it up.
+   */
   async run<Result>(sender: string, work: () => Promise<Result>): Promise<Result> {
     try {
       await this.#spend(sender);
@@ -84,7 +87,7 @@ function limited(limit: LimitName, what: string, retryAfterSeconds: number): App
   return new AppError('rate_limited', `${what}; wait and send fewer`, { limit, retryAfterSeconds });
 }
 
-/** Each key and each connected app has a budget of its own, and so has a person in the console. */
+/** Returns the id of the budget: each key and each connected app has its own, and so has a person in the console. */
 export function senderIdOf({ actor }: Caller): string {
   switch (actor.kind) {
     case 'user':

@@ -15,27 +15,28 @@ import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** A message's life is short: what is reported about an older one is a replay. */
+/** Age at which a report on a message counts as a replay: messages are short-lived. */
 const STALE_HOURS = 24;
 
-/** Call-backs may overtake one another, but not for long: what a call says or asks after its end is a replay. */
+/** Time for which callbacks may overtake one another: later, a question of a call that has ended is a replay. */
 const OVERTAKING_MINUTES = 5;
 
-/** A call-back about one message. */
+/** Callback about one message. */
 interface MessageCallback {
   readonly provider: CallbackProvider;
   readonly channel: Channel;
   readonly name: string;
-  /** Whether it is asked while a call lasts, and so never after its end. */
+  /** Whether it is sent only during a call, and so never after its end. */
   readonly isDuringCall: boolean;
-  /** The body of the answer. */
+  /** Returns the body of the answer. */
   answer(notification: NotificationRow, fields: Fields): Promise<string>;
 }
 
 /**
- * What providers call: reports of messages, which channels declare; what to say in a call and which digit was pressed;
- * replies by SMS. A request that is unsigned, too old, or of a call that is over gets 403, and an audit row where it names
- * a message. People who answer this way act through the same actions as everybody, as the person who was paged.
+ * Mounts the callbacks of providers: delivery reports, which channels declare; the text of a call and the digit
+ * pressed; replies by SMS. A request that is unsigned, too old, or of a call that is over gets 403, and an audit row if
+ * it names a message. People who answer this way act through the same actions as everybody, as the person who was
+ * paged.
  */
 export async function mountCallbacks(root: FastifyInstance, context: AnswerContext): Promise<void> {
   const twilio = twilioCallbacks(context.twilio);
@@ -66,7 +67,7 @@ export async function mountCallbacks(root: FastifyInstance, context: AnswerConte
   });
 }
 
-/** Loaded when somebody is called. */
+/** Loads the voice module on the first call. */
 const voice = async () => await import('#entry/http/voice.ts');
 
 function mount(app: FastifyInstance, context: AnswerContext, callback: MessageCallback): void {
@@ -131,7 +132,7 @@ async function authenticFields(
   return fields;
 }
 
-/** Null when a field is there twice, or there is no form. */
+/** Parses the form; null if there is none, or if a field occurs twice. */
 function parseFields(body: unknown): Fields | null {
   if (typeof body !== 'object' || body === null) return null;
   const entries = Object.entries(body);

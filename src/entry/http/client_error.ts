@@ -8,7 +8,10 @@ import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
 const STATUS: Readonly<Record<string, number>> = { ERR_HTTP_REQUEST_TIMEOUT: 408, HPE_HEADER_OVERFLOW: 431 };
 
-/** Answers what is no HTTP request, and so reaches no route, as a problem too, and hangs up; `limit` is that of a time-out. */
+/**
+ * Answers input that is not an HTTP request, and so reaches no route, with a problem, and closes the connection;
+ * `limit` is the limit of a timeout.
+ */
 export function answerClientError(
   error: Error & { readonly code?: string },
   socket: Socket,
@@ -31,7 +34,7 @@ export function answerSlowRequest(socket: Socket, limit: LimitName): void {
   else socket.destroy();
 }
 
-/** Answers 400 to a client whose body comes in pieces that are too small, and closes the connection. */
+/** Answers 400 to a client whose body comes in too small pieces, and closes the connection. */
 export function answerSmallPieces(socket: Socket): void {
   const what = 'the body comes in too many small pieces; send it in larger chunks';
   if (socket.writable) endWithProblem(socket, 400, what, LIMIT_SETTINGS.bodyPieceBytesMin.variable);

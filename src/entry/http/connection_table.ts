@@ -5,17 +5,17 @@ import { addressListOf } from '#entry/http/address_list.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';
 import type { LimitName } from '#kernel/limit_settings.ts';
 
-/** How many connections a listener has. */
+/** Limits on the number of connections of a listener. */
 export interface ConnectionCounts {
   /**
-   * All connections together. A new one beyond it takes the place of the oldest that has shown no key, else of one that
-   * waits for a request: who has a good key cannot keep everybody else out with connections that do nothing.
+   * Limit on all connections together. A new one beyond it replaces the oldest that has shown no key, or else one that
+   * waits for a request: the holder of a valid key cannot shut out everybody else with idle connections.
    */
   readonly connectionsMax: number;
   /**
-   * Connections of one address (one IPv6 /64) that have shown no key, to all processes together: each has its part. A new
-   * one beyond it takes the place of the one that has waited longest, so that who sends nothing shuts out nobody behind the
-   * same proxy.
+   * Limit on the connections of one address (one IPv6 /64) that have shown no key, over all processes: each has its
+   * part. A new one beyond it replaces the one that has waited longest, so that a client that sends nothing shuts out
+   * nobody behind the same proxy.
    */
   readonly connectionsOfAddressMax: number;
 }
@@ -23,28 +23,28 @@ export interface ConnectionCounts {
 export interface ConnectionOptions {
   readonly limitLog: LimitLog;
   readonly trustedProxies: string | undefined;
-  /** How many processes are alive. */
+  /** Returns the number of live processes. */
   readonly processes: () => number;
-  /** What these limits are called, where they are not those of HTTP. */
+  /** Names of these limits, if not those of HTTP. */
   readonly names?: { readonly inAll: LimitName; readonly ofAddress: LimitName };
 }
 
 const HTTP_NAMES = { inAll: 'connectionsMax', ofAddress: 'connectionsOfAddressMax' } as const;
 
 /**
- * The connections of a listener, bounded: how many there are, and how many one address without a key may have.
- * Connections of `trustedProxies` are counted in all, but not by address.
+ * Bounded connections of a listener: all of them, and those of one address without a key. Connections of
+ * `trustedProxies` count in all, but not by address.
  */
 export class ConnectionTable {
   readonly #counts: ConnectionCounts;
   readonly #options: ConnectionOptions;
   readonly #isProxy: (address: string) => boolean;
-  /** Each with its network; '' for a proxy's. */
+  /** Network of each connection; '' for a proxy's. */
   readonly #sockets = new Map<Socket, string>();
-  /** Those that have shown no key, with their networks, the one that has waited longest first; and by network. */
+  /** Connections that have shown no key, with their networks, the longest waiting first; and the same by network. */
   readonly #unauthenticated = new Map<Socket, string>();
   readonly #ofNetwork = new Map<string, Set<Socket>>();
-  /** By network those that have shown a key and wait for a request, the one that has waited longest first. */
+  /** Connections that have shown a key and wait for a request, by network, the longest waiting first. */
   readonly #idle = new Map<string, Set<Socket>>();
 
   constructor(counts: ConnectionCounts, options: ConnectionOptions) {
@@ -53,7 +53,7 @@ export class ConnectionTable {
     this.#isProxy = addressListOf(options.trustedProxies);
   }
 
-  /** Returns the network of a new connection; null when there is no room for it, and it was closed. A proxy's is ''. */
+  /** Returns the network of a new connection, '' for a proxy's; null if there is no room for it, and it was closed. */
   admit(socket: Socket): string | null {
     const { connectionsMax, connectionsOfAddressMax } = this.#counts;
     const { limitLog, processes, names = HTTP_NAMES } = this.#options;
@@ -85,7 +85,7 @@ export class ConnectionTable {
     return counted;
   }
 
-  /** The connection has shown a good key. */
+  /** Marks the connection as having shown a valid key. */
   setKnown(socket: Socket): void {
     const network = this.#unauthenticated.get(socket);
     if (network === undefined) return;
@@ -94,7 +94,7 @@ export class ConnectionTable {
     if (ofNetwork?.delete(socket) === true && ofNetwork.size === 0) this.#ofNetwork.delete(network);
   }
 
-  /** The connection has a request that is not answered yet. */
+  /** Marks the connection as busy: it has a request that is not answered yet. */
   setBusy(socket: Socket): void {
     const network = this.#sockets.get(socket);
     if (network === undefined) return;
@@ -102,7 +102,7 @@ export class ConnectionTable {
     if (idle?.delete(socket) === true && idle.size === 0) this.#idle.delete(network);
   }
 
-  /** The connection waits for a request from now on. */
+  /** Marks the connection as idle: it waits for a request. */
   setIdle(socket: Socket): void {
     this.setBusy(socket);
     const network = this.#sockets.get(socket);
@@ -117,14 +117,17 @@ export class ConnectionTable {
     this.#idle.set(network, idle.add(socket));
   }
 
-  /** Of the network with the most idle connections the one that has waited longest. */
+  /** Returns the longest waiting connection of the network with the most idle ones. */
   #longestIdle(): Socket | undefined {
     let most: ReadonlySet<Socket> = new Set();
     for (const idle of this.#idle.values()) if (idle.size > most.size) most = idle;
     return most.values().next().value;
   }
 
-  /** At once when it makes room: of many connections that come in one moment each needs a place of its own. */
+  /**
+   * Removes a connection. Called at once when it makes room: of many connections that come in one moment each needs a
+   * place of its own.
+   */
   #forget(socket: Socket): void {
     this.setKnown(socket);
     this.setBusy(socket);

@@ -6,14 +6,14 @@ import { type ConnectionCounts, type ConnectionOptions, ConnectionTable } from '
 import { onceKnown } from '#entry/http/sender.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 
-/** What connections without a valid key may take of this process's connections, and for how long. */
+/** Limits on connections without a valid key: their share of this process's connections, and their time. */
 export interface ConnectionLimits extends ConnectionCounts {
-  /** A body that is not there after so long must go on arriving at `bodyBytesPerSecondMin`. */
+  /** Time after which a body that is still incomplete must arrive at `bodyBytesPerSecondMin` or faster. */
   readonly bodyGraceMs: number;
   readonly bodyBytesPerSecondMin: number;
-  /** What is passed over of a body whose request was answered before it was there, for as long as `bodyGraceMs`. */
+  /** Bytes discarded of a body whose request was answered before it had arrived, for as long as `bodyGraceMs`. */
   readonly unreadBytesMax: number;
-  /** Requests of one connection that are not answered yet. They come in one read, which nothing interrupts. */
+  /** Limit on the unanswered requests of one connection. They arrive in one read, which nothing interrupts. */
   readonly pipelinedMax: number;
 }
 
@@ -28,7 +28,7 @@ export function connectionLimitsOf(limits: Limits): ConnectionLimits {
   };
 }
 
-/** Time limits of Node's own: a head that takes longer, and a request that is not whole by then, are answered 408. */
+/** Returns Node's own timeouts: a head that takes longer, and a request incomplete by then, are answered 408. */
 export function httpTimeoutsOf({ headSeconds, requestSeconds }: Limits) {
   return {
     headersTimeout: headSeconds * 1_000,
@@ -43,7 +43,7 @@ const LOOK_EVERY_MS = 1_000;
 interface Connection {
   readonly network: string;
   unanswered: number;
-  /** Null once it was answered and is whole. */
+  /** Last request; null once it is complete and answered. */
   last: LastRequest | null;
 }
 
@@ -51,33 +51,33 @@ interface LastRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly since: number;
-  /** What had come over the connection when the request began. */
+  /** Bytes read from the connection when the request began. */
   readonly bytesBefore: number;
-  /** What had come when it was answered, and when; null while it is not. */
+  /** Bytes read when the request was answered, and the time of that; null while it is not answered. */
   answered: { readonly bytes: number; readonly at: number } | null;
 }
 
-/** The connections of a server, bounded. */
+/** Bounded connections of a server. */
 export interface LimitedConnections {
   /**
-   * Closes every connection that waits for a request, and each other one as soon as its request is answered. Node closes
-   * neither a connection over which no request has come yet nor, before `keepAliveTimeout`, one whose request was under
-   * way when the server began to close: without this the server would wait for them.
+   * Closes every connection that waits for a request, and each other one as soon as its request is answered. Node
+   * closes neither a connection over which no request has come yet nor, before `keepAliveTimeout`, one whose request
+   * was under way when the server began to close: without this the server would wait for them.
    */
   drain(): void;
-  /** Whether to answer a request; if not, its connection was closed. To be asked before anything is done for it. */
+  /** Whether to answer a request; if not, its connection was closed. Call it before any work for the request. */
   admitRequest(request: IncomingMessage, response: ServerResponse): boolean;
   /** Closes a connection whose body comes in pieces that are too small. */
   refusePieces(socket: Socket): void;
-  /** Which limit a connection has met that Node found too slow; counts it. */
+  /** Returns the limit reached by a connection that Node found too slow, and counts it. */
   timedOut(socket: Socket): LimitName;
   /** Stops the checks. */
   close(): void;
 }
 
 /**
- * Bounds the connections of a server: how many there are, how many one address without a key may have, how long a body
- * may take, and how much of it is passed over once its request was answered without it.
+ * Bounds the connections of a server: their number, their number per address without a key, the time of a body, and the
+ * bytes discarded of a body whose request was answered without it.
  */
 export function limitConnections(
   server: Server,
@@ -119,7 +119,7 @@ export function limitConnections(
       last.answered = { bytes: socket.bytesRead, at: performance.now() };
       const isLast = connection.last === last;
       if (!request.complete) {
-        // Who has read a part of the body, as of an envelope, leaves the rest: the next request is behind it.
+        // A reader of part of the body, as of an envelope, leaves the rest, and the next request follows it.
         request.resume();
       } else if (isLast) connection.last = null;
       if (isDraining) socket.destroySoon();
@@ -181,8 +181,8 @@ export function limitConnections(
 }
 
 /**
- * Closes a connection with many requests. Node gives each of them an error whose stack nobody reads: of 1,900 in one read
- * that took 40 ms.
+ * Closes a connection with many requests. Node gives each of them an error whose stack nobody reads: for 1,900 in one
+ * read that took 40 ms.
  */
 function destroyWithRequests(socket: Socket): void {
   const { stackTraceLimit } = Error;

@@ -18,19 +18,22 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const CONSOLE_PATH = API_PATHS.console;
 
-/** What the console needs beside the actions. No answer is kept by anything on the way. Returns what finds the data of a page. */
+/**
+ * Mounts what the console needs besides the actions. Answers must not be cached on the way. Returns the function that
+ * finds the data of a page.
+ */
 export async function mountConsole(
   app: FastifyInstance,
   context: HttpContext,
   budget: CallBudget,
-  /** How long a page waits for its data; for tests. */
+  /** Longest time a page waits for its data; for tests. */
   pageWaitMs?: number,
 ): Promise<FindDataOfPage> {
   const own = new URL(context.config.baseUrl).origin;
   const cookie = sessionCookieOf(context.config.baseUrl);
   const devices = deviceCookieOf(context.config.baseUrl, context.config.appSecret);
   const serving = { context, cookie, devices, budget };
-  // Else the streams of consoles would keep the server from closing.
+  // Otherwise the streams of consoles would keep the server from closing.
   app.addHook('preClose', async () => context.changes.close());
   await app.register(
     async (scope) => {
@@ -38,7 +41,7 @@ export async function mountConsole(
       await compressAnswers(scope);
       scope.addHook('onRequest', async (request, reply) => {
         void reply.header('cache-control', 'no-store');
-        // A browser tells who made it send a change, and lets no page tell otherwise.
+        // A browser sends the origin of a change, which no page can forge.
         const { origin, host } = request.headers;
         if (request.method !== 'GET' && !isOwnOrigin(origin, host, context.config.baseUrl)) {
           throw new AppError(

@@ -3,37 +3,37 @@ import path from 'node:path';
 
 import { type FirstFrame, toHtml } from '#entry/http/console/first_frame.ts';
 
-/** Where infra/console/build.ts puts the console. */
+/** Folder where infra/console/build.ts puts the console. */
 export const CONSOLE_FOLDER = path.resolve(import.meta.dirname, '../../../.cache/console');
 
-/** The file beside the build that says which files each page needs, by its route. */
+/** File beside the build that lists the files each page needs, by its route. */
 export const PAGE_FILES = 'page-files.json';
 
-/** A path of `PAGES` as Fastify and `/metrics` name it: `/incidents/:id`. */
+/** Converts a path of `PAGES` to the form of Fastify and `/metrics`: `/incidents/:id`. */
 export function routeOfPage(page: string): string {
   return page.replaceAll(/\$\w+Id\b/g, ':id').replaceAll('$', ':');
 }
 
-/** How long a page is trusted before the file is looked at again. */
+/** Time for which a page is cached before the file is checked again. */
 const CHECK_MS = 1_000;
 
 interface ShownPage {
   readonly nonce: string;
-  /** What the page of this route needs is named, so that a browser asks for it at once. */
+  /** Route of the page: the files it needs are named in the page, so that a browser fetches them at once. */
   readonly route: string;
-  /** Who is signed in; null for nobody, or where the console has to ask. */
+  /** Session; null if nobody is signed in, or if the console has to fetch it. */
   readonly session: unknown;
-  /** What the page shows first; null where the console has to ask. */
+  /** Data the page shows first; null if the console has to fetch it. */
   readonly first: unknown;
   readonly frame: FirstFrame | null;
 }
 
-/** The page that the console starts from, as it is sent to one browser. */
+/** Start page of the console, as sent to one browser. */
 export interface ConsolePage {
   with(shown: ShownPage): string;
 }
 
-/** Reads the page of the build that is in place; null while there is none. A later build is noticed within a second. */
+/** Returns a function that reads the page of the present build; null if none. It notices a build within 1 s. */
 export function consolePages(basePath: string, folder = CONSOLE_FOLDER): () => Promise<ConsolePage | null> {
   const file = path.join(folder, 'index.html');
   let page: ConsolePage | null = null;
@@ -57,7 +57,7 @@ export function consolePages(basePath: string, folder = CONSOLE_FOLDER): () => P
 
 type PageFiles = Readonly<Record<string, readonly string[]>>;
 
-/** Without them pages load a little later. */
+/** Reads the list of files for each page; empty if it cannot be read: pages then load a little later. */
 async function readPageFiles(folder: string): Promise<PageFiles> {
   try {
     return JSON.parse(await readFile(path.join(folder, PAGE_FILES), 'utf8')) as PageFiles;
@@ -91,7 +91,7 @@ const END_OF_HEAD = '</head>';
 const BEGIN_OF_ROOT = '<div id="root">';
 const EMPTY_ROOT = `${BEGIN_OF_ROOT}</div>`;
 
-/** JSON that cannot end the element it stands in, nor a line of it. */
+/** Renders JSON that can end neither the element it stands in, nor a line of it. */
 function inScript(value: unknown): string {
   return JSON.stringify(value).replaceAll(/[<\u2028\u2029]/g, (one) => ESCAPES[one] ?? one);
 }

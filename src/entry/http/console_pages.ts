@@ -9,10 +9,10 @@ import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { FindDataOfPage } from '#entry/http/console/data_of_page.ts';
 import { CONSOLE_FOLDER, consolePages, routeOfPage } from '#entry/http/console_build.ts';
 
-/** Every address that the web application shows something at, as Fastify and `/metrics` name them: `/incidents/:id`. */
+/** Routes of the pages of the web application, as Fastify and `/metrics` name them: `/incidents/:id`. */
 export const PAGE_ROUTES = [...Object.values(PAGES), `${PAGES.settings}/*`].map(routeOfPage);
 
-/** Pages for those who are not signed in. */
+/** Routes of pages for people who are not signed in. */
 const OUTSIDE: ReadonlySet<string> = new Set(
   [PAGES.signIn, PAGES.askForReset, PAGES.resetPassword, PAGES.invitation].map(routeOfPage),
 );
@@ -33,7 +33,7 @@ const NOTHING = { session: null, first: null, frame: null };
 const NONCE_BYTES = 16;
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** The page runs and shows what this server sends with it, and talks to no other. */
+/** Returns the policy of a page, which runs and shows only what this server sends, and talks to no other server. */
 const policyWith = (nonce: string): string =>
   [
     "default-src 'none'",
@@ -49,7 +49,7 @@ const policyWith = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The policy of a service worker is that of its file: it asks for what the pages ask for, and runs nothing else. */
+/** Policy of the service worker, that of its file: it requests what the pages request, and runs nothing else. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const PAGE_HEADERS = {
@@ -62,25 +62,25 @@ const PAGE_HEADERS = {
   'permissions-policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 };
 
-/** Draws itself again until the console is there. */
+/** Page shown while the console is being built; it reloads itself until the build is there. */
 const PREPARING = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta http-equiv="refresh" content="2"><title>Tocsin</title></head><body><h1>The console is being prepared</h1>
 <p>This takes some seconds after an update; the page comes by itself. If it does not: <code>npm ci</code> builds the console and says
 what is wrong. Everything else works meanwhile, replies to pages too.</p></body></html>`;
 
 export interface ConsoleOptions {
-  /** The public address; its path is where the console lives. */
+  /** Public address; the console lives at its path. */
   readonly baseUrl: string;
-  /** Another build; for tests. */
+  /** Folder of another build; for tests. */
   readonly folder?: string;
 }
 
-/** Answers a request that no route takes: with the application, which says what is missing, or not at all. */
+/** Answers a request that no route takes with the application, if it asks for a page; returns whether it did. */
 export type AnswerUnknownPage = (request: FastifyRequest, reply: FastifyReply) => Promise<boolean>;
 
 /**
- * The web application: one page at each of its addresses, with a nonce of its own, and files whose names change with
- * what is in them and which browsers may therefore keep.
+ * Mounts the web application: one page at each of its addresses, with its own nonce, and files whose names change with
+ * their content, so that browsers may cache them.
  */
 export async function mountConsolePages(
   app: FastifyInstance,
@@ -95,7 +95,7 @@ export async function mountConsolePages(
     const { session, first, frame } = OUTSIDE.has(route) ? NOTHING : await findData(request, reply, route);
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
     void reply.headers({ ...PAGE_HEADERS, 'content-security-policy': policyWith(nonce) });
-    // What a page says of incidents is on no disk.
+    // Data of incidents must not be stored on a disk.
     if (first !== null) void reply.header('cache-control', 'no-store');
     void reply.type('text/html; charset=utf-8');
     if (page === null) return reply.code(503).header('retry-after', '2').send(PREPARING);
@@ -132,7 +132,7 @@ export async function mountConsolePages(
   };
 }
 
-/** The route of `PAGES` or of a page of the settings that this address is; empty for none. */
+/** Returns the route of `PAGES`, or of a page of the settings, for this address; empty if there is none. */
 function routeShown({ routeOptions: { url = '' }, url: asked }: FastifyRequest): string {
   return url.endsWith('/*') ? (asked.split('?', 1)[0] ?? '') : url;
 }

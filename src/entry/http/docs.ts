@@ -7,7 +7,7 @@ import { type Asset, assetOf, readAsset, sendAsset } from '#entry/http/docs/asse
 import type { GuidePages } from '#entry/http/docs/guide_pages.ts';
 import { once } from '#kernel/once.ts';
 
-/** A page may load its own files and ask its own server, and nothing else. */
+/** Policy of the pages: a page may load its own files and call its own server, and nothing else. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,8 +37,8 @@ const FILES = {
 } as const;
 
 /**
- * `/docs`: the API reference, made in the browser from `/api/openapi.json`; below it the guides of `src/docs`, rendered
- * when the first one is asked for. Every file comes from this server.
+ * Mounts `/docs`: the API reference, made in the browser from `/api/openapi.json`; below it the guides of `src/docs`,
+ * rendered when the first one is requested. Every file comes from this server.
  */
 export function mountDocs(app: FastifyInstance): void {
   const reference = once(() => readAsset(path.join(OURS, 'page.html')));
@@ -53,7 +53,7 @@ export function mountDocs(app: FastifyInstance): void {
 }
 
 function mountGuides(app: FastifyInstance): void {
-  // Neither the guides nor what renders them is loaded before somebody reads them.
+  // The guides, and the code that renders them, are loaded when somebody opens them.
   const pages = once(async (): Promise<GuidePages> => {
     const { renderGuides } = await import('#entry/http/docs/guide_pages.ts');
     return await renderGuides();

@@ -7,13 +7,13 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** Why an answer to an incident changes nothing any more, as it is shown. */
+/** Page shown when an answer to an incident changes nothing any more. */
 export type GivenAnswer = Pick<AnswerPage, 'status' | 'heading' | 'paragraphs'>;
 
 /**
- * The incidents that an answer to the message would change nothing about, by their ids: somebody has given it already. A
- * link gives its answer once: when its person has given it since the message left, and the incident was opened again,
- * then another message asks again.
+ * Returns the incidents that an answer to the message would not change, by their ids: somebody has given it already. A
+ * link gives its answer once: if its person has given it since the message was sent, and the incident was reopened,
+ * another message asks again.
  */
 export async function findGivenAnswers(
   stores: Stores,
@@ -63,7 +63,7 @@ function idOf(by: IncidentActor | null): string[] {
   return by !== null && 'userId' in by ? [by.userId] : [];
 }
 
-/** RFC 3339, to the minute. */
+/** Formats a time as RFC 3339, to the minute. */
 function shownTime(at: Temporal.Instant): string {
   return `${at.toString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -19,7 +19,7 @@ import { DISK_FULL_TEXT } from '#storage/postgres/faults.ts';
 
 const UNKNOWN = 'it is unknown whether pages are late';
 
-/** What an API process does without each of these stores. */
+/** Effect on an API process of each of these stores being down. */
 const WITHOUT = {
   clickhouse: (reason: string) =>
     `ClickHouse does not work${reason}: what was sent is kept and not shown yet, and rules are not evaluated; incidents can be answered`,
@@ -28,10 +28,11 @@ const WITHOUT = {
 };
 
 /**
- * `/livez`: the process answers. `/healthz`: the process, each store with its latency, the disk, and the pager; 503 when a
- * store is down or its disk full or nearly so, or pages are late. `/readyz`: whether to send traffic here, and what does
- * not work; 503 while starting or draining, and when nobody could answer an incident or be paged. Anybody may ask, so an
- * answer is kept for a second. Resolves `/readyz`.
+ * Mounts the health endpoints. `/livez`: the process answers. `/healthz`: the process, each store with its latency, the
+ * disk, and the pager; 503 when a store is down or its disk full or nearly so, or pages are late. `/readyz`: whether to
+ * send traffic here, and what does not work; 503 while starting or draining, and when nobody could answer an incident
+ * or be paged. The endpoints are public, so an answer is cached for a second. Returns a function that resolves to the
+ * answer of `/readyz`.
  */
 export function mountHealth(app: FastifyInstance, context: AppContext, disk: DiskSpace): () => Promise<Readiness> {
   let isDraining = false;
@@ -78,7 +79,7 @@ export function mountHealth(app: FastifyInstance, context: AppContext, disk: Dis
       ...(context.db.isFull() ? [DISK_FULL_TEXT] : []),
       ...(postgres.status === 'up' ? [] : [`postgres is down${reasonOf(postgres)}`]),
       ...pager.unreadyBecause,
-      // Without ClickHouse, or the queue, they are late in every process.
+      // Without ClickHouse, or the queue, rules are late in every process.
       ...(clickhouse.status === 'up' && queue.status === 'up' ? pager.rulesBehindBecause : []),
     ];
     if (unready.length > 0) return { ready: false, because: unready };
@@ -109,7 +110,7 @@ type PagerState = Pick<PagerHealth, Sentences> & {
   readonly status: 'up' | 'degraded' | 'down';
 } & { readonly [Figure in Exclude<keyof PagerHealth, Sentences>]: number | null };
 
-/** Whether what is accepted pages people in time, whichever process should have seen to it. */
+/** Returns whether accepted data pages people in time, whichever process is responsible for it. */
 async function pagerState(context: AppContext): Promise<PagerState> {
   try {
     const health = await withTimeout(checkPager(context), CHECK_TIMEOUT_MS, noAnswer);

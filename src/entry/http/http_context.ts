@@ -3,10 +3,10 @@ import type { AppContext } from '#entry/compose.ts';
 import { once } from '#kernel/once.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 
-/** What the HTTP surface runs on. */
+/** Context of the HTTP endpoints. */
 export interface HttpContext extends AppContext {
   readonly limits: SharedLimits;
-  /** The authorization server to which apps connect; loaded and opened at the first call. */
+  /** Returns the authorization server to which apps connect; loaded and opened at the first call. */
   readonly authorizationServer: () => Promise<AuthorizationServer>;
 }
 

@@ -36,11 +36,11 @@ import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Bodies that are unpacked at the same time: as many as libuv has threads. */
+/** Limits on bodies that are decompressed at the same time: as many as libuv has threads. */
 const UNPACKING = { concurrency: 4, concurrencyPerKey: 2 };
 const MEGABYTE = 1024 * 1024;
 
-/** Mounts the routes that accept metrics, exceptions and deploys. Closing the app first stores everything that they accepted. */
+/** Mounts the routes for metrics, exceptions and deploys. Closing the app first stores everything they accepted. */
 export async function mountIngest(
   app: FastifyInstance,
   context: AppContext,
@@ -122,7 +122,7 @@ export async function mountIngest(
   await app.register(async (scope) => mountDeployIngest(scope, ingest, context.actions));
 }
 
-/** Reports about a folder that no process reads any more are deleted: it is gone, or out of reach. */
+/** Age at which reports about a folder that no process reads any more are deleted: it is gone, or out of reach. */
 const SPOOL_REPORT_HOURS = 1;
 
 function reportSpooledIn({ db, clock }: AppContext, folder: string) {

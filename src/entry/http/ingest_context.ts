@@ -17,41 +17,41 @@ import type { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 
-/** What the routes of ingestion share. */
+/** Context shared by the ingestion routes. */
 export interface IngestContext {
   readonly access: IngestAccess;
   readonly badKeys: BadKeyLimiter;
   readonly intake: Intake;
-  /** Limits how many bodies are unpacked at once: a small one may need all the memory that its protocol allows. */
+  /** Limits how many bodies are decompressed at once: a small one may need all the memory that its protocol allows. */
   readonly unpacking: KeyedLimit;
-  /** Limits what is unpacked of bodies that bring nothing. */
+  /** Limits the bytes decompressed of bodies that are then refused. */
   readonly refusedBytes: RefusedBytes;
   readonly pointRates: RateLimiter;
-  /** For each kind of what Sentry's clients send. */
+  /** Rate limits for each kind of item that Sentry's clients send. */
   readonly itemLimits: ItemLimiters;
   readonly series: SeriesQuota;
   readonly sentryMetrics: SentryMetrics;
-  /** What senders said of when their counters began. */
+  /** Start times of counters, as senders reported them. */
   readonly starts: ServiceStarts;
-  /** What they said of the types of their metrics. */
+  /** Types of metrics, as senders reported them. */
   readonly types: ServiceTypes;
   readonly counters: IngestCounters;
   /** Single observations with their traces. */
   readonly exemplars: ExemplarRecorder;
-  /** What comes besides points and events. */
+  /** Items other than points and events. */
   readonly beside: SideRecorder;
   /** Runs of scheduled jobs. */
   readonly checkIns: CheckInIntake;
   readonly clock: Clock;
   readonly log: Log;
   readonly limitLog: LimitLog;
-  /** Where envelopes are taken whose address says nothing of their service. */
+  /** Paths that take envelopes whose address does not identify their service. */
   readonly tunnelPaths: readonly string[];
-  /** What may precede `/api`: nothing, or the path of the base URL, for proxies that keep it. */
+  /** Possible prefixes of `/api`: empty, or the path of the base URL, for proxies that keep it. */
   readonly prefixes: readonly string[];
 }
 
-/** The path under every prefix, without and with a trailing slash. */
+/** Returns the path under every prefix, without and with a trailing slash. */
 export function routesFor(path: string, { prefixes }: IngestContext): string[] {
   return prefixes.flatMap((prefix) => [`${prefix}${path}`, `${prefix}${path}/`]);
 }

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * Browsers send from any page. No cookie is used here, only a key, so the page may read every answer, including errors.
+ * CORS headers of ingestion: browsers send from any page. It uses no cookie, only a key, so the page may read every
+ * answer, including errors.
  */
 export const INGEST_CORS = {
   'access-control-allow-origin': '*',
@@ -9,15 +10,15 @@ export const INGEST_CORS = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** For browsers that do not say which headers they will send, as old ones do not. */
+/** Headers allowed to browsers that do not say which ones they will send, as old browsers do not. */
 const DEFAULT_HEADERS =
   'x-sentry-auth, x-requested-with, origin, accept, content-type, authentication, authorization, x-api-key, content-encoding, transfer-encoding, sentry-trace, baggage, traceparent';
 
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, \t-]{1,4096}$/;
 
 /**
- * Allows every header that the page is about to send: applications add their own to the transport of their client, and a
- * browser sends nothing at all when one of them is refused. `*` is not enough, because it excludes `Authorization`.
+ * Allows every header that the page is about to send: applications add their own to the transport of their client, and
+ * a browser sends nothing at all if one of them is refused. `*` is not enough, because it excludes `Authorization`.
  */
 export async function answerPreflight(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
   const asked = request.headers['access-control-request-headers'];

@@ -20,18 +20,18 @@ interface CronRoute {
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
 
-/** A schedule and a status: real ones have a few hundred bytes. */
+/** Limit on the body, a schedule and a status: real ones have a few hundred bytes. */
 const BODY_BYTES_MAX = 64 * 1024;
 
 const NO_CHECK_IN =
   'report the status of the run: ?status=in_progress, ?status=ok or ?status=error, or the same as "status" in a JSON body';
 
-/** The key that stands in no browser. */
+/** Whether the request has the ingestion key, which must not be used in browsers. */
 function hasIngestionKey({ authorization, ...headers }: FastifyRequest['headers']): boolean {
   return headers['x-api-key'] !== undefined || /^(Bearer|Basic) /i.test(authorization ?? '');
 }
 
-/** Mounts the addresses at which scheduled jobs check in that have no SDK: with `curl`, or with a GET. */
+/** Mounts the addresses where scheduled jobs without an SDK check in: with `curl`, or with a GET. */
 export function mountCronIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
   const limited = new WeakMap<FastifyRequest, string>();

@@ -20,7 +20,7 @@ const BODY_BYTES_MAX = 16 * 1024;
 const DAYS_BACK_MAX = 400;
 const DEFAULT_ENVIRONMENT = 'production';
 
-/** A deploy, as what deploys tells of it. */
+/** Deploy as reported by a pipeline. */
 export const DeployInput = Type.Object(
   {
     release: ReleaseName,
@@ -33,7 +33,7 @@ export const DeployInput = Type.Object(
   CLOSED,
 );
 
-/** Mounts the route by which a pipeline tells of a deploy, with the ingestion key of the service that it deploys. */
+/** Mounts the route by which a pipeline reports a deploy, with the ingestion key of the service that it deploys. */
 export function mountDeployIngest(scope: FastifyInstance, context: IngestContext, runtime: ActionRuntime): void {
   parseBodies(scope);
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
@@ -95,7 +95,7 @@ async function record(
   });
 }
 
-/** Throws `invalid_input` for times that cannot be those of a deploy. */
+/** Returns the times of the deploy. Throws `invalid_input` if they are impossible. */
 function timesOf(
   times: { readonly startedAt?: string; readonly finishedAt?: string },
   now: Temporal.Instant,

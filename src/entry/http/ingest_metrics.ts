@@ -17,7 +17,7 @@ import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 /**
  * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says
- * whether the key is good, as some senders ask before they start.
+ * whether the key is valid, as some senders ask before they start.
  */
 export function mountMetricIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
@@ -108,7 +108,7 @@ export function mountMetricIngest(scope: FastifyInstance, context: IngestContext
   };
 }
 
-/** What is decoded holds nothing of the body. */
+/** Runs the decoding, then frees the body: the decoded data does not refer to it. */
 function* freeing<Result>(body: Buffer, steps: Steps<Result>): Steps<Result> {
   try {
     return yield* steps;

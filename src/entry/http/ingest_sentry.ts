@@ -24,11 +24,11 @@ import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
-/** Of a service that is over the limit of its events, a body of this size is not read: only events and files are so large. */
+/** Size from which a body is not read if its service is over the limit on events: only events and files reach it. */
 const LARGE_BODY_BYTES = 1024 * 1024;
 
 interface SentryRoute {
-  /** No project in the address of a tunnel. */
+  /** Absent in the address of a tunnel. */
   readonly Params: { readonly projectId?: string };
   readonly Querystring: Readonly<Record<string, unknown>>;
 }
@@ -36,7 +36,7 @@ interface SentryRoute {
 /** Mounts the routes that Sentry's clients derive from a DSN. Browsers may read every answer, including errors. */
 export function mountSentryIngest(scope: FastifyInstance, context: IngestContext): void {
   const targets = new WeakMap<FastifyRequest, IngestTarget>();
-  /** What requests are told of the limits that they have reached. */
+  /** Rate limit headers of requests whose service has reached a limit. */
   const limited = new WeakMap<FastifyRequest, string>();
   const open = async (request: FastifyRequest, key: string | null, projectId: string): Promise<IngestTarget> => {
     const target = await context.badKeys.guard(request.ip, () => context.access.openExceptions(key, projectId));
@@ -75,7 +75,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
         async onRequest(request) {
           const { projectId } = request.params;
           const key = sentryKeyOf(request.headers, request.query);
-          // Without both, they are in the first line of the envelope.
+          // If the key or the project is missing here, it is in the first line of the envelope.
           if (projectId !== undefined && (key !== null || kind !== 'envelope')) await open(request, key, projectId);
         },
         async preParsing(request, _reply, payload) {
@@ -103,7 +103,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
           const [first] = reached;
           if (first !== undefined && (first.kind === 'events' || isEmpty(delivery))) throw first.error;
           requireTaken(checkIns, delivery);
-          // Beside events it is only counted: the client would send the events again.
+          // With events the failure is only counted: the client would send the events again.
           if (failure !== null && delivery.events.length === 0) throw failure;
           if (checkIns.faults.length > 0) void reply.header('x-sentry-error', asHeader(checkIns.faults.join('; ')));
           const limits = limited.get(request);
@@ -117,7 +117,7 @@ export function mountSentryIngest(scope: FastifyInstance, context: IngestContext
   }
 }
 
-/** Takes the events and everything but check-ins. Throws for events that are too large, and none beside them. */
+/** Stores the events and all other items but check-ins. Throws if events were too large, and none came with them. */
 async function takeEvents(context: IngestContext, target: IngestTarget, delivery: SentryDelivery): Promise<void> {
   const { serviceId } = target;
   const { events, dropped } = delivery;
@@ -136,7 +136,7 @@ async function takeEvents(context: IngestContext, target: IngestTarget, delivery
   context.counters.countEvents(serviceId, events.length, { faulty, tooLarge });
 }
 
-/** Takes metrics as points of the service, if it has that capability. Returns why they could not be taken, null otherwise. */
+/** Stores metrics as points of the service, if it has that capability. Returns why they were not stored, else null. */
 async function takeMetrics(
   context: IngestContext,
   target: IngestTarget,
@@ -163,7 +163,7 @@ async function takeMetrics(
   }
 }
 
-/** Throws when nothing of the request was taken because of its check-ins. */
+/** Throws if the request brought nothing but check-ins that were refused. */
 function requireTaken(
   { taken, faults }: { readonly taken: number; readonly faults: readonly string[] },
   { events, besides }: SentryDelivery,
@@ -177,7 +177,7 @@ function isEmpty({ events, besides }: SentryDelivery): boolean {
   return events.length === 0 && Object.values(besides).every((items) => items.length === 0);
 }
 
-/** A header holds no other characters. */
+/** Removes characters that a header cannot hold. */
 export function asHeader(text: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 1_000);
 }
@@ -185,10 +185,10 @@ export function asHeader(text: string): string {
 const TOO_LARGE =
   'the event is larger than 1 MiB, even without its variables, context lines and breadcrumbs; send less with it';
 
-/** A client whose data is not wanted sends nothing for an hour. */
+/** Time for which a client whose data is unwanted sends nothing. */
 const QUIET_SECONDS = 3_600;
 
-/** What clients are told about an error; a limit holds for everything that they send unless its categories are named. */
+/** Returns the headers of an error. A limit applies to everything that clients send unless its categories are named. */
 export function headersOf(
   { code, message, retryAfterSeconds = 60 }: AppError,
   limits: string | null,

@@ -6,7 +6,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 import { surveyJson } from '#kernel/json_survey.ts';
 import { LEVELS_MAX, NESTED_TOO_DEEP } from '#kernel/unstorable.ts';
 
-/** Bodies of this scope are JSON as it is and nothing else: another media type, or a compressed body, is 415. */
+/** Makes the scope parse bodies as plain JSON only: another media type, or a compressed body, is answered 415. */
 export function parseJsonBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addHook('preParsing', async (request) => {
@@ -18,12 +18,12 @@ export function parseJsonBodies(scope: FastifyInstance): void {
   );
 }
 
-/** More than any action has use for; so many are read and checked in some milliseconds. */
+/** Limit on the values in a body: more than any action needs, and read and checked in some milliseconds. */
 const VALUES_MAX = 10_000;
-/** Of the body, with what a protocol wraps around what is checked later. */
+/** Limit on the nesting of the body: includes the protocol's envelope around what is checked later. */
 const LEVELS_READ_MAX = LEVELS_MAX + 20;
 
-/** Reads JSON as RFC 8259 has it. Of equal names in one object the last one counts; a byte-order mark is passed over. */
+/** Reads JSON as RFC 8259 defines it. Of equal names in one object the last counts; a byte order mark is skipped. */
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw refusal('the body is empty; send a JSON object, {} at least');
   if (!isUtf8(bytes)) throw refusal('the body is not valid UTF-8');

@@ -23,18 +23,18 @@ import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Room for what the protocol wraps around the body of an action. */
+/** Room for the protocol's envelope around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;
 
-/** What speaks the protocol, which is loaded with the first message. */
+/** Modules of the protocol, loaded with the first message. */
 const protocol = once(async () => ({
   ...(await import('#entry/http/mcp/answer.ts')),
   ...(await import('#entry/http/mcp/plain_call.ts')),
 }));
 
 /**
- * The endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. Who calls is settled
- * before the body is read, as for REST.
+ * Mounts the endpoint of agents: Streamable HTTP without sessions, for both generations of the protocol. The caller is
+ * authenticated before the body is read, as for REST.
  */
 export async function mountMcp(
   app: FastifyInstance,
@@ -59,7 +59,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
   const watch = new ToolListWatch(limits.set);
   scope.addHook('preClose', () => watch.close());
 
-  /** Who the header stands for at this moment: a person through a connected app, or a key. */
+  /** Returns the present caller of the header: a person through a connected app, or a key. */
   const authenticate = async (authorization: string | undefined): Promise<Caller> => {
     const caller = await authenticateAgent(context, authorization);
     if (caller.areAgentsStopped === true) throw agentsStopped();
@@ -105,7 +105,7 @@ function mountEndpoint(scope: FastifyInstance, context: AppContext, budget: Call
   });
 }
 
-/** Throws `invalid_input` for a batch of more messages than are answered at once. */
+/** Throws `invalid_input` if a batch has more messages than are answered at once. */
 export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, 'mcpBatchMax'>): void {
   if (!Array.isArray(body) || body.length <= mcpBatchMax) return;
   throw new AppError('invalid_input', `a batch holds at most ${mcpBatchMax} messages; send the others after it`, {
@@ -113,7 +113,7 @@ export function requireShortBatch(body: unknown, { mcpBatchMax }: Pick<Limits, '
   });
 }
 
-/** The person behind an app that they have connected, or the key; with the permissions of this moment. */
+/** Returns the person behind a connected app, or the key, with the present permissions. */
 export async function authenticateAgent(
   { clock, config, db }: AppContext,
   authorization: string | undefined,
@@ -124,7 +124,7 @@ export async function authenticateAgent(
     : await authenticateConnection(db.session(), token, config.baseUrl + MCP_PATH, clock.now());
 }
 
-/** Method and headers are all that is read of it: the body has been parsed already. */
+/** Converts to a web request, of which only method and headers are read: the body has been parsed already. */
 export function toWebRequest({ method, headers }: FastifyRequest, baseUrl: string): Request {
   const entries = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
@@ -138,7 +138,7 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 const INTERNAL_ERROR = -32_603;
 
-/** What is refused before a message was read: an error of JSON-RPC, whose data is the problem that REST answers. */
+/** Answers a request refused before a message was read: a JSON-RPC error, whose data is the problem of REST. */
 export function sendRpcError(
   error: unknown,
   request: FastifyRequest,
@@ -165,15 +165,15 @@ function rpcCode({ code, status }: AppError, { body }: FastifyRequest): number {
   return body === undefined ? PARSE_ERROR : INVALID_REQUEST;
 }
 
-/** Refusals that signing in, or approving more, would do away with. */
+/** Errors named in the challenge of refusals that signing in, or granting more, would solve. */
 const CHALLENGES: Readonly<Partial<Record<ErrorCode, string>>> = {
   unauthenticated: 'invalid_token',
   insufficient_scope: 'insufficient_scope',
 };
 
 /**
- * Where a client learns how to sign in (RFC 9728), and that it should ask for everything: the person decides what is
- * granted. Without a token there is no error to tell (RFC 6750).
+ * Returns the challenge that tells a client where to sign in (RFC 9728), and to ask for all scopes: the person decides
+ * what is granted. Without a token it names no error (RFC 6750).
  */
 function challenge({ headers }: FastifyRequest, error: AppError, { config }: AppContext): string {
   const parameters = {

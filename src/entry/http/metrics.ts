@@ -19,7 +19,10 @@ import type { Ingested } from '#storage/postgres/entities/services.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** `/metrics`: the process about itself, as Prometheus text, behind a token. Resolves the same for a listener without one. */
+/**
+ * Mounts `/metrics`, the metrics of this process as Prometheus text, behind a token. Returns a function that resolves
+ * to the same text for a listener without one.
+ */
 export function mountMetrics(
   app: FastifyInstance,
   context: AppContext,
@@ -73,7 +76,7 @@ export function mountMetrics(
   return async () => ({ contentType: registry.contentType, text: await render() });
 }
 
-/** Metrics reveal the names and load of services, so the public port requires the token. */
+/** Throws unless the token is right. Metrics reveal the names and load of services, so the public port requires it. */
 function requireMetricsToken(token: string | undefined, authorization: string | undefined): void {
   if (token === undefined) {
     throw new AppError(
@@ -87,7 +90,7 @@ function requireMetricsToken(token: string | undefined, authorization: string | 
   }
 }
 
-/** What a route of senders takes; null for any other. */
+/** Returns the kind of data that a route ingests; null for any other route. */
 function ingestedBy(route: string): Ingested | null {
   if (/\/(envelope|store)\/?$/.test(route)) return 'events';
   return /\/api\/ingest\//.test(route) ? 'points' : null;
@@ -129,7 +132,7 @@ function processesGauge({ processes }: SharedLimits): Gauge {
   });
 }
 
-/** Includes what workers limit: new exception groups and incidents of a service. */
+/** Gauge of refusals, including those by workers: new exception groups and incidents of a service. */
 function refusedGauge({ db, clock }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_refused_this_hour',
@@ -146,7 +149,7 @@ function refusedGauge({ db, clock }: AppContext): Gauge {
   });
 }
 
-/** Not a number while the database is away. */
+/** Gauge of services whose points wait; NaN while the database is unavailable. */
 function waitingGauge({ db, clock }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_services_waiting_for_points',
@@ -162,10 +165,10 @@ function waitingGauge({ db, clock }: AppContext): Gauge {
   });
 }
 
-/** More is not told apart: workers are long too few by then. */
+/** Limit on the count of waiting jobs. Greater numbers are not told apart: workers are far too few by then. */
 const WAITING_JOBS_MAX = 100_000;
 
-/** Not a number while the database is away. Autoscalers read it. */
+/** Gauge of waiting jobs, which autoscalers read; NaN while the database is unavailable. */
 function waitingJobsGauge({ db }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_waiting_jobs',
@@ -180,7 +183,7 @@ function waitingJobsGauge({ db }: AppContext): Gauge {
   });
 }
 
-/** Not a number while the database is away. */
+/** Gauge of jobs set aside; NaN while the database is unavailable. */
 function setAsideJobsGauge({ db }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_set_aside_jobs',
@@ -195,7 +198,7 @@ function setAsideJobsGauge({ db }: AppContext): Gauge {
   });
 }
 
-/** Not a number while the database is away. */
+/** Gauge of events set aside; NaN while the database is unavailable. */
 function setAsideGauge({ db }: AppContext): Gauge {
   return new Gauge({
     name: 'tocsin_ingest_set_aside_events',

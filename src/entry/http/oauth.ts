@@ -20,7 +20,7 @@ const ROUTES = [
   { method: 'GET', url: OAUTH_PATHS.jwks },
 ] as const;
 
-/** The authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
+/** Mounts the authorization server (OAuth 2.1) of the MCP endpoint, and its metadata. */
 export async function mountOAuth(app: FastifyInstance, context: HttpContext): Promise<void> {
   mountMetadata(app, context.config.baseUrl);
   const registrations = createRateLimit(context.clock, {
@@ -51,7 +51,7 @@ export async function mountOAuth(app: FastifyInstance, context: HttpContext): Pr
   });
 }
 
-/** The provider reads bodies of up to 56 kB, and one of unknown length up to there. */
+/** Refuses larger bodies than the provider reads: up to 56 kB, and bodies of unknown length up to there. */
 function refuseLargeBody(headers: FastifyRequest['headers']): void {
   const isUnknown = headers['transfer-encoding'] !== undefined;
   if (!isUnknown && Number(headers['content-length'] ?? 0) <= ANONYMOUS_BODY_BYTES_MAX) return;
@@ -70,8 +70,9 @@ async function handOver(context: HttpContext, request: FastifyRequest, reply: Fa
 }
 
 /**
- * RFC 8414, and the form of OpenID Connect that some clients ask for instead. When the product lives below a path,
- * the RFC has the well-known part before that path: it is served there, too, for proxies that pass it on.
+ * Mounts the metadata of RFC 8414, and the form of OpenID Connect that some clients request instead. When the product
+ * lives below a path, the RFC puts the well-known part before that path: the metadata is served there, too, for proxies
+ * that pass it on.
  */
 function mountMetadata(app: FastifyInstance, baseUrl: string): void {
   const prefix = new URL(baseUrl).pathname.replace(/\/+$/, '');

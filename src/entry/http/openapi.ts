@@ -4,7 +4,10 @@ import { compressAnswers } from '#entry/http/compress_answers.ts';
 import { openApiDocument } from '#entry/http/openapi/document.ts';
 import { once } from '#kernel/once.ts';
 
-/** `GET /api/openapi.json`, without authentication: it contains only what is published. Written when it is first asked for. */
+/**
+ * Mounts `GET /api/openapi.json`, without authentication: it contains only what is published. The document is built on
+ * the first request.
+ */
 export async function mountOpenApi(app: FastifyInstance, baseUrl: string): Promise<void> {
   const document = once(async () => JSON.stringify(openApiDocument(baseUrl)));
   await app.register(async (scope) => {

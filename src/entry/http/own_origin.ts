@@ -1,9 +1,9 @@
-/** The names of this machine for itself: browsers take them for different places, people do not. */
+/** Loopback names of this machine: browsers treat them as different origins, people do not. */
 export const LOOPBACK_NAMES: readonly string[] = ['127.0.0.1', 'localhost', '[::1]'];
 
 /**
- * Whether a browser says that a page of ours sent the request: one of the public address, or, where that is this machine
- * for itself, one of the very address that was asked under another of its names.
+ * Whether a browser says that one of our pages sent the request: a page of the public address or, if that is this
+ * machine itself, of the same address under another loopback name.
  */
 export function isOwnOrigin(origin: string | undefined, host: string | undefined, baseUrl: string): boolean {
   const own = new URL(baseUrl);

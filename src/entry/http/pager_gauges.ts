@@ -4,10 +4,10 @@ import type { PagerHealth } from '#core/oncall/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { checkPager } from '#entry/pager_check.ts';
 
-/** What keeps people from being paged in time, in figures; not numbers while the database is away. */
+/** Registers gauges of what keeps people from being paged in time; NaN while the database is unavailable. */
 export function registerPagerGauges(registry: Registry, context: AppContext): void {
   let underWay: Promise<PagerHealth | null> | null = null;
-  /** One question for all figures of a scrape. */
+  /** Checks the pager once for all gauges of a scrape. */
   const look = (): Promise<PagerHealth | null> =>
     (underWay ??= checkPager(context)
       .catch(() => null)

@@ -6,7 +6,7 @@ import type { Limits } from '#kernel/limit_settings.ts';
 import type { PortConnections } from '#ingest/port_protocol.ts';
 
 interface PortLimits extends ConnectionCounts {
-  /** How long a connection may last, and what may come over it, before it has shown a good key. */
+  /** Limits on a connection before it has shown a valid key: its duration and the bytes it may send. */
   readonly unauthenticatedMsMax: number;
   readonly unauthenticatedBytesMax: number;
 }
@@ -24,7 +24,7 @@ const NAMES = { inAll: 'portConnectionsMax', ofAddress: 'portConnectionsOfAddres
 
 const LOOK_EVERY_MS = 250;
 
-/** The connections of a port that takes metrics, bounded. `close` stops the checks. */
+/** Bounds the connections of a port that takes metrics. `close` stops the checks. */
 export function limitPortConnections(
   limits: PortLimits,
   options: ConnectionOptions,

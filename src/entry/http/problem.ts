@@ -15,17 +15,20 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly requestId: string;
   readonly errors?: readonly Fault[];
-  /** The setting of the limit that was reached. */
+  /** Setting of the limit that was reached. */
   readonly limit?: string;
 }
 
-/** Answers any error as application/problem+json. What is no AppError is a bug: logged whole, answered without its text. */
+/**
+ * Answers any error as application/problem+json. An error that is not an AppError is a bug: logged in full, answered
+ * without its text.
+ */
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): FastifyReply {
   const known = beginRefusal(error, request, reply, log);
   return reply.type('application/problem+json; charset=utf-8').send(JSON.stringify(toProblem(known, request.id)));
 }
 
-/** Logs what is ours to look into, and sets all of the answer but its body. */
+/** Logs the errors that we have to look into, and sets all of the answer but its body. */
 export function beginRefusal(error: unknown, request: FastifyRequest, reply: FastifyReply, log: Log): AppError {
   const known = isOfWhoLeft(error, request) ? toAppError(error) : toLoggedAppError(error, request.id, log);
   noteRefusal(request, known);
@@ -35,14 +38,14 @@ export function beginRefusal(error: unknown, request: FastifyRequest, reply: Fas
   return known;
 }
 
-/** Whether an answer ended early because nobody was there any more to take it, which is no fault of ours. */
+/** Whether an answer ended early because the client had left, which is not an error of the server. */
 function isOfWhoLeft(error: unknown, request: FastifyRequest): boolean {
   return errorCodeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE' && request.raw.socket.destroyed;
 }
 
 const refusals = new WeakMap<FastifyRequest, AppError>();
 
-/** Keeps the refusal of a request until it has been answered, for who counts them. */
+/** Keeps the refusal of a request until it has been answered, for the counters. */
 export function noteRefusal(request: FastifyRequest, refusal: AppError): void {
   refusals.set(request, refusal);
 }
@@ -51,12 +54,12 @@ export function refusalOf(request: FastifyRequest): AppError | undefined {
   return refusals.get(request);
 }
 
-/** Any error as the refusal that is answered. */
+/** Converts any error to the refusal that is answered. */
 export function toAppError(error: unknown): AppError {
   return error instanceof AppError ? error : fromFastify(error);
 }
 
-/** The same, once what is ours to look into is in the log. */
+/** Converts any error to the refusal that is answered, and logs those that we have to look into. */
 export function toLoggedAppError(error: unknown, requestId: string, log: Log): AppError {
   const known = toAppError(error);
   if (known.code === 'internal') log.error({ err: error, requestId }, 'request failed');
@@ -77,7 +80,7 @@ export function toProblem(error: AppError, requestId: string): Problem {
   };
 }
 
-/** Fastify's own refusals, in our words. */
+/** Messages for Fastify's own refusals. */
 const FASTIFY_ERRORS: Record<string, readonly [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'send the body as content-type: application/json'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large', 'the body is larger than this address takes'],

@@ -32,8 +32,8 @@ interface Found {
 }
 
 /**
- * The links that ask about a proposal of an agent. GET only asks; POST answers, as the person whom the message was sent
- * to. What is forged is 403 and audited.
+ * Mounts the links that ask about a proposal of an agent. GET only shows the question; POST answers, as the person whom
+ * the message was sent to. A forged link is answered 403 and audited.
  */
 export async function mountProposalAnswers(root: FastifyInstance, context: AnswerContext): Promise<void> {
   await root.register(async (app) => {
@@ -104,7 +104,7 @@ function originOf(request: FastifyRequest): RequestOrigin {
   return { requestId: request.id, address: request.ip };
 }
 
-/** What exactly would be done. */
+/** Returns the exact input of the proposed action; empty if it has none. */
 function inputOf({ input }: ProposalRow): string[] {
   return input === null ? [] : [`With: ${visibleJson(input)}`];
 }

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 const contentTypes = new WeakMap<FastifyRequest, string>();
 
 /**
- * Bodies of this scope arrive as the bytes that were sent. The content type is taken out of Fastify's sight, which
- * would answer 415 to those that real senders misspell.
+ * Makes the bodies of this scope arrive as the bytes that were sent. The content type is hidden from Fastify, which
+ * would answer 415 to misspelled ones of real senders.
  */
 export function parseRawBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
@@ -12,19 +12,19 @@ export function parseRawBodies(scope: FastifyInstance): void {
   scope.addHook('onRequest', async (request) => {
     const contentType = request.headers['content-type'];
     if (contentType !== undefined) contentTypes.set(request, contentType);
-    // As good as deleted, which would make the object slow to use.
+    // Has the effect of deleting it, which would make the object slow to use.
     request.headers['content-type'] = undefined;
   });
 }
 
-/** What the sender called its body; undefined when it did not. */
+/** Returns the content type that the sender declared; undefined if it declared none. */
 export function contentTypeOf(request: FastifyRequest): string | undefined {
   return contentTypes.get(request);
 }
 
 /**
- * The bytes, once; none for a request without a body. A connection holds on to its last request until the next one
- * comes, but need not hold on to these.
+ * Returns the bytes, once; empty for a request without a body. A connection keeps its last request until the next one
+ * comes, but need not keep its bytes.
  */
 export function rawBodyOf(request: FastifyRequest): Buffer {
   const { body } = request;

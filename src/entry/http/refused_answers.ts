@@ -8,28 +8,29 @@ import type { Via } from '#core/access/via.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 
-/** What was asked for in the name of a message, and refused. */
+/** Refused request in the name of a message. */
 interface Refusal {
   readonly action: string;
   readonly via: Via;
-  /** The message as far as it is known: without one no organization is concerned, and only our own log keeps it. */
+  /** Message, if it is known: without one no organization is concerned, and only our own log records it. */
   readonly notification: NotificationRow | null;
   readonly why: string;
 }
 
-/** What answers to messages and call-backs about them run on. */
+/** Context of answers to messages and of callbacks about them. */
 export interface AnswerContext extends AppContext {
   readonly refusedAnswers: RefusedAnswers;
 }
 
-/** What one address may fill of an organization's share, so that it leaves room for what others try. */
+/** Share of an organization's limit that one address may use, so that it leaves room for others. */
 const SHARE_OF_ADDRESS = 0.1;
 
 const HOUR_SECONDS = 3_600;
 
 /**
  * Records answers and reports that were forged, altered or too old. Their senders are unknown and may try without end,
- * so only so many an hour are recorded of each organization, and a tenth of that of each address; the rest are counted.
+ * so only a limited number an hour is recorded for each organization, and a tenth of that for each address; the rest
+ * are counted.
  */
 export class RefusedAnswers {
   readonly #context: AppContext;

@@ -27,7 +27,7 @@ import { once } from '#kernel/once.ts';
 import { isPermission } from '#kernel/permissions.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What speaks the protocol, which is loaded with the first message. */
+/** Modules of the protocol, loaded with the first message. */
 const protocol = once(async () => ({
   ...(await import('#entry/http/mcp/answer.ts')),
   ...(await import('#entry/http/responder/approval_link.ts')),
@@ -36,8 +36,8 @@ const protocol = once(async () => ({
 }));
 
 /**
- * The endpoint of agents that respond to incidents: MCP with eight tools, for the connections that an owner has enabled.
- * The credentials are those of the MCP endpoint; of their permissions those to look are used, and no other.
+ * Mounts the endpoint of agents that respond to incidents: MCP with eight tools, for the connections that an owner has
+ * enabled. The credentials are those of the MCP endpoint; only their view permissions are used.
  */
 export async function mountResponder(
   app: FastifyInstance,
@@ -94,7 +94,7 @@ export async function mountResponder(
   });
 }
 
-/** The caller as a responder. Throws `forbidden`, and records it when something was to be changed. */
+/** Returns the caller as a responder. Throws `forbidden`, and records it if the call would have changed something. */
 async function admit(context: AppContext, caller: Caller, request: FastifyRequest | null): Promise<Caller> {
   const { orgId, actor } = caller;
   const stores = storesOf(context.db.session());
@@ -128,7 +128,7 @@ function isKey(actor: Caller['actor']): boolean {
   return actor.kind === 'api_key' || (actor.kind === 'user' && actor.apiKeyId !== null);
 }
 
-/** What people call it. */
+/** Returns the name that people know the caller by. */
 function nameOf(actor: Caller['actor']): string {
   if (actor.kind === 'system') return 'Tocsin';
   if (actor.kind === 'user' && actor.connection !== undefined) return actor.connection.clientName;

@@ -28,8 +28,8 @@ interface Invocation {
 }
 
 /**
- * `POST /api/rest/actions/{action}`. Who calls (401), what (404) and whether they may (403) is settled before the
- * body is read, so that 415, 413 and 400 come after.
+ * Mounts `POST /api/rest/actions/{action}`. The caller (401), the action (404) and the permission (403) are checked
+ * before the body is read, so that 415, 413 and 400 come after.
  */
 export async function mountRest(
   app: FastifyInstance,
@@ -37,7 +37,7 @@ export async function mountRest(
   budget: CallBudget,
   limits: SharedLimits,
 ): Promise<void> {
-  // Else Fastify answers those it does not know before any route is asked.
+  // Otherwise Fastify answers unknown methods before any route runs.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   await app.register(async (scope) => {
     parseJsonBodies(scope);
@@ -49,7 +49,7 @@ export async function mountRest(
 function mountActions(scope: FastifyInstance, runtime: ActionRuntime, budget: CallBudget, limits: SharedLimits): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
   const badKeys = createBadKeyLimiter(runtime.clock, limits);
-  // Whatever follows is the action's name, so that a misspelt one is told as such: a slash at its end, too.
+  // Everything after it is the action's name, so that a misspelled one is reported, also one with a slash at its end.
   const url = `${ACTIONS_PATH}/*`;
 
   scope.route<{ Params: { '*': string } }>({

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
 const senders = new WeakMap<FastifyRequest, string>();
-/** What is to be done once a connection has carried a valid credential. */
+/** Callbacks to run once a connection has carried a valid credential. */
 const whenKnown = new WeakMap<Socket, () => void>();
 
 /** Sets the authenticated sender of a request: the id of a service, key, connected app or person. */
@@ -14,12 +14,12 @@ export function setSender(request: FastifyRequest, sender: string): void {
   whenKnown.delete(socket);
 }
 
-/** Undefined when the request carried no valid credential. */
+/** Returns the sender; undefined if the request carried no valid credential. */
 export function senderOf(request: FastifyRequest): string | undefined {
   return senders.get(request);
 }
 
-/** Tells once that this connection has carried a valid credential: as soon as it was found good, not at the answer's end. */
+/** Calls back once when this connection has carried a valid credential: on verification, not at the answer's end. */
 export function onceKnown(socket: Socket, tell: () => void): void {
   whenKnown.set(socket, tell);
 }

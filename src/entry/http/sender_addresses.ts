@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { parseIpAddress } from '#kernel/ip_address.ts';
 
-/** Has the address of a connection in its one spelling, before anybody looks at it. */
+/** Normalizes the address of a connection before anything reads it. */
 export function spellAddressOf(socket: Socket): void {
   const sent = socket.remoteAddress;
   const address = sent === undefined ? null : parseIpAddress(sent);
@@ -13,8 +13,8 @@ export function spellAddressOf(socket: Socket): void {
 const FORWARDED_FOR = 'x-forwarded-for';
 
 /**
- * Has every address that proxies report in its one spelling: some add the port of the client, which would make each
- * connection another client. What is no address stays as it is.
+ * Normalizes every address that proxies report: some add the port of the client, which would make each connection
+ * another client. Entries that are not addresses are kept.
  */
 export function spellForwardedAddresses({ headers }: Pick<IncomingMessage, 'headers'>): void {
   const sent = headers[FORWARDED_FOR];

@@ -8,8 +8,8 @@ import { openEndpoints, SENTRY_API_PATH, type SentryApi } from '#entry/http/sent
 import { mountUploads } from '#entry/http/sentry_api/uploads.ts';
 
 /**
- * What `sentry-cli` and the plugins of bundlers call: source maps, releases and deploys, by an API key. Errors are
- * problems as everywhere; these clients show their `detail`.
+ * Mounts the endpoints that `sentry-cli` and the plugins of bundlers call: source maps, releases and deploys, by an API
+ * key. Errors are problems as everywhere; these clients show their `detail`.
  */
 export async function mountSentryApi(app: FastifyInstance, api: SentryApi): Promise<void> {
   await app.register(async (scope) => {
@@ -67,7 +67,7 @@ const UNSUPPORTED = [
   ['projects/:org/:project/files/preprodartifacts/assemble', 'builds of mobile apps'],
 ] as const;
 
-/** What these clients can upload and this server has no use for, told without asking who calls. */
+/** Answers uploads of these clients that the server does not support, without authentication. */
 function mountUnsupported(scope: FastifyInstance): void {
   for (const [path, what] of UNSUPPORTED) {
     for (const url of [`${SENTRY_API_PATH}/${path}`, `${SENTRY_API_PATH}/${path}/`]) {

@@ -8,20 +8,20 @@ import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_
 import { type Clock, Temporal } from '#kernel/time.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Limits that count for all API processes together, so that many of them do not let through as many times the limit. */
+/** Limits that all API processes share, so that more processes do not multiply a limit. */
 export interface SharedLimits {
   /**
-   * How many API processes are alive, at least 1. What is not worth a question is divided by it: balancers spread callers
-   * over all of them.
+   * Returns the number of live API processes, at least 1. Limits that are not worth a query are divided by it:
+   * balancers spread callers over all of them.
    */
   readonly processes: () => number;
-  /** The limits as they are set. */
+  /** Limits as configured. */
   readonly set: Limits;
-  /** With a clock of its own where the work is bounded rather than what the data says. */
+  /** Opens a shared limit. Pass a clock of its own if it bounds work rather than the times in the data. */
   openLimit(name: string, allowance: Allowance, clock?: Clock): SharedLimit;
 }
 
-/** What API processes take part in. */
+/** Shard group of the API processes. */
 const WORK = 'answer_requests';
 const RENEW_MS = 1_000;
 const ALIVE = Temporal.Duration.from({ seconds: 4 });

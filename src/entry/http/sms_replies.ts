@@ -15,8 +15,8 @@ import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /**
- * Does what somebody asks for by SMS, and answers. The same message sent again gets the same answer and does nothing.
- * An unknown number gets no information, not even that an incident exists.
+ * Runs the command of an SMS, and answers it. The same message sent again gets the same answer and does nothing. An
+ * unknown number gets no information, not even that an incident exists.
  */
 export async function answerSms(context: AppContext, request: FastifyRequest, fields: Fields): Promise<string> {
   const sms = inboundSms(fields);
@@ -40,15 +40,15 @@ const HOW_TO =
 
 const NOTHING_WAITS = 'No incident of yours waits for an answer.';
 
-/** More numbers make the answer longer than a message. */
+/** Limit on the incidents named in an answer: with more, it would not fit into a message. */
 const NAMED_MAX = 5;
 
-/** Best first: this decides which outcome the sender reads when several apply. */
+/** Outcomes, best first: this order decides which one the sender reads if several apply. */
 const OUTCOMES: readonly Answered['outcome'][] = ['done', 'resolved_already', 'not_allowed', 'refused', 'nothing_left'];
 
 /**
- * The text of the answer; null for none. The sender speaks only for people who were paged at this number, or who have
- * confirmed it and were paged otherwise, in every organization that paged them.
+ * Returns the text of the answer; null for none. The sender speaks only for people who were paged at this number, or
+ * who have confirmed it and were paged otherwise, in every organization that paged them.
  */
 async function act(
   context: AppContext,
@@ -100,7 +100,10 @@ async function act(
   return answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
 }
 
-/** Who was paged about this number, as messages to the phone have named it; by the incident's own where none has. */
+/**
+ * Lists the people paged about a number: about the incident that messages to the phone gave this number, or, if there
+ * is none, about the incident whose own number it is.
+ */
 async function listPaged(
   { phoneNumbers, replyNumbers }: Stores,
   from: string,
@@ -111,7 +114,7 @@ async function listPaged(
   return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
 }
 
-/** Whether the network has obeyed and answered this text; notes what it changes. */
+/** Whether the network has obeyed and answered this text itself; records its effect. */
 async function isOptOut(
   { clock }: AppContext,
   { phoneNumbers }: Stores,
@@ -134,7 +137,7 @@ async function isOptOut(
   }
 }
 
-/** Names the commands for the incidents that this number may answer; null when there is none. */
+/** Lists the commands for the incidents that this number may answer; null if there are none. */
 async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string): Promise<string | null> {
   const open = await phoneNumbers.listOpen(from, NAMED_MAX + 1);
   const commands = await Promise.all(
@@ -149,7 +152,7 @@ async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string):
   return waiting > 1 ? `${answer} ACK ALL acknowledges all of yours.` : answer;
 }
 
-/** In the order given, which has those first who have confirmed the number. */
+/** Groups by person in the order given, which puts people who have confirmed the number first. */
 function byPerson(paged: readonly PagedAtNumber[]): [PagedAtNumber, PagedAtNumber[]][] {
   const groups = Map.groupBy(paged, ({ orgId, userId }) => `${orgId} ${userId}`);
   return [...groups.values()].flatMap((own): [PagedAtNumber, PagedAtNumber[]][] => (own[0] ? [[own[0], own]] : []));

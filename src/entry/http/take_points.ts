@@ -11,8 +11,8 @@ import { describeTypeChanges } from '#ingest/series/metric_types.ts';
 import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
 
 /**
- * Decodes what a sender sent, whatever way it came, and stores what can be taken of it, within the limits of its service.
- * Throws `unavailable` when it holds more new series than can be taken in now; what is stored already may be sent again.
+ * Decodes a body, whatever its protocol, and stores what can be stored of it, within the limits of its service. Throws
+ * `unavailable` if it holds more new series than can be accepted now; what is stored already may be sent again.
  * `prepare` runs in turn with other bodies.
  */
 export async function takePoints(

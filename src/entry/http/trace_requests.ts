@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 import { startSpan, type TracedSpan, withinSpan } from '#kernel/tracing.ts';
 
-/** Each request is a span, and the child of the span that its sender names in `traceparent`. */
+/** Traces each request as a span, the child of the span that its sender names in `traceparent`. */
 export function traceRequests(app: FastifyInstance): void {
   const spans = new WeakMap<FastifyRequest, TracedSpan>();
   app.addHook('onRequest', (request, _reply, done) => {

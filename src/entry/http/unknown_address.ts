@@ -1,6 +1,6 @@
 import { API_PATHS, INGEST_PATHS } from '#kernel/api_paths.ts';
 
-/** Where senders and agents ask by default when they were told nothing but the host, and where that is served here. */
+/** Default addresses of senders and agents that were told only the host, and the address here that serves the same. */
 const SERVED_AT: ReadonlyMap<string, string> = new Map([
   ['/v1/metrics', `metrics by OTLP go to ${INGEST_PATHS.otlp_metrics}`],
   ['/v1/traces', `metrics by OTLP go to ${INGEST_PATHS.otlp_metrics}; traces are not taken`],
@@ -11,7 +11,7 @@ const SERVED_AT: ReadonlyMap<string, string> = new Map([
   ['/sse', `MCP is served at ${API_PATHS.mcp}, by Streamable HTTP`],
 ]);
 
-/** What is said where nothing is served; with the right address where the wrong one is a default. */
+/** Returns the message for an address where nothing is served, with the right one if the wrong one is a default. */
 export function unknownAddress(method: string, url: string): string {
   const [path = ''] = url.split('?');
   const servedAt = SERVED_AT.get(path.replace(/\/$/, ''));

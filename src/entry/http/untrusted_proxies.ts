@@ -4,12 +4,12 @@ import { addressListOf } from '#entry/http/address_list.ts';
 import { networkOf } from '#auth/network.ts';
 import type { Log } from '#kernel/log.ts';
 
-/** Anybody can send the header: a few lines say all that an operator needs. */
+/** Most networks to warn about. Anybody can send the header: a few lines tell an operator enough. */
 const NETWORKS_MAX = 5;
 
 /**
- * Warns once of each of the first networks that sends `X-Forwarded-For` without being trusted: behind a proxy that is not,
- * all clients share the limits of one address.
+ * Warns once about each of the first networks that send `X-Forwarded-For` without being trusted: behind an untrusted
+ * proxy, all clients share the limits of one address.
  */
 export function watchForwardedAddresses(
   log: Log,

@@ -17,9 +17,9 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
- * What a call says once it is answered. A person has answered, which the log says before it says what they pressed. A
- * machine may be a phone that screens calls, whose owner reads along and may take the call: it is told who calls and what
- * for, but nothing that voicemail should keep, and may press the same keys.
+ * Returns what a call says once it is answered. If a person has answered, the log records that before it records their
+ * key. A machine may be a phone that screens calls, whose owner reads along and may take the call: it hears who calls
+ * and why, but nothing that voicemail should keep, and may press the same keys.
  */
 export async function answerVoice(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { by, providerId } = answeredCall(fields);
@@ -36,7 +36,10 @@ async function recordAnswered(
   await inUnitOfWork(context.actions, (unit) => recordOutcome(unit, notification, outcome));
 }
 
-/** Any key shows that a person has the call. 1 acknowledges, 2 resolves a single incident, any other digit repeats the message. People who have set a PIN are asked for it. */
+/**
+ * Returns what a call says after a key. Any key shows that a person has the call. 1 acknowledges, 2 resolves a single
+ * incident, any other digit repeats the message. People who have set a PIN are asked for it.
+ */
 export async function answerDigit(context: AppContext, notification: NotificationRow, fields: Fields): Promise<string> {
   const { userId, kind } = notification;
   const digit = fields['Digits'] ?? '';
@@ -52,7 +55,7 @@ export async function answerDigit(context: AppContext, notification: Notificatio
   return askForPin(callbackUrl(context.config.baseUrl, VOICE.pin(answer), notification.id));
 }
 
-/** The PIN that was typed after 1 or 2. */
+/** Answers a call after the PIN that was typed after 1 or 2. */
 export async function answerPin(
   context: AppContext,
   notification: NotificationRow,

@@ -24,7 +24,7 @@ const closed = (properties: object): object => ({
   additionalProperties: false,
 });
 
-/** Of the files with a line of JSON for each row. */
+/** Schemas of the files with a line of JSON for each row. */
 const SHAPES: Readonly<Record<Exclude<EventTable, 'metric_points'>, object>> = {
   metric_series: closed({ service_id: UUID, metric: TEXT, series: SERIES, last_at: TIME, tags: TAGS }),
   metric_exemplars: closed({
@@ -58,7 +58,7 @@ const POINT = new RegExp(
   `^"([0-9a-f-]{36})","(?:[^"]|"")*",(\\d{1,20}),"([^"]{19,29})",${NUMBER},"(${POINT_KINDS.join('|')})"$`,
 );
 
-/** Reads lines of the file of points or events. */
+/** Checker of the lines of a file of points or events. */
 export class EventCheck {
   readonly #table: EventTable;
   readonly #ids: MovedIds;
@@ -68,7 +68,7 @@ export class EventCheck {
     this.#ids = ids;
   }
 
-  /** Throws `invalid_input` for a row that no export holds. */
+  /** Throws `invalid_input` for a row that an export cannot contain. */
   require(line: Line): void {
     const fault = this.#table === 'metric_points' ? this.#pointFault(line) : this.#rowFault(this.#table, line);
     if (fault !== null) throw refusedLine(line, fault);

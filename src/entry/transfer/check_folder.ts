@@ -19,8 +19,8 @@ interface Checked {
 }
 
 /**
- * Reads the whole folder before anything of it is written, and notes its ids. Throws `invalid_input` with the file and the
- * line of what no export holds.
+ * Reads the whole folder before anything is written, and notes its ids. Throws `invalid_input` with the file and the
+ * line of anything that an export cannot contain.
  */
 export async function checkFolder(checked: Checked, ids: MovedIds): Promise<void> {
   for (const { table } of ORGANIZATION_TABLES) await noteIds(checked, `${table}.jsonl`, ids);
@@ -62,13 +62,16 @@ async function checkTable(checked: Checked, table: OrganizationTable, ids: Moved
     if (strange !== null) throw refusedLine(line, strange);
     const faults = check.faultsOf(row);
     if (faults.length > 0) throw refusedLine(line, faultText(faults));
-    // As it will be written: an id may be escaped in the line.
+    // The row as it will be written: in the line an id may be escaped.
     ids.note(JSON.stringify(row));
   });
   await requireCount(checked, file, count);
 }
 
-/** What a row refers to is in the export: a file that was made up cannot reach into other organizations. */
+/**
+ * Returns the fault of a row that belongs to another organization or refers to an id outside the export; null if there
+ * is none. Without this check, a forged file could reach into other organizations.
+ */
 function strangeColumn(
   { table, refersTo = [] }: OrganizationTable,
   row: Row,

@@ -18,7 +18,7 @@ import { FAR_FUTURE, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Of what an id in a column is. */
+/** Kinds of the ids in columns. */
 const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
   org_id: 'org',
   user_id: 'user',
@@ -37,7 +37,7 @@ const KINDS_OF_COLUMNS: Readonly<Record<string, Kind>> = {
   digest_id: 'notification',
 };
 
-/** Of what the rows of a table are, where they have an id. */
+/** Kinds of the rows of tables, for rows that have an id. */
 export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
   organizations: 'org',
   users: 'user',
@@ -63,12 +63,12 @@ export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
 
 const FIRST_INSTANT = Temporal.Instant.from('1970-01-01T00:00:00Z');
 
-/** Reads rows of one table by the contract of what makes them. */
+/** Checks rows of one table against the contract of the operations that create them. */
 export class RowCheck {
   readonly #table: OrganizationTable['table'];
   readonly #columns: readonly TableColumn[];
   readonly #shape: object;
-  /** Of the first row: an export writes the same of every row. */
+  /** Columns of the first row: an export writes the same columns in every row. */
   #written: string | null = null;
 
   constructor(table: OrganizationTable['table'], columns: readonly TableColumn[]) {
@@ -85,7 +85,7 @@ export class RowCheck {
     };
   }
 
-  /** Empty for a row that the product may have written. */
+  /** Returns the faults of a row; empty if the product may have written it. */
   faultsOf(row: Row): Fault[] {
     const faults = findFaults(this.#shape, row);
     if (faults.length > 0) return faults;
@@ -155,7 +155,7 @@ function wallFaults({ start_wall: wall, start_at: startAt }: Row): readonly Faul
   return [{ path: 'start_wall', message: 'must be the local time of start_at' }];
 }
 
-/** The settings are stored as the console sends them: those of the other kind of rule were refused. */
+/** Returns the faults of a rule. Settings are stored as the console sends them, without those of the other kind. */
 function ruleFaults({ kind, config, settings }: Row): readonly Fault[] {
   if (!isRuleKind(kind)) return [{ path: 'kind', message: 'is no kind of rule' }];
   const faults = faultsOf(parseRuleConfig(kind, config, 'config'));

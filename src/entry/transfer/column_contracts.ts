@@ -23,14 +23,14 @@ import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { ROTATION_TYPES } from '#core/oncall/rotation.ts';
 import { ROLES } from '#kernel/permissions.ts';
 
-/** JSON schemas of columns, as far as their type does not say what they may hold. */
+/** JSON schemas of columns, where their type does not say enough. */
 type Contracts = Readonly<Record<string, Readonly<Record<string, object>>>>;
 
-/** Of one text, unless its column says less: more than anything that the product stores. */
+/** Limit on the length of a text, unless its column has a smaller one: more than anything the product stores. */
 const TEXT_LENGTH_MAX = 200_000;
-/** What people type in a reply. */
+/** Limit on the numbers that people type in a reply. */
 const NUMBER_MAX = 1_000_000_000;
-/** A snapshot of a policy, with what came with reassignments. */
+/** Most steps in a snapshot of a policy, including those of reassignments. */
 const SNAPSHOT_STEPS_MAX = 2_000;
 
 const TIMESTAMP = String.raw`^2\d{3}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z$`;
@@ -53,7 +53,7 @@ const ALERT_LINK = {
   required: ['href', 'text'],
 };
 const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
-/** As it is stored: with what may be left out filled in. */
+/** Step as stored: with optional fields filled in. */
 const STEP = { ...StepInput, required: Object.keys(StepInput.properties) };
 const SNAPSHOT_STEP = {
   ...STEP,
@@ -70,7 +70,7 @@ const COUNTS = {
   recovery_threshold: whole(1, THRESHOLD_MAX),
 };
 
-/** What the operations that make a row ask of it. `check_row.ts` asks the rest. */
+/** Schemas that the operations which create a row require. `check_row.ts` checks the rest. */
 export const COLUMN_CONTRACTS: Contracts = {
   organizations: { name: Name },
   users: { email: EmailField, name: Name },
@@ -169,7 +169,7 @@ export const COLUMN_CONTRACTS: Contracts = {
   },
 };
 
-/** What a column may hold by its type; undefined for a type that no contract is known for. */
+/** Schema of a column by its type; undefined for a type without a known schema. */
 export const TYPE_CONTRACTS: Readonly<Record<string, object>> = {
   text: text(TEXT_LENGTH_MAX),
   integer: whole(0, 2_147_483_647),

@@ -7,7 +7,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
 import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
 
-/** Bytes of one insert. */
+/** Size of one insert, in bytes. */
 const PART_BYTES = 32 * 1024 * 1024;
 
 /** Stores points and events of a checked folder under the ids that their services and groups have here. */
@@ -38,7 +38,7 @@ export async function importEvents(clickhouse: ClickHouseClient, folder: string,
   }
 }
 
-/** Deletes what an import that failed has stored; nobody else has these services. */
+/** Deletes the rows stored by a failed import; nobody else has these services. */
 export async function deleteEvents(clickhouse: ClickHouseClient, services: readonly Id<'service'>[]): Promise<void> {
   const writers = [new MetricWriter(clickhouse), new ExceptionWriter(clickhouse)];
   for (const service of services) {

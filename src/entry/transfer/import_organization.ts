@@ -18,11 +18,11 @@ import { storesOf } from '#storage/postgres/stores.ts';
 import { recordSystemChange } from '#storage/postgres/system_change.ts';
 import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** What an import has made. */
+/** Summary of an import. */
 export interface ImportSummary {
   readonly organizationId: string;
   readonly organizationName: string;
-  /** Ids that were taken and became others, users with an account here included. */
+  /** Number of ids that were taken and replaced, including users with an account here. */
   readonly movedIds: number;
   readonly services: number;
 }
@@ -31,10 +31,11 @@ const WRITE_MS_MAX = 3_600_000;
 const LOOKED_UP = 2_000;
 
 /**
- * Reads an exported organization into this installation, in one transaction: all of it is there, or nothing. The folder may
- * have been made up: each row is read by the contract of what makes it, and refused with its file and line before anything
- * is written. Ids stay where they are free. People who are new here come without a password; somebody with an account here, by mail address, becomes a member with that account. Open incidents come
- * without their timers, for the other installation pages until it is stopped.
+ * Imports an exported organization into this installation, in one transaction: all of it, or nothing. The folder may be
+ * forged: each row is checked against the contract of the operations that create it, and refused with its file and line
+ * before anything is written. Ids are kept if they are free. People who are new here come without a password; somebody
+ * with an account here, by mail address, becomes a member with that account. Open incidents come without their timers,
+ * because the other installation pages until it is stopped.
  */
 export async function importOrganization(
   config: RunningConfig,
@@ -69,14 +70,14 @@ export async function importOrganization(
   }
 }
 
-/** A folder of which every row may be imported. */
+/** Folder of which every row may be imported. */
 interface CheckedFolder extends ArrivingRows {
   readonly manifest: ExportManifest;
-  /** Under the ids that they have here. */
+  /** Services under the ids they have here. */
   readonly services: readonly Id<'service'>[];
 }
 
-/** Reads and checks all of it. Throws `invalid_input` with the file and the line of what no export holds. */
+/** Reads and checks the whole folder. Throws `invalid_input` with file and line of what no export can contain. */
 export async function readFolder(db: Database, folder: string): Promise<CheckedFolder> {
   const manifest = readManifest(folder);
   const ids = new MovedIds();
@@ -87,7 +88,7 @@ export async function readFolder(db: Database, folder: string): Promise<CheckedF
   return { folder, manifest, ids, columns, orgId: manifest.organizationId, services };
 }
 
-/** Points and events are written only for rows of which every one fits. */
+/** Inserts all rows and rolls back, because points and events are written only if every row fits. */
 async function rehearse(db: Database, checked: CheckedFolder): Promise<void> {
   const done = new Error('rehearsed');
   const now = systemClock.now();
@@ -122,10 +123,10 @@ async function commitRows(db: Database, config: RunningConfig, checked: CheckedF
   });
 }
 
-/** Moves the ids that are taken, and those that name what is here of others: these become ids of nothing. */
+/** Replaces ids that are taken, and ids that would refer to objects of others here: these become ids of nothing. */
 async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promise<void> {
   const { people } = storesOf(db.session());
-  /** Accounts that people of the export have under the same id. */
+  /** Accounts that people of the export have here under the same id. */
   const stays = new Set<string>();
   for await (const line of linesOfFile(folder, 'users.jsonl')) {
     const { id, email } = parseLine(line);
@@ -145,7 +146,7 @@ async function moveTakenIds(db: Database, folder: string, ids: MovedIds): Promis
   }
 }
 
-/** Where things with an id are. */
+/** Tables by the kind of their ids. */
 const TABLES_OF_KINDS = [
   ['org', 'organizations'],
   ['user', 'users'],

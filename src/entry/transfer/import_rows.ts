@@ -52,7 +52,7 @@ export async function importRows(
 
 const ENDED = 'imported';
 
-/** Null for a row that is here already: somebody with an account. */
+/** Returns the row as it is inserted; null if it exists here already: somebody with an account. */
 function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant): Row | null {
   switch (table) {
     case 'users':
@@ -78,7 +78,7 @@ function adapted(table: string, row: Row, ids: MovedIds, now: Temporal.Instant):
   }
 }
 
-/** In a few statements; where one is refused, row by row, to say which. */
+/** Inserts all rows in a few statements; if one is refused, row by row, to name the row that is. */
 async function insertAll(
   sql: Sql,
   table: string,
@@ -110,7 +110,7 @@ async function insertAll(
   throw refused;
 }
 
-/** By the class or the code of the error of PostgreSQL; its own text holds values of the row. */
+/** Messages by the class or the code of the PostgreSQL error; its own text holds values of the row. */
 const REFUSALS: readonly (readonly [code: string, what: string])[] = [
   ['23505', 'has the key of a row that stands in an earlier line, or is here already'],
   ['23503', 'refers to something that is not in the export'],
@@ -138,7 +138,7 @@ async function insert(sql: Sql, table: string, columns: readonly string[], rows:
   );
 }
 
-/** What the provider says of a message is about the one that was sent from here. */
+/** Clears provider ids that a message of another organization has: the provider reports about the message sent here. */
 async function forgetTakenMessages(sql: Sql, { ids, orgId }: ArrivingRows): Promise<void> {
   await sql.run(
     `update notifications as n set provider_id = null
@@ -147,7 +147,7 @@ async function forgetTakenMessages(sql: Sql, { ids, orgId }: ArrivingRows): Prom
   );
 }
 
-/** People know the numbers that incidents had: those that are opened here continue from the greatest. */
+/** Continues the numbers of incidents from the greatest imported one, because people know the old numbers. */
 async function continueNumbers(sql: Sql, { ids, orgId }: ArrivingRows): Promise<void> {
   await sql.run(
     `insert into incident_numbers as n

@@ -3,10 +3,10 @@ import path from 'node:path';
 
 import { AppError, type Fault } from '#kernel/errors.ts';
 
-/** Of a line: more than any row has. */
+/** Limit on the length of a line: more than any row has. */
 const LINE_LENGTH_MAX = 64 * 1024 * 1024;
 
-/** The lines of a stream, without their ends. */
+/** Yields the lines of a stream, without their ends. */
 export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -21,15 +21,15 @@ export async function* linesOf(source: AsyncIterable<Buffer | string>): AsyncGen
   if (rest !== '') yield rest;
 }
 
-/** A line of a file, with where it stands. */
+/** Line of a file, and its position. */
 export interface Line {
   readonly file: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly number: number;
   readonly text: string;
 }
 
-/** The lines of a file of an export; none of one that an earlier release did not write. */
+/** Yields the lines of a file of an export; none if an earlier release did not write that file. */
 export async function* linesOfFile(folder: string, file: string): AsyncGenerator<Line> {
   const whole = path.join(folder, file);
   if (!existsSync(whole)) return;
@@ -40,23 +40,23 @@ export async function* linesOfFile(folder: string, file: string): AsyncGenerator
   }
 }
 
-/** The row that a line of JSON holds. */
+/** Parses the row that a line of JSON holds. */
 export function parseLine(line: Line): Readonly<Record<string, unknown>> {
   try {
     const row: unknown = JSON.parse(line.text);
     if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Readonly<Record<string, unknown>>;
   } catch {
-    // Answered below.
+    // The error follows below.
   }
   throw refusedLine(line, 'is no JSON object');
 }
 
-/** What an import answers to a line that it does not take. */
+/** Returns the error of an import that refuses a line. */
 export function refusedLine({ file, number }: Pick<Line, 'file' | 'number'>, what: string): AppError {
   return new AppError('invalid_input', `${file}, line ${number}: ${what}. Nothing was imported`);
 }
 
-/** The first of its faults in words. */
+/** Returns the first fault as a sentence, and the number of others. */
 export function faultText([first, ...others]: readonly Fault[]): string {
   const more = others.length === 0 ? '' : `, and ${others.length} more`;
   return `${first?.path ?? ''} ${first?.message ?? ''}`.trim() + more;

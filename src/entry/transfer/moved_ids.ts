@@ -3,22 +3,22 @@ import { type Kind, KIND_NOUNS, newId } from '#kernel/ids.ts';
 
 const ID = /\b([a-z]+)_[0-9a-hjkmnp-tv-z]{26}\b/g;
 
-/** The ids that an export brings, and what they become where they are taken already. */
+/** Ids of an export, and the new ids of those that are taken here. */
 export class MovedIds {
-  /** Of everything that the export has. */
+  /** Ids of all rows in the export. */
   readonly own = new Set<string>();
-  /** Named somewhere in it, by rows of its own or by what they hold. */
+  /** Ids named anywhere in the export, by its own rows or in their values. */
   readonly named = new Set<string>();
   /** Accounts of this installation that people of the export have. */
   readonly accounts = new Set<string>();
   readonly #moved = new Map<string, string>();
 
-  /** The id that this one becomes. */
+  /** Returns the new id of `id`, or `id` itself if it is kept. */
   to(id: string): string {
     return this.#moved.get(id) ?? id;
   }
 
-  /** From now on `id` is another one: that which is given, or a new one of its kind. */
+  /** Replaces `id` by the given id, or by a new one of its kind. */
   move(id: string, to: string = newId(kindOf(id))): void {
     this.#moved.set(id, to);
   }
@@ -28,7 +28,7 @@ export class MovedIds {
     for (const [id] of text.matchAll(ID)) this.named.add(id);
   }
 
-  /** The text with every id in it that has moved, wherever it stands. */
+  /** Replaces every moved id in the text. */
   apply(text: string): string {
     return this.#moved.size === 0 ? text : text.replaceAll(ID, (id) => this.to(id));
   }

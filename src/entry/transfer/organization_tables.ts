@@ -1,14 +1,14 @@
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** Rows of one organization that are exported, each as JSON. */
+/** Table whose rows of one organization are exported, each as JSON. */
 export interface OrganizationTable {
   readonly table: keyof Tables;
-  /** Which rows; `$1` is the organization. */
+  /** Condition that selects the rows; `$1` is the organization. */
   readonly where: string;
   readonly orderBy: string;
-  /** Columns that stay behind, as secrets do; what a database numbers by itself does in any case. */
+  /** Columns that are not exported, such as secrets; numbers that a database assigns itself never are. */
   readonly without?: readonly string[];
-  /** Columns that name something of the organization which must be in the export. */
+  /** Columns that refer to objects of the organization which must be in the export. */
   readonly refersTo?: readonly string[];
 }
 
@@ -20,14 +20,14 @@ const own = (table: keyof Tables, refersTo: readonly string[] = [], orderBy = 'i
   return { table, where: OWN, orderBy, refersTo };
 };
 
-/** In the order in which they are imported: what is referred to comes first. */
+/** Tables in the order of their import: what is referred to comes first. */
 export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   { table: 'organizations', where: 'id = $1', orderBy: 'id' },
   {
     table: 'users',
     where: 'id in (select user_id from memberships where org_id = $1)',
     orderBy: 'id',
-    // Whether the address was proven is known here alone.
+    // Only this installation knows whether the address was proven.
     without: ['password_hash', 'address_proven_at'],
   },
   own('memberships', ['user_id'], 'user_id'),
@@ -103,7 +103,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   own('audit_log', [], 'at, id'),
 ];
 
-/** What is never exported, and why. */
+/** Tables that are never exported, and why. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
   work_members: 'of this installation: which processes are alive',
@@ -164,7 +164,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
   restorations: 'of the installation',
 };
 
-/** Rows in ClickHouse, by the service. */
+/** Files of the rows in ClickHouse, which are selected by service. */
 export const EVENT_FILES = {
   metric_series: { file: 'metric_series.jsonl', columns: 'service_id, metric, series, last_at, tags' },
   metric_points: { file: 'metric_points.csv', columns: 'service_id, metric, series, ts, value, kind' },
@@ -184,7 +184,7 @@ export type EventTable = keyof typeof EVENT_FILES;
 export const MANIFEST_FILE = 'organization.json';
 export const EXPORT_FORMAT = 1;
 
-/** What `organization.json` says. */
+/** Content of `organization.json`. */
 export interface ExportManifest {
   readonly tocsinExport: number;
   readonly version: string;
@@ -192,8 +192,8 @@ export interface ExportManifest {
   readonly organizationId: string;
   readonly organizationName: string;
   readonly postgresMigrations: readonly string[];
-  /** Rows by file. */
+  /** Number of rows by file. */
   readonly files: Readonly<Record<string, number>>;
-  /** Tables of which nothing is exported, with the reason. */
+  /** Tables that are not exported, with the reason. */
   readonly leftOut: Readonly<Record<string, string>>;
 }

@@ -31,7 +31,7 @@ const SHAPE = {
   ],
 };
 
-/** What an export says of itself. Throws for a folder that is none, or that a later release wrote. */
+/** Reads the manifest of an export. Throws if the folder is not an export, or if a later release wrote it. */
 export function readManifest(folder: string): ExportManifest {
   const file = path.join(folder, MANIFEST_FILE);
   if (!existsSync(file)) {
@@ -55,7 +55,7 @@ function parse(text: string): ExportManifest {
   try {
     manifest = JSON.parse(text);
   } catch {
-    // Answered below.
+    // The error follows below.
   }
   const faults = findFaults(SHAPE, manifest);
   if (faults.length === 0) return manifest as ExportManifest;

@@ -1,9 +1,9 @@
 import { ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 
-/** A column that an export writes and an import takes. */
+/** Column that an export writes and an import takes. */
 export interface TableColumn {
   readonly name: string;
-  /** As PostgreSQL names it, without its precision. */
+  /** Type as PostgreSQL names it, without its precision. */
   readonly type: string;
   readonly isNullable: boolean;
   readonly hasDefault: boolean;
@@ -23,7 +23,7 @@ const SELECT_COLUMNS = `
     and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
   order by c.relname, a.attnum`;
 
-/** By table: neither secrets nor what each database numbers by itself. */
+/** Reads the columns by table, without secrets and numbers that each database assigns by itself. */
 export async function readTableColumns(rows: ReadRows): Promise<ReadonlyMap<string, readonly TableColumn[]>> {
   const all = Map.groupBy(await rows(SELECT_COLUMNS), ({ table }) => table);
   return new Map(

@@ -1,7 +1,7 @@
-/** Of lines, in the order of the series; at least 3 to 1 against the background of its scheme. */
+/** Colours of lines, in the order of the series; contrast at least 3 to 1 against the background of the scheme. */
 const LIGHT = ['#2157ca', '#b75c0a', '#127a52', '#a33bb5', '#0b7285', '#c2255c', '#5f6b1e', '#6741d9'] as const;
 const DARK = ['#8fb3ff', '#f0a95c', '#5fd19a', '#dc9bee', '#5ccbe0', '#ff9ebb', '#c6cf7a', '#b9a5ff'] as const;
-/** Once all colours are used, lines of the same colour differ by their dashes. */
+/** Dashes that tell lines of the same colour apart, once all colours are used. */
 const DASHES: readonly (readonly number[])[] = [[], [8, 4], [2, 3]];
 
 export type Scheme = 'light' | 'dark';
@@ -23,8 +23,8 @@ const known = new Map<string, string>();
 let knownScheme: string | null = null;
 
 /**
- * A custom property of the theme, such as `--t-red`. Read once for each scheme: reading makes the browser bring the
- * styles of the whole page up to date, which a page of many charts would do hundreds of times.
+ * Returns a custom property of the theme, such as `--t-red`, cached for each scheme: reading it makes the browser
+ * update the styles of the whole page, which a page of many charts would do hundreds of times.
  */
 export function themeColor(name: string): string {
   const { documentElement } = document;
@@ -32,7 +32,7 @@ export function themeColor(name: string): string {
   if (scheme !== knownScheme) known.clear();
   knownScheme = scheme;
   const color = known.get(name) ?? getComputedStyle(documentElement).getPropertyValue(name).trim();
-  // Nothing stands there until the theme has been loaded.
+  // The value is empty until the theme has been loaded.
   if (color !== '') known.set(name, color);
   return color;
 }

@@ -10,11 +10,11 @@ interface ChartLegendProps {
   readonly scheme: Scheme;
   valueText(value: number): string;
   onToggle(name: string): void;
-  /** Null for none. */
+  /** Called with the focused line; null for none. */
   onFocus(name: string | null): void;
 }
 
-/** The lines with their last values; a press hides or shows one. */
+/** Legend of the lines with their last values; a press hides or shows one. */
 export const ChartLegend = memo(function ChartLegend(props: ChartLegendProps) {
   const { series, hidden, scheme, valueText, onToggle, onFocus } = props;
   return (
@@ -46,7 +46,7 @@ interface LineSwatchProps {
   readonly isFaint?: boolean;
 }
 
-/** A piece of the line, in its colour and with its dashes. */
+/** Sample of a line, in its colour and with its dashes. */
 export function LineSwatch({ index, scheme, isFaint = false }: LineSwatchProps) {
   const { color, dash } = lineStyle(index, scheme);
   return (

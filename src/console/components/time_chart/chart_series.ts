@@ -1,4 +1,4 @@
-/** One line of a chart. Times are epoch milliseconds, oldest first; a value may stand at each. */
+/** Line of a chart. Times are epoch milliseconds, oldest first; a value may stand at each. */
 export interface ChartSeries {
   readonly name: string;
   readonly times: readonly number[];
@@ -7,18 +7,18 @@ export interface ChartSeries {
   readonly openValues?: ReadonlySet<number>;
   /** Drawn dashed and pale, for what is compared with. */
   readonly isFaint?: boolean;
-  /** The colour, by its place in the palette; the place of the series when left out. */
+  /** Index of the colour in the palette; if left out, the index of the series. */
   readonly look?: number;
 }
 
-/** A moment worth a vertical line, such as an incident or a deploy. */
+/** Moment marked by a vertical line, such as an incident or a deploy. */
 export interface ChartMarker {
   readonly at: number;
   readonly label: string;
   readonly tone: 'red' | 'amber' | 'green' | 'blue' | 'gray';
 }
 
-/** A stretch of time with a coloured background, such as the life of an incident. */
+/** Period with a coloured background, such as the life of an incident. */
 export interface ChartBand {
   readonly from: number;
   readonly to: number;
@@ -26,15 +26,15 @@ export interface ChartBand {
   readonly label?: string;
 }
 
-/** A column of x and one column for each series, as uPlot takes them; x is in seconds. */
+/** Columns as uPlot takes them: one of x, in seconds, and one for each series. */
 export type ChartColumns = [number[], ...(number | null | undefined)[][]];
 
-/** Points further apart than this many times the usual distance have a gap between them. */
+/** Factor of the usual distance from which two points have a gap between them. */
 const GAP_FACTOR = 2.5;
 
 /**
- * The usual distance between two neighbours: what most of them have. Points that were reduced stand in pairs, the least
- * and the greatest of a pixel, so every second point is compared.
+ * Returns the usual distance between two neighbours: that of most of them. Points that were reduced stand in pairs, the
+ * least and the greatest of a pixel, so every second point is compared.
  */
 export function usualDistance(times: readonly number[], stepMs: number): number {
   const distances: number[] = [];
@@ -44,7 +44,7 @@ export function usualDistance(times: readonly number[], stepMs: number): number 
   return Math.max(stepMs, distances[Math.floor(distances.length / 2)] ?? stepMs);
 }
 
-/** The series in one table of all their times. A gap is null; a time that only others have is undefined. */
+/** Returns the series in one table of all their times. A gap is null; a time that only others have is undefined. */
 export function toColumns(series: readonly ChartSeries[], stepMs: number): ChartColumns {
   const columns = series.map((one) => withGaps(one, stepMs));
   const [only, ...others] = columns;
@@ -76,7 +76,7 @@ function withGaps({ times, values }: ChartSeries, stepMs: number): { times: numb
   return spread;
 }
 
-/** The lowest and the highest value of the axis: the threshold is always on it, and zero where it is near. */
+/** Returns the lowest and the highest value of the axis: the threshold is always on it, and zero if it is near. */
 export function yRangeOf(low: number | null, high: number | null, threshold: number | null): [number, number] {
   const known = [low, high, threshold].filter((value) => value !== null);
   if (known.length === 0) return [0, 1];
@@ -91,7 +91,7 @@ export function yRangeOf(low: number | null, high: number | null, threshold: num
   return [min === 0 ? 0 : min - room, max === 0 && min < 0 ? 0 : max + room];
 }
 
-/** The value of the series at that time, or at its nearest point not further away than `withinMs`. */
+/** Returns the value of the series at that time, or at its nearest point not further away than `withinMs`. */
 export function valueNear(
   { times, values }: ChartSeries,
   at: number,
@@ -112,7 +112,7 @@ export function valueNear(
   return Math.abs(found.at - at) <= withinMs ? found : null;
 }
 
-/** The chart in a sentence, for screen readers. */
+/** Returns the chart as a sentence, for screen readers. */
 export function summaryOf(
   series: readonly ChartSeries[],
   valueText: (value: number) => string,

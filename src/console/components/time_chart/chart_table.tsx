@@ -17,7 +17,7 @@ interface ChartTableProps {
   readonly onClose: () => void;
 }
 
-/** The values of a chart, the newest first. */
+/** Table of the values of a chart, the newest first. */
 export function ChartTable({ title, series, stepMs, valueText, onClose }: ChartTableProps) {
   const [shown, setShown] = useState(ROWS);
   const rows = new Map<number, Map<string, number>>();

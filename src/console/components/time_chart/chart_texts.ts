@@ -21,7 +21,10 @@ const DAY_SECONDS = dateFormat({
 
 const DAY_S = 86_400;
 
-/** Times in the viewer's format: with the day where it changes, days alone when ticks are at least a day apart. */
+/**
+ * Formats the times of ticks for the viewer: with the day where it changes, days alone if ticks are a day apart or
+ * more.
+ */
 export function tickTexts(epochSeconds: readonly number[]): string[] {
   const [first = 0, second = 0] = epochSeconds;
   const distance = second - first;
@@ -34,7 +37,7 @@ export function tickTexts(epochSeconds: readonly number[]): string[] {
   });
 }
 
-/** The time of a point, as exact as the points lie close. */
+/** Formats the time of a point, as precisely as the points are close together. */
 export function pointTimeText(at: number, stepMs: number): string {
   return (stepMs < 60_000 ? DAY_SECONDS : DAY_CLOCK).format(at);
 }
@@ -46,7 +49,7 @@ export const CHART_FONT = "12px 'Inter Variable', sans-serif";
 const WIDTHS_MAX = 2_000;
 const widths = new Map<string, number>();
 
-/** How wide a text is, in CSS pixels. Labels of axes are the same from chart to chart. */
+/** Returns the width of a text in CSS pixels, cached because labels of axes are the same from chart to chart. */
 export function textWidth(text: string, font = CHART_FONT): number {
   const key = `${font} ${text}`;
   const known = widths.get(key);

@@ -12,7 +12,7 @@ interface SeriesValue {
 
 const SHOWN_MAX = 12;
 
-/** The value of each series at a time, the greatest first. */
+/** Returns the value of each series at a time, the greatest first. */
 export function valuesAt(series: readonly ChartSeries[], at: number, withinMs: number): readonly SeriesValue[] {
   return series
     .flatMap((one) => {
@@ -22,7 +22,7 @@ export function valuesAt(series: readonly ChartSeries[], at: number, withinMs: n
     .toSorted((a, b) => b.value - a.value);
 }
 
-/** The same in one sentence, for those who hear it. */
+/** Returns the values in one sentence, for people who hear them. */
 export function valuesText(
   values: readonly SeriesValue[],
   at: number,
@@ -40,13 +40,13 @@ interface CursorValuesProps {
   readonly stepMs: number;
   readonly values: readonly SeriesValue[];
   readonly markers: readonly ChartMarker[];
-  /** How the line of a series looks. */
+  /** Returns the style of a series' line. */
   styleOf(name: string): { readonly index: number; readonly isFaint: boolean };
   readonly scheme: Scheme;
   valueText(value: number): string;
 }
 
-/** The values at the cursor, on the side of it that has room. */
+/** Values at the cursor, on the side of it that has room. */
 export function CursorValues(props: CursorValuesProps) {
   const { left, width, at, stepMs, values, markers, styleOf, scheme, valueText } = props;
   const isRight = left < width / 2;

@@ -13,7 +13,7 @@ export interface Marks {
 
 const LABEL_FONT = "560 11px 'Inter Variable', sans-serif";
 
-/** Behind the lines: bands, and the side of the threshold on which a rule fires. */
+/** Draws what is behind the lines: bands, and the side of the threshold on which a rule fires. */
 export function drawBehind(chart: uPlot, { bands, threshold }: Marks): void {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -37,7 +37,7 @@ export function drawBehind(chart: uPlot, { bands, threshold }: Marks): void {
   ctx.restore();
 }
 
-/** In front of the lines: the threshold, and markers with as many labels as have room beside each other. */
+/** Draws what is in front of the lines: the threshold, and markers with as many labels as fit beside each other. */
 export function drawForeground(chart: uPlot, { markers, threshold }: Marks): void {
   const { ctx, bbox } = chart;
   ctx.save();
@@ -88,7 +88,7 @@ interface Written {
   readonly at: CanvasTextBaseline;
 }
 
-/** With an edge in the colour of the background, so that it can be read above lines. */
+/** Writes text with an edge in the colour of the background, so that it can be read above lines. */
 function writeText(ctx: CanvasRenderingContext2D, text: string, { x, y, color, at }: Written): void {
   ctx.font = LABEL_FONT.replace('11px', `${11 * devicePixelRatio}px`);
   ctx.textAlign = 'left';

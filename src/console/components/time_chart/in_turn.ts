@@ -1,4 +1,4 @@
-/** So long may work of one frame take; what is drawn of it takes about as long again. */
+/** Work allowed per frame, in milliseconds; painting its result takes about as long again. */
 const FRAME_MS = 4;
 
 const waiting = new Set<() => void>();
@@ -6,8 +6,8 @@ let spentMs = 0;
 let isScheduled = false;
 
 /**
- * Runs work that takes some milliseconds: at once, or in one of the next frames when this one has had its share. A page
- * on which twenty charts appear stays smooth while it is scrolled. Returns what cancels it.
+ * Runs work that takes some milliseconds: at once, or in one of the next frames if this one has had its share. A page
+ * on which twenty charts appear scrolls smoothly. Returns a function that cancels the work.
  */
 export function inTurn(work: () => void): () => void {
   if (waiting.size === 0 && spentMs < FRAME_MS) run(work);

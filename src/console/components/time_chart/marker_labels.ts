@@ -1,4 +1,4 @@
-/** The line of a marker on the plot, in pixels from the left. */
+/** Line of a marker on the plot, in pixels from the left. */
 interface MarkerLine {
   readonly at: number;
   readonly label: string;
@@ -6,7 +6,7 @@ interface MarkerLine {
 
 interface PlacedLabel {
   readonly text: string;
-  /** Where its text begins. */
+  /** Position where the text begins. */
   readonly x: number;
 }
 
@@ -15,16 +15,16 @@ interface Room {
   readonly right: number;
 }
 
-/** Between a line and its label, and behind the label. */
+/** Gap between a line and its label, and behind the label. */
 const GAP_PX = 7;
-/** Of more only the beginning is written. */
+/** Greatest width of a label; of a longer one only the beginning is written. */
 const WIDTH_MAX_PX = 120;
-/** In less room nothing can be read. */
+/** Smallest width of a label: nothing narrower can be read. */
 const WIDTH_MIN_PX = 34;
 
 /**
- * The label of each line, from left to right: beside its own line and over no other one, shortened where the next line
- * is near, and null where there is no room. All are in CSS pixels.
+ * Returns the label of each line, from left to right: beside its own line and over no other one, shortened if the next
+ * line is near, and null if there is no room. All positions are in CSS pixels.
  */
 export function placeLabels(
   lines: readonly MarkerLine[],

@@ -8,17 +8,17 @@ import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart
 import { drawBehind, drawForeground, type Marks } from '#console/components/time_chart/draw_marks.ts';
 import { type Measure, quantityText } from '#core/metrics/quantity.ts';
 
-/** What the plot draws; read anew for each drawing, so that a change needs no new plot. */
+/** Content of the plot; read anew for each drawing, so that a change needs no new plot. */
 export interface PlotState {
   readonly from: number;
   readonly to: number;
   readonly marks: Marks;
   readonly measure: Measure;
-  /** Held while the threshold is dragged, so that the axis does not move under the finger. */
+  /** Range held while the threshold is dragged, so that the axis does not move under the finger. */
   readonly heldRange: readonly [number, number] | null;
 }
 
-/** Where the plotting area lies within the chart, in CSS pixels, and which values its edges have. */
+/** Plotting area within the chart, in CSS pixels, and the values at its edges. */
 export interface PlotArea {
   readonly left: number;
   readonly top: number;
@@ -34,7 +34,7 @@ interface PlotOptions {
   readonly series: readonly ChartSeries[];
   readonly columns: ChartColumns;
   readonly scheme: Scheme;
-  /** Charts of one group share their cursor. */
+  /** Group of charts that share their cursor. */
   readonly group: string | undefined;
   readonly mayZoom: boolean;
   state(): PlotState;
@@ -149,7 +149,7 @@ export function createPlot(options: PlotOptions): uPlot {
   );
 }
 
-/** The texts of the time axis, without one that would be cut at the right edge. */
+/** Returns the texts of the time axis, without one that would be cut at the right edge. */
 function uncutTexts({ bbox }: uPlot, ticks: readonly number[], { from, to }: PlotState): string[] {
   const width = bbox.width / devicePixelRatio;
   const texts = tickTexts(ticks);
@@ -166,7 +166,7 @@ function longest(texts: readonly string[]): number {
   return texts.reduce((width, text) => Math.max(width, textWidth(text)), 0);
 }
 
-/** Room for a label such as `11:45 PM`, with seconds where ticks are that close. */
+/** Returns the room for a label such as `11:45 PM`, with seconds where ticks are that close. */
 function widthOfTick({ scales }: uPlot): number {
   const span = (scales['x']?.max ?? 0) - (scales['x']?.min ?? 0);
   const [sample = ''] = tickTexts(span < 600 ? [82_799, 82_800] : [82_740, 82_800]);

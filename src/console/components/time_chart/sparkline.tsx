@@ -1,23 +1,23 @@
 import classes from '#console/components/time_chart/sparkline.module.css';
 
 interface SparklineProps {
-  /** Places of the values along the line, out of `length`. */
+  /** Positions of the values along the line, out of `length`. */
   readonly steps: readonly number[];
   readonly values: readonly number[];
   readonly length: number;
-  /** What it shows, in words. */
+  /** Description of the values, in words. */
   readonly label: string;
-  /** As wide and as high as its parent has room. */
+  /** Whether it fills the width and height of its parent. */
   readonly isWide?: boolean;
 }
 
 const WIDTH = 96;
 const HEIGHT = 24;
 const ROOM = 2;
-/** Values further apart than this part of the line have a gap between them. */
+/** Share of the line from which two values have a gap between them. */
 const GAP_SHARE = 1 / 12;
 
-/** The shape of some values, as small as a word. */
+/** Line of some values, as small as a word. */
 export function Sparkline({ steps, values, length, label, isWide = false }: SparklineProps) {
   const low = values.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
   const high = values.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY);

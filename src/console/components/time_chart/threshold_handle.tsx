@@ -6,14 +6,14 @@ import classes from '#console/components/time_chart/time_chart.module.css';
 interface ThresholdHandleProps {
   readonly area: PlotArea;
   readonly value: number;
-  /** The value with its unit. */
+  /** Value with its unit. */
   readonly text: string;
   onChange(value: number): void;
   /** Called with true before the first change of a drag, with false after the last. */
   onHold(isHeld: boolean): void;
 }
 
-/** The threshold's line as a slider. Escape during a drag puts it back. */
+/** Slider on the threshold's line. Escape during a drag resets it. */
 export function ThresholdHandle({ area, value, text, onChange, onHold }: ThresholdHandleProps) {
   const drag = useRef<{ readonly startY: number; readonly startValue: number; readonly area: PlotArea } | null>(null);
   const share = (value - area.min) / (area.max - area.min || 1);
@@ -78,7 +78,7 @@ export function ThresholdHandle({ area, value, text, onChange, onHold }: Thresho
   );
 }
 
-/** 1, 2 or 5 times a power of ten, at least as large. */
+/** Returns 1, 2 or 5 times a power of ten, at least as large as `size`. */
 export function niceStep(size: number): number {
   if (!(size > 0) || !Number.isFinite(size)) return 1;
   const power = 10 ** Math.floor(Math.log10(size));
@@ -86,7 +86,7 @@ export function niceStep(size: number): number {
   return Number((factor * power).toPrecision(1));
 }
 
-/** The nearest multiple of a nice step: a dragged threshold reads as people would write it. */
+/** Returns the nearest multiple of a nice step: a dragged threshold reads as people would write it. */
 export function roundedTo(value: number, resolution: number): number {
   const step = niceStep(resolution);
   return Number((Math.round(value / step) * step).toPrecision(12));

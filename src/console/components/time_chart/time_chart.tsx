@@ -27,23 +27,23 @@ const ChartTable = inOwnFile(() => import('#console/components/time_chart/chart_
 const TraceDots = inOwnFile(() => import('#console/components/time_chart/trace_dots.tsx').then((m) => m.TraceDots));
 
 interface TimeChartProps {
-  /** What the chart is of, for those who do not see it. */
+  /** Subject of the chart, for people who do not see it. */
   readonly label: string;
   readonly series: readonly ChartSeries[];
-  /** The period, in epoch milliseconds. */
+  /** Start of the period, in epoch milliseconds; `to` is its end. */
   readonly from: number;
   readonly to: number;
   /** The width of a bucket. */
   readonly stepMs: number;
   readonly measure: Measure;
   readonly threshold?: { readonly comparator?: Comparator; readonly value: number } | undefined;
-  /** Makes the threshold a slider, for the mouse, a finger and the arrow keys. Called for each value on the way. */
+  /** Called with each value of a moving threshold; makes it a slider, for the mouse, a finger and the arrow keys. */
   readonly onThreshold?: ((value: number) => void) | undefined;
   readonly markers?: readonly ChartMarker[];
   readonly bands?: readonly ChartBand[];
-  /** Lets people zoom by dragging, or by the keys + and -. */
+  /** Called with a new period; lets people zoom by dragging, or by the keys + and -. */
   readonly onRange?: ((from: number, to: number) => void) | undefined;
-  /** Charts of one group share their cursor. */
+  /** Group of charts that share their cursor. */
   readonly group?: string;
   readonly hasLegend?: boolean;
   /** Single observations with their traces. */
@@ -52,12 +52,12 @@ interface TimeChartProps {
 
 const NO_MARKERS: readonly ChartMarker[] = [];
 const NO_BANDS: readonly ChartBand[] = [];
-/** The steps of the arrow keys in the period; page keys go ten of them. */
+/** Number of steps of the arrow keys in the period; page keys move ten steps. */
 const KEY_STEPS = 100;
 
 /**
- * Values over time. It fills its parent, which has a height of its own, so that nothing moves when data arrives. The
- * cursor follows the mouse, a finger or the arrow keys; a dialog holds the same values as a table.
+ * Chart of values over time. It fills its parent, which has a height of its own, so that nothing moves when data
+ * arrives. The cursor follows the mouse, a finger or the arrow keys; a dialog holds the same values as a table.
  */
 export function TimeChart(props: TimeChartProps) {
   const { label, series, from, to, stepMs, measure, threshold, onThreshold, onRange, group, traces } = props;
@@ -107,12 +107,12 @@ export function TimeChart(props: TimeChartProps) {
   };
   const state: PlotState = { from, to, marks, measure, heldRange };
   const latest = useRef({ state, onRange, series, columns, hidden, width, height });
-  // Before the effects that draw.
+  // This effect must run before those that draw.
   useEffect(() => {
     latest.current = { state, onRange, series, columns, hidden, width, height };
   });
 
-  // What a new plot is needed for; all else is drawn anew by the one that is there.
+  // Changes of these need a new plot; the existing one draws everything else again.
   const looks = useMemo(
     () => JSON.stringify(series.map(({ name, isFaint, look, values }) => [name, isFaint, look, values.length < 3])),
     [series],
@@ -146,7 +146,7 @@ export function TimeChart(props: TimeChartProps) {
       plot.current?.destroy();
       plot.current = null;
     };
-    // Data, size and marks change a plot that is there.
+    // Data, size and marks change the existing plot.
   }, [looks, scheme, group, isSized, onRange === undefined]);
   useEffect(() => {
     const chart = plot.current;
@@ -296,7 +296,7 @@ function styleOf(series: readonly ChartSeries[], name: string): { readonly index
   return { index: series[place]?.look ?? place, isFaint: series[place]?.isFaint ?? false };
 }
 
-/** With the edges of the period, so that an empty plot has an axis, too. */
+/** Adds the edges of the period to the columns, so that an empty plot has an axis, too. */
 function toPlotColumns(
   times: number[],
   values: (number | null | undefined)[][],
@@ -322,7 +322,7 @@ function isSameArea(before: PlotArea | null, next: PlotArea): boolean {
   );
 }
 
-/** Where the cursor goes; null hides it, undefined is no key of the cursor. */
+/** Returns the next position of the cursor; null hides it, undefined means that the key does not move the cursor. */
 function nextByKey(key: string, left: number, width: number): number | null | undefined {
   const step = width / KEY_STEPS;
   const moves: Readonly<Record<string, number>> = {

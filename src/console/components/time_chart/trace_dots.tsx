@@ -6,7 +6,7 @@ import classes from '#console/components/time_chart/trace_dots.module.css';
 import { TraceId } from '#console/components/time_chart/trace_id.tsx';
 import { dateTimeText } from '#console/components/time_text.ts';
 
-/** A single observation, with the trace in which it was made. */
+/** Single observation, with the trace in which it was made. */
 export interface TraceDot {
   readonly at: number;
   readonly value: number;
@@ -18,12 +18,15 @@ interface TraceDotsProps {
   readonly area: PlotArea;
   readonly from: number;
   readonly to: number;
-  /** False where the axis shows something else than observations: then they stand at the bottom. */
+  /**
+   * Whether the dots stand at their values; false if the axis shows something other than observations: then they stand
+   * at the bottom.
+   */
   readonly isAtValue: boolean;
   readonly valueText: (value: number) => string;
 }
 
-/** Observations as dots, for the mouse and for fingers; a list beside the chart holds the same for everybody else. */
+/** Dots of observations, for the mouse and for fingers; a list beside the chart holds the same for everybody else. */
 export function TraceDots({ dots, area, from, to, isAtValue, valueText }: TraceDotsProps) {
   const [open, setOpen] = useState<string | null>(null);
   return (

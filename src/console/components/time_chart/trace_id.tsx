@@ -6,7 +6,7 @@ import classes from '#console/components/time_chart/trace_dots.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { traceUrl } from '#core/metrics/trace_link.ts';
 
-/** The id of a trace, and the way to it where the organization has said where traces are looked at. */
+/** Id of a trace, with a link if the organization has set where it looks at traces. */
 export function TraceId({ traceId }: { readonly traceId: string }) {
   const { traceLink } = useOrganization().org;
   const clipboard = useClipboard({ timeout: 2_000 });

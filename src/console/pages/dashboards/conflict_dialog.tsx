@@ -10,7 +10,7 @@ interface ConflictDialogProps {
   readonly base: DashboardDraft;
   readonly mine: DashboardDraft;
   readonly theirs: DashboardDraft;
-  /** The dashboard as somebody else saved it. */
+  /** Dashboard as somebody else saved it. */
   readonly saved: Dashboard;
   onKeepBoth(): void;
   onSaveAsCopy(): void;
@@ -18,7 +18,7 @@ interface ConflictDialogProps {
   readonly onClose: () => void;
 }
 
-/** Somebody else has saved the dashboard meanwhile: what each of the two changed, and what can be done. */
+/** Dialog for a dashboard that somebody else has saved meanwhile: shows what each of the two changed, and choices. */
 export function ConflictDialog(props: ConflictDialogProps) {
   const { base, mine, theirs, saved, onKeepBoth, onSaveAsCopy, onTakeTheirs, onClose } = props;
   return (

@@ -19,7 +19,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { templateOf } from '#core/dashboards/template.ts';
 import { toLayout } from '#core/dashboards/widget.ts';
 
-/** As many metrics as the template looks at. */
+/** Number of metrics that the template looks at. */
 const METRICS = 50;
 
 interface Created {

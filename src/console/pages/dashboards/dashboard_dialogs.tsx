@@ -24,11 +24,11 @@ interface DashboardDialogProps {
 }
 
 interface RenameDashboardProps extends DashboardDialogProps {
-  /** When the list read it. */
+  /** Time when the list read the dashboard. */
   readonly updatedAt: string;
 }
 
-/** Somebody else may rename it meanwhile: then both names are shown. What else they change is left alone. */
+/** Dialog that renames a dashboard. After a rename by somebody else, it shows both names. Other changes are kept. */
 export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: RenameDashboardProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -85,7 +85,7 @@ export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: Renam
   );
 }
 
-/** Each try is beaten only by somebody who saves at the same moment. */
+/** Attempts to save a name; an attempt fails only if somebody saves at the same moment. */
 const RENAME_TRIES = 5;
 
 export function nameFault(name: string): string | null {

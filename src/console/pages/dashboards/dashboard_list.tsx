@@ -39,10 +39,10 @@ const CreateDashboard = lazyDialog(() =>
 
 const route = getRouteApi('/inside/dashboards');
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 
-/** Every dashboard by name. */
+/** Page of all dashboards by name. */
 export function DashboardList() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();

@@ -11,7 +11,7 @@ export const REFRESHES = [
 export const USUAL_REFRESH = '30s';
 const USUAL_SECONDS = 30;
 
-/** What the address of a dashboard holds. */
+/** Search parameters of a dashboard's address. */
 export interface DashboardPageSearch extends RangeSearch {
   readonly refresh?: string;
 }
@@ -24,7 +24,7 @@ export function readDashboardSearch(search: Record<string, unknown>): DashboardP
   };
 }
 
-/** Null: only by hand. */
+/** Returns the refresh interval in seconds; null if the dashboard is refreshed only by hand. */
 export function readRefresh(refresh: string | undefined): number | null {
   const found = REFRESHES.find(({ name }) => name === refresh);
   return found === undefined ? USUAL_SECONDS : found.seconds;

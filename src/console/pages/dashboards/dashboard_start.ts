@@ -1,4 +1,4 @@
-/** What the form of a new dashboard begins with. */
+/** Initial values of the form of a new dashboard. */
 export interface DashboardStart {
   readonly serviceId: string | null;
   readonly name: string;

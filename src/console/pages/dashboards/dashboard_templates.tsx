@@ -10,7 +10,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 const SERVICES = 20;
 const SHOWN_MAX = 5;
 
-/** While there is no dashboard: one for each of the first services, made of what it sends. */
+/** Templates shown while there is no dashboard: one for each of the first services, made of what it sends. */
 export function DashboardTemplates({ onChoose }: { readonly onChoose: (start: DashboardStart) => void }) {
   const { orgId } = useOrganization().org;
   const { data } = useInfiniteQuery(serviceSearchQuery(orgId, { limit: SERVICES }));

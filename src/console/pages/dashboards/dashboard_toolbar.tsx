@@ -13,16 +13,16 @@ interface DashboardToolbarProps {
   readonly refresh: string | undefined;
   onRange(range: TimeRange): void;
   onRefresh(): void;
-  /** Undefined is the usual one. */
+  /** Called with the interval; undefined is the usual one. */
   onRefreshEvery(refresh: string | undefined): void;
   onFullScreen(): void;
-  /** Null for somebody who may not. */
+  /** Called to edit; null for somebody who may not. */
   readonly onEdit: (() => void) | null;
   onDuplicate(): void;
   onDelete(): void;
 }
 
-/** The period, how often it is loaded again, and what can be done with the dashboard as a whole. */
+/** Toolbar with the period, the refresh interval, and the commands for the dashboard as a whole. */
 export function DashboardToolbar(props: DashboardToolbarProps) {
   const { range, refresh, onRange, onRefresh, onRefreshEvery, onFullScreen, onEdit, onDuplicate, onDelete } = props;
   return (

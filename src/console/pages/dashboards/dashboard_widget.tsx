@@ -8,7 +8,7 @@ import { type WidgetChanges, WidgetFrame } from '#console/pages/dashboards/widge
 import { titleOf } from '#core/dashboards/merge_layouts.ts';
 import type { Widget } from '#core/dashboards/widget.ts';
 
-/** What all widgets of a dashboard show parts of. It changes with each answer, while frames and grid stay as they are. */
+/** Data shared by all widgets of a dashboard. It changes with each answer, while frames and grid stay as they are. */
 interface DashboardData {
   readonly dashboardId: string;
   readonly serviceId: string | null;
@@ -37,7 +37,7 @@ export const DashboardWidget = memo(function DashboardWidget({ widget, isEditing
 
 const NO_QUERIES: readonly ChartQuery[] = [];
 
-/** What it shows, without a frame. */
+/** Content of a widget, without a frame. */
 export function BareWidget({ widget }: { readonly widget: Widget }) {
   const data = useContext(DashboardDataContext);
   if (data === null) throw new Error('a widget is shown on a dashboard');

@@ -10,7 +10,7 @@ interface FullWidgetProps {
   readonly children: ReactNode;
 }
 
-/** One widget as large as the screen allows. */
+/** Widget as large as the screen allows. */
 export function FullWidget({ title, onClose, children }: FullWidgetProps) {
   // Charts measure their parent, which has its size only once the dialog is open.
   const [isOpen, setIsOpen] = useState(false);

@@ -61,12 +61,12 @@ function isSameSize(a: GridSize, b: GridSize): boolean {
   return a.width === b.width && a.isNarrow === b.isNarrow;
 }
 
-/** As many as the server takes in one request. */
+/** Most services whose markers the server returns in one request. */
 const MARKED_SERVICES_MAX = 50;
 
 type Editor = { readonly widget: Widget | null } | null;
 
-/** A dashboard, to look at and to change. */
+/** Dashboard that can be viewed and edited. */
 export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }) {
   const { org, may } = useOrganization();
   const { orgId } = org;
@@ -107,7 +107,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     return [...new Map(inView.map((query) => [keyOfQuery(query), query])).values()];
   }, [view.ids, queriesById]);
   const batch = useChartBatch(range, wanted, range.kind === 'last' ? readRefresh(search.refresh) : null);
-  // Of all widgets, so that scrolling asks for no others.
+  // The services of all widgets, so that scrolling fetches no others.
   const serviceIds = useMemo(() => {
     const all = [...queriesById.values()].flatMap((queries) => queries.map((query) => query.serviceId));
     return [...new Set(all)].sort().slice(0, MARKED_SERVICES_MAX);
@@ -187,7 +187,7 @@ export function LoadedDashboard({ dashboard }: { readonly dashboard: Dashboard }
     [changeWidgets],
   );
   const { undo } = drafts;
-  // Within a text it takes back what was typed.
+  // Within a text field, the browser undoes typing.
   useHotkeys([
     [
       'mod+Z',

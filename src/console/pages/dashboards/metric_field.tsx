@@ -9,19 +9,19 @@ import type { Aggregation } from '#core/metrics/aggregation.ts';
 import { selectorOfName } from '#core/metrics/selector_text.ts';
 
 interface MetricFieldProps {
-  /** Null until a service is chosen. */
+  /** Id of the service; null until one is chosen. */
   readonly serviceId: string | null;
   readonly value: string;
   readonly error: string | null;
-  /** With what the metric is usually aggregated by, where one of the list was chosen. */
+  /** Called with the metric, and with its usual aggregation if it was chosen from the list. */
   onChange(metricName: string, usual: Aggregation | null): void;
 }
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 const OPTIONS = 20;
 
-/** A metric of a service: chosen from those that it sends, or written with a selector. */
+/** Field of a metric of a service: chosen from those that it sends, or written as a selector. */
 export function MetricField({ serviceId, value, error, onChange }: MetricFieldProps) {
   const { orgId } = useOrganization().org;
   const [text] = useDebouncedValue(value.trim(), DEBOUNCE_MS);

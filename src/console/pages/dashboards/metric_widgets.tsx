@@ -14,7 +14,7 @@ import { type Measure, measureOf, quantityText } from '#core/metrics/quantity.ts
 interface MetricWidgetProps {
   readonly title: string;
   readonly queries: readonly ChartQuery[];
-  /** One for each query; undefined until it has come. */
+  /** Answers, one for each query; undefined until it has arrived. */
   readonly answers: readonly (AnsweredChart | undefined)[];
 }
 
@@ -24,7 +24,7 @@ interface SeriesWidgetProps extends MetricWidgetProps {
   onRange(from: number, to: number): void;
 }
 
-/** Lines over time. */
+/** Widget of lines over time. */
 export const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps) {
   const { title, queries, answers, group, markers, onRange } = props;
   const series = useAllSeries(queries, answers);
@@ -48,7 +48,7 @@ export const SeriesWidget = memo(function SeriesWidget(props: SeriesWidgetProps)
   );
 }, isSameWidget);
 
-/** The newest value, large, above its past. */
+/** Widget of the newest value, large, above its past. */
 export const NumberWidget = memo(function NumberWidget({ title, queries, answers }: MetricWidgetProps) {
   const [query] = queries;
   const [answer] = answers;
@@ -81,7 +81,7 @@ export const NumberWidget = memo(function NumberWidget({ title, queries, answers
   );
 }, isSameWidget);
 
-/** One row for each line, the greatest newest value first. */
+/** Table with one row for each line, the greatest newest value first. */
 export const TableWidget = memo(function TableWidget({ title, queries, answers }: MetricWidgetProps) {
   const series = useAllSeries(queries, answers);
   if (answers[0] === undefined) return <Skeleton height="100%" />;
@@ -136,7 +136,7 @@ function Value({ value, measure, openValues }: ValueProps) {
   );
 }
 
-/** The lines of all queries; those of one metric that is asked for twice have its aggregation in their names. */
+/** Returns the lines of all queries; if a metric is queried twice, its lines have their aggregation in their names. */
 function useAllSeries(queries: readonly ChartQuery[], answers: readonly (AnsweredChart | undefined)[]): ChartSeries[] {
   return useMemo(() => {
     const names = new Set<string>();
@@ -152,7 +152,7 @@ function useAllSeries(queries: readonly ChartQuery[], answers: readonly (Answere
   }, [queries, answers]);
 }
 
-/** Of the first query: a widget has one axis. */
+/** Returns the measure of the first query: a widget has one axis. */
 function commonMeasure([query]: readonly ChartQuery[]): Measure {
   return measureOf(query?.metricName ?? '', query?.aggregation ?? 'avg');
 }
@@ -172,7 +172,10 @@ function Faults({ answers, queries }: Pick<MetricWidgetProps, 'answers' | 'queri
   ));
 }
 
-/** Answers and queries are new lists of the same each time that another widget is answered, or moved. */
+/**
+ * Whether a widget is unchanged. Its answers and queries are new lists of the same items each time another widget is
+ * answered, or moved.
+ */
 function isSameWidget(before: MetricWidgetProps, next: MetricWidgetProps): boolean {
   const { answers: a, queries: q, ...others } = before;
   const { answers: b, queries: r, ...nextOthers } = next;

@@ -18,7 +18,7 @@ import type { Widget } from '#core/dashboards/widget.ts';
 const INCIDENTS = 20;
 const HOUR_MS = 3_600_000;
 
-/** Open incidents: of a service, or of all. */
+/** Widget of open incidents: of a service, or of all. */
 export function IncidentsWidget({ serviceId }: { readonly serviceId: string | null }) {
   const { orgId } = useOrganization().org;
   const search = { status: 'open' as const, limit: INCIDENTS, ...(serviceId !== null && { serviceId }) };
@@ -56,7 +56,7 @@ export function IncidentsWidget({ serviceId }: { readonly serviceId: string | nu
   );
 }
 
-/** Who is on call: of one team, or of each that has schedules. */
+/** Widget of who is on call: of one team, or of each that has schedules. */
 export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
   const [from] = useState(() => serverNow());
   const { timeline, query } = useTimeline({ from, to: from + HOUR_MS }, { teamId: teamId ?? undefined });
@@ -96,7 +96,7 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
   );
 }
 
-/** Headings begin with #, items with -; everything else is a paragraph. */
+/** Text in which headings begin with #, items with -; everything else is a paragraph. */
 export function TextWidget({ text }: { readonly text: string }) {
   const lines = text.split('\n').map((line, place) => ({ line: line.trimEnd(), place }));
   return (
@@ -115,7 +115,7 @@ export function TextWidget({ text }: { readonly text: string }) {
   );
 }
 
-/** Addresses in a text lead there. */
+/** Text whose addresses are links. */
 function Linked({ text }: { readonly text: string }) {
   return text.split(/(https?:\/\/[^\s<>"')]+)/).map((part, place) =>
     place % 2 === 1 ? (
@@ -128,7 +128,7 @@ function Linked({ text }: { readonly text: string }) {
   );
 }
 
-/** A widget that another program made: its content stays as it is. */
+/** Widget that another program made: its content is kept. */
 export function UnknownWidget({ widget }: { readonly widget: Widget }) {
   const { type, query } = widget.stored;
   return (

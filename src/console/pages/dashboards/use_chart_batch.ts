@@ -6,7 +6,7 @@ import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts
 import type { TimeRange } from '#console/components/time_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** The answer to one query, with the period that it is of. */
+/** Answer to one query, with its period. */
 export interface AnsweredChart {
   readonly result: ChartResult;
   readonly from: number;
@@ -14,18 +14,18 @@ export interface AnsweredChart {
 }
 
 export interface ChartBatch {
-  /** By the key of the query; an answer stays until its successor has come. */
+  /** Answers by the key of the query; an answer stays until its successor has arrived. */
   readonly answers: ReadonlyMap<string, AnsweredChart>;
   readonly error: unknown;
-  /** Asks anew for what is in view. */
+  /** Fetches the charts in view again. */
   refresh(): void;
 }
 
 export const keyOfQuery = (query: ChartQuery): string => JSON.stringify(query);
 
 /**
- * The charts in view, all in one request. What comes into view later is asked for by itself; what has been answered for
- * the same period is not asked again until the next refresh.
+ * Fetches the charts in view, all in one request. Charts that come into view later are fetched by themselves; answers
+ * for the same period are not fetched again until the next refresh.
  */
 export function useChartBatch(
   range: TimeRange,
@@ -69,7 +69,7 @@ export function useChartBatch(
         setError(failed);
       });
     }
-    // The keys say what the other values are.
+    // The keys stand for the other values.
   }, [orgId, rangeKey, round, wantedKeys]);
 
   const refresh = useCallback(() => setRound((before) => before + 1), []);

@@ -7,30 +7,30 @@ import { changesBetween, type DashboardDraft, hasChanges } from '#core/dashboard
 import { compacted } from '#core/dashboards/grid.ts';
 import { readWidgets, type StoredWidget, toLayout, type Widget } from '#core/dashboards/widget.ts';
 
-/** What somebody is changing, and the dashboard as it was when they began. */
+/** Changes under way, and the dashboard as it was when they began. */
 interface Editing {
   readonly base: DashboardDraft;
   /** `updatedAt` of the base. */
   readonly readAt: string;
   readonly draft: DashboardDraft;
-  /** The widgets before each change, the last one at the end. */
+  /** Widgets before each change, the last change at the end. */
   readonly past: readonly (readonly Widget[])[];
 }
 
 const PAST_MAX = 100;
 
 export interface DashboardDrafts {
-  /** Null while nothing is being changed. */
+  /** State of the change; null while nothing is being changed. */
   readonly editing: Editing | null;
   readonly isChanged: boolean;
   begin(): void;
   change(draft: Partial<DashboardDraft>): void;
   changeWidgets(change: (widgets: readonly Widget[]) => readonly Widget[]): void;
-  /** Takes back the last change of the widgets; null while there is none. */
+  /** Undoes the last change of the widgets; null if there is none. */
   readonly undo: (() => void) | null;
-  /** Takes another base, as after a conflict. */
+  /** Replaces the base, as after a conflict. */
   rebase(base: Dashboard, draft: DashboardDraft): void;
-  /** Ends the change; nothing of the draft stays. */
+  /** Ends the change; nothing of the draft is kept. */
   end(): void;
 }
 
@@ -39,8 +39,8 @@ export function toDraft({ name, layout }: Pick<Dashboard, 'name' | 'layout'>): D
 }
 
 /**
- * The changes of one person to a dashboard until they are saved. They are kept in the browser: a reload, an expired
- * session or a server that is away loses nothing.
+ * Keeps the changes of one person to a dashboard until they are saved. They are stored in the browser: a reload, an
+ * expired session or an unavailable server loses nothing.
  */
 export function useDashboardDraft(dashboard: Dashboard): DashboardDrafts {
   const { org, session } = useOrganization();
@@ -83,7 +83,7 @@ function withoutLastChange(editing: Editing): Editing {
   return { ...editing, draft: { ...editing.draft, widgets }, past: editing.past.slice(0, -1) };
 }
 
-/** As the browser keeps it: layouts, whose widgets carry what is not known here, too. */
+/** Draft as the browser stores it: a layout whose widgets keep properties that are unknown here, too. */
 interface WrittenDraft {
   readonly readAt: string;
   readonly name: string;

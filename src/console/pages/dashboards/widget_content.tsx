@@ -14,13 +14,13 @@ interface WidgetContentProps {
   readonly dashboardServiceId: string | null;
   readonly queries: readonly ChartQuery[];
   readonly answers: ReadonlyMap<string, AnsweredChart>;
-  /** Charts of one group share their cursor. */
+  /** Group of charts that share their cursor. */
   readonly group: string;
   readonly markers: readonly ChartMarker[];
   onRange(from: number, to: number): void;
 }
 
-/** What a widget shows, by its kind. */
+/** Content of a widget, by its kind. */
 export function WidgetContent(props: WidgetContentProps) {
   const { widget, dashboardServiceId, queries, answers, group, markers, onRange } = props;
   const own = useMemo(() => queries.map((query) => answers.get(keyOfQuery(query))), [queries, answers]);

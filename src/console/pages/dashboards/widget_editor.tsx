@@ -31,7 +31,7 @@ export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
 
 interface WidgetEditorProps {
   readonly dashboardId: string;
-  /** Null makes a new one. */
+  /** Widget to edit; null for a new one. */
   readonly widget: Widget | null;
   readonly dashboardServiceId: string | null;
   onSave(facts: WidgetFacts): void;
@@ -60,7 +60,7 @@ function factsOf(widget: Widget | null): WidgetFacts {
   };
 }
 
-/** All that a person can say of a widget. */
+/** Dialog of all properties of a widget. */
 export function WidgetEditor({ dashboardId, widget, dashboardServiceId, onSave, onClose }: WidgetEditorProps) {
   const [values, setValues, draft] = useDraftState<WidgetFacts>({
     form: `widget ${dashboardId} ${widget?.id ?? 'new'}`,

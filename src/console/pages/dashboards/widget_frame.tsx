@@ -16,10 +16,10 @@ import { Name } from '#console/components/name.tsx';
 import { useHint } from '#console/components/use_hint.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
-/** What can be done with a widget. */
+/** Changes that can be made to a widget. */
 export interface WidgetChanges {
   onNudge(id: string, by: { readonly columns: number; readonly rows: number }, what: 'place' | 'size'): void;
-  /** One place up or down, in the order in which they are read. */
+  /** Moves the widget by one place up or down, in reading order. */
   onMove(id: string, by: -1 | 1): void;
   onEdit(id: string): void;
   onDuplicate(id: string): void;
@@ -42,7 +42,7 @@ const KEYS: Readonly<Record<string, { readonly columns: number; readonly rows: n
   ArrowDown: { columns: 0, rows: 1 },
 };
 
-/** A widget with its title, and what can be done with it. */
+/** Widget with its title and commands. */
 export function WidgetFrame({ id, title, isEditing, changes, children }: WidgetFrameProps) {
   const { onNudge, onMove, onEdit, onDuplicate, onRemove, onFullScreen } = changes;
   const { target, hint } = useHint('Drag, or use the arrow keys; with Shift they change the size');

@@ -11,7 +11,7 @@ import { GRID_COLUMNS, placeWidget, type Widget } from '#core/dashboards/widget.
 const ROW_HEIGHT = 44;
 const GRID_GAP = 12;
 
-/** How wide the grid is; on a phone every widget is as wide. */
+/** Width of the grid, and whether it is narrow: on a phone every widget is as wide as the grid. */
 export interface GridSize {
   readonly width: number;
   readonly isNarrow: boolean;
@@ -26,12 +26,12 @@ interface WidgetGridProps {
   readonly widgets: readonly Widget[];
   readonly isEditing: boolean;
   onMove(widgets: readonly Widget[]): void;
-  /** Called with the widgets that are in view or about to be, and what says how wide one is. */
+  /** Called with the widgets in view or about to be, and the size of the grid, which gives the width of each. */
   onView(ids: readonly string[], size: GridSize): void;
   render(widget: Widget): ReactNode;
 }
 
-/** Widgets in twelve columns; on a phone one below the other. While the dashboard is changed, they can be dragged. */
+/** Grid of widgets in twelve columns; on a phone one below the other. During edits they can be dragged. */
 export const WidgetGrid = memo(function WidgetGrid({ widgets, isEditing, onMove, onView, render }: WidgetGridProps) {
   const { ref, width } = useElementSize();
   const isNarrow = useMediaQuery('(max-width: 48em)') ?? false;
@@ -101,10 +101,13 @@ function heightOf({ grid: { h } }: Widget): number {
   return h * ROW_HEIGHT + (h - 1) * GRID_GAP;
 }
 
-/** Where a widget counts as in view before it is. */
+/** Margin around the screen within which a widget counts as in view. */
 const MARGIN = '300px';
 
-/** Tells which widgets are in view, without drawing the grid anew; returns what makes a ref that has a widget observed. */
+/**
+ * Reports which widgets are in view, without rendering the grid again; returns a function that makes a ref by which a
+ * widget is observed.
+ */
 function useInView(widgets: readonly Widget[], width: number, onView: (ids: readonly string[]) => void) {
   const elements = useRef(new Map<string, HTMLElement>());
   const refs = useRef(new Map<string, (element: HTMLElement | null) => void>());

@@ -2,10 +2,10 @@ import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import type { Widget } from '#core/dashboards/widget.ts';
 
-/** A number shows its past small. */
+/** Width of a number's chart in pixels: it shows its past small. */
 const NUMBER_PIXELS = 100;
 
-/** What a widget asks the server for; a query that names no service, nor does the dashboard, is left out. */
+/** Returns the queries of a widget; a query without a service is left out if the dashboard has none either. */
 export function chartQueriesOf(widget: Widget, dashboardServiceId: string | null, width: number): ChartQuery[] {
   if (widget.kind !== 'series' && widget.kind !== 'number' && widget.kind !== 'table') return [];
   const pixels = widget.kind === 'series' ? pixelsWithin(width) : NUMBER_PIXELS;

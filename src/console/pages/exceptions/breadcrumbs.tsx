@@ -4,7 +4,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/exceptions/breadcrumbs.module.css';
 import { fieldText } from '#console/pages/exceptions/field_text.ts';
 
-/** What happened before, the newest last, as in a log. */
+/** Card of the events before the exception, the newest last, as in a log. */
 export function Breadcrumbs({ event: { breadcrumbs } }: { readonly event: ExceptionEvent }) {
   if (breadcrumbs.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import { dateFormat, numberFormat } from '#console/components/formats.ts';
 
 const threeDigits = numberFormat({ maximumSignificantDigits: 3 });
 
-/** As metrics are told, see `core/metrics/quantity.ts`. */
+/** Scales of counts, as those of metrics, see `core/metrics/quantity.ts`. */
 const SCALES = [
   [1e12, 'T'],
   [1e9, 'G'],
@@ -10,7 +10,7 @@ const SCALES = [
   [1e3, 'k'],
 ] as const;
 
-/** A count in a few letters: `9,500`, `12.3 k`. The whole number belongs into the tooltip. */
+/** Formats a count in a few characters: `9,500`, `12.3 k`. The full number belongs into the tooltip. */
 export function shortCount(count: number): string {
   const rounded = Number(count.toPrecision(3));
   const scale = count < 10_000 ? undefined : SCALES.find(([size]) => rounded >= size);
@@ -32,7 +32,7 @@ export function shareText(part: number, whole: number): string {
 
 const DAY = dateFormat({ day: 'numeric', month: 'short', timeZone: 'UTC' });
 
-/** A UTC day as people write it. */
+/** Formats a UTC day for people. */
 export function dayText(day: string): string {
   return DAY.format(new Date(`${day}T00:00:00Z`));
 }

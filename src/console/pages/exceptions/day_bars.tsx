@@ -4,19 +4,19 @@ import classes from '#console/pages/exceptions/day_bars.module.css';
 import { deployText } from '#console/pages/exceptions/deploy_text.ts';
 
 interface DayBarsProps {
-  /** One number a day, oldest first, today last. */
+  /** Events of each day, oldest first, today last. */
   readonly counts: readonly number[];
   readonly days: readonly string[];
-  /** Days on which the service was deployed are marked. */
+  /** Deploys, which mark their days. */
   readonly deploys: readonly DeployDay[];
 }
 
 const HEIGHT = 24;
 const STEP = 8;
-/** A day with events is never mistaken for one without. */
+/** Smallest height of a bar: a day with events must not look like one without. */
 const HEIGHT_MIN = 2;
 
-/** How many events each of the last days had. */
+/** Bars of the number of events on each of the last days. */
 export function DayBars({ counts, days, deploys }: DayBarsProps) {
   const most = Math.max(1, ...counts);
   const today = counts.at(-1) ?? 0;

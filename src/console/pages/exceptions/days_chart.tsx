@@ -12,16 +12,16 @@ type Day = ExceptionOverview['days'][number];
 
 interface DaysChartProps {
   readonly days: readonly Day[];
-  /** Days on which the service was deployed are marked. */
+  /** Deploys, which mark their days. */
   readonly deploys: ExceptionOverview['deploys'];
-  /** The day whose events are shown, if only one is. */
+  /** Day whose events are shown, if only one is. */
   readonly shown: string | undefined;
   onDay(day: string | undefined): void;
 }
 
 const DAYS_SHOWN = 30;
 
-/** A bar a day; each leads to the events of its day. The arrow keys move between bars. */
+/** Chart of one bar a day; each leads to the events of its day. The arrow keys move between bars. */
 export function DaysChart({ days, deploys, shown, onDay }: DaysChartProps) {
   const recent = days.slice(-DAYS_SHOWN);
   const most = Math.max(1, ...recent.map(({ count }) => count));

@@ -29,7 +29,7 @@ interface EventCardProps {
   onDay(day: string | undefined): void;
 }
 
-/** One event of the group; j and k, or the buttons, lead to the ones before and after it. */
+/** Card of one event of the group; j and k, or the buttons, lead to its neighbours. */
 export function EventCard({ overview, address, onAddress, onDay }: EventCardProps) {
   const { groupId, serviceId, lastSeenAt } = overview;
   const { orgId } = useOrganization().org;
@@ -134,11 +134,11 @@ function noEventText({ grouping, eventCount }: ExceptionOverview): string {
 
 interface SplitMessageProps {
   readonly overview: ExceptionOverview;
-  /** Its cursor. */
+  /** Cursor of the event. */
   readonly event: string;
 }
 
-/** For messages that are one exception because they fit one template, or were raised by one stack. */
+/** Button that splits off a message, for messages grouped by one template or one stack. */
 function SplitMessage({ overview: { groupId, grouping, mergedInto }, event }: SplitMessageProps) {
   const { may } = useOrganization();
   const navigate = useNavigate();
@@ -169,7 +169,7 @@ function listText(parts: readonly string[]): string {
   return LIST.format(parts);
 }
 
-/** Where the event came from, in one line. */
+/** Origin of the event, in one line. */
 function Origin({ event, serviceId }: { readonly event: ExceptionEvent; readonly serviceId: string }) {
   const { environment, release, serverName, transaction, user, isHandled, eventId } = event;
   const who = user === null ? null : (user.email ?? user.username ?? user.id ?? user.ip);

@@ -4,7 +4,7 @@ import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/event_data.module.css';
 
-/** Everything else that the client sent with the event. */
+/** Card of all other data that the client sent with the event. */
 export function EventData({ event }: { readonly event: ExceptionEvent }) {
   const { user, tags, request, contexts, extra, sdk, logger, platform, thread, dist, exceptions } = event;
   const mechanism = exceptions.at(-1)?.mechanism ?? null;

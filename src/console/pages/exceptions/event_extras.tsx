@@ -18,7 +18,7 @@ interface EventExtrasProps {
   readonly eventId: string;
 }
 
-/** What users wrote about the event, and the files that came with it. */
+/** Feedback of users on the event, and its attachments. */
 export function EventExtras({ groupId, eventId }: EventExtrasProps) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(actionQuery(orgId, 'exceptions', 'list_event_extras', { groupId, eventId }));

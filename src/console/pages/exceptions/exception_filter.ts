@@ -7,7 +7,7 @@ export const GROUP_TABS = [...GROUP_STATUSES, 'all'] as const;
 
 export type GroupTab = (typeof GROUP_TABS)[number];
 
-/** The filter of the list, as the address holds it. What is absent has its default. */
+/** Filter of the list in an address. Absent parameters have their default. */
 export interface ExceptionFilter {
   readonly status?: GroupTab;
   readonly service?: string;
@@ -36,12 +36,12 @@ export function readExceptionFilter(search: Record<string, unknown>): ExceptionF
   };
 }
 
-/** The router reads what looks like a number as one. */
+/** Returns a text from the address, where the router parses digits as a number. */
 function textIn(value: unknown): string | undefined {
   return (typeof value === 'string' || typeof value === 'number') && value !== '' ? String(value) : undefined;
 }
 
-/** What the server is asked for. `text` is what has been typed so far. */
+/** Converts a filter to a search request. `text` is what has been typed so far. */
 export function toGroupSearch(filter: ExceptionFilter, text: string | undefined): GroupSearch {
   const { status = 'unresolved', service, severity, environment, release, sort } = filter;
   return {
@@ -55,7 +55,7 @@ export function toGroupSearch(filter: ExceptionFilter, text: string | undefined)
   };
 }
 
-/** The same for all that match: in the statuses of the tab. */
+/** Converts a filter to the criteria of all matching groups, in the statuses of the tab. */
 export function toMatching(filter: ExceptionFilter, text: string | undefined) {
   const { status: _status, sort: _sort, ...search } = toGroupSearch(filter, text);
   const { status: tab = 'unresolved' } = filter;
@@ -78,7 +78,7 @@ export function isInTab(status: GroupStatus, tab: GroupTab): boolean {
   return tab === 'all' || tab === status;
 }
 
-/** Which event of a group is shown, as the address holds it: the newest, or the newest of a day, without it. */
+/** Event of a group in an address: without `event`, the newest, or the newest of a day. */
 export interface EventAddress {
   readonly event?: string;
   readonly day?: string;
@@ -91,7 +91,7 @@ export function readEventPlace({ event, day }: Record<string, unknown>): EventAd
   };
 }
 
-/** How many there are in the tab. */
+/** Returns the number of groups in the tab. */
 export function totalOf(counts: Readonly<Record<GroupStatus, number>>, tab: GroupTab): number {
   return GROUP_STATUSES.filter((status) => isInTab(status, tab)).reduce((sum, status) => sum + counts[status], 0);
 }

@@ -34,7 +34,7 @@ const route = getRouteApi('/inside/exceptions');
 
 const TAB_NAMES: Record<GroupTab, string> = { ...STATUS_NAMES, all: 'All' };
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 
 export function ExceptionList() {
@@ -49,7 +49,7 @@ export function ExceptionList() {
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [areAllSelected, setAreAllSelected] = useState(false);
-  /** On a phone: taps select rows. */
+  /** Whether taps select rows, on a phone. */
   const [isSelecting, setIsSelecting] = useState(false);
   const clear = (): void => {
     setIsSelecting(false);
@@ -82,7 +82,7 @@ export function ExceptionList() {
     clear();
   };
   const setByKey = (status: GroupStatus) => () => {
-    // All that match are changed by the buttons, which ask first.
+    // Changes of all matching groups need the buttons, which ask first.
     if (areAllSelected) return;
     const focused = focusedRowId();
     set(status, selectedIds.length > 0 ? selectedIds : focused === null ? [] : [focused]);

@@ -30,7 +30,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/exceptions/$groupId');
 
-/** Counts of a group with very many events follow a few seconds later. */
+/** Refresh interval: counts of a group with very many events follow a few seconds later. */
 const REFRESH_MS = 15_000;
 
 export function ExceptionPage() {
@@ -142,7 +142,7 @@ function Facts({ overview }: { readonly overview: ExceptionOverview }) {
   );
 }
 
-/** In which release it was resolved, or is to be fixed. */
+/** Text on the release in which the group was resolved, or is to be fixed. */
 function FixText({ overview: { serviceId, fix, resolvedInRelease } }: { readonly overview: ExceptionOverview }) {
   const release = fix?.release ?? resolvedInRelease;
   if (release === null) return null;

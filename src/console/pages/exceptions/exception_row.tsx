@@ -16,15 +16,15 @@ import type { GroupSort } from '#core/exceptions/group_sort.ts';
 interface ExceptionRowProps {
   readonly group: ExceptionGroup;
   readonly sort: GroupSort;
-  /** The days of its bars, and the deploys of its service on them. */
+  /** Days of its bars, and the deploys of its service on them. */
   readonly days: readonly string[];
   readonly deploys: readonly DeployDay[];
-  /** In a list of several statuses. */
+  /** Whether the row shows its status: in a list of several statuses. */
   readonly showsStatus: boolean;
   readonly isSelected: boolean;
-  /** Without it, the row cannot be selected. */
+  /** Called on a selection; without it, the row cannot be selected. */
   readonly onSelect?: ((isSelected: boolean) => void) | undefined;
-  /** On a phone a tap on the row selects it, and does not open it. */
+  /** Whether a tap on the row selects it rather than opens it, on a phone. */
   readonly isSelecting: boolean;
   readonly position: number;
   readonly total: number;
@@ -97,7 +97,7 @@ export function ExceptionRow(props: ExceptionRowProps) {
   );
 }
 
-/** What sets the group apart: new, back again, or dealt with. */
+/** Badge of a group that is new, back again, or dealt with. */
 function News({ group, showsStatus }: { readonly group: ExceptionGroup; readonly showsStatus: boolean }) {
   const { status, regressedAt, firstSeenAt } = group;
   if (showsStatus && status !== 'unresolved') return <GroupStatusBadge status={status} />;

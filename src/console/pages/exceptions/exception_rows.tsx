@@ -12,34 +12,34 @@ import type { GroupSort } from '#core/exceptions/group_sort.ts';
 interface ExceptionRowsProps {
   readonly label: string;
   readonly groups: readonly ExceptionGroup[];
-  /** How many there are in all, loaded or not. */
+  /** Total, including rows not loaded yet. */
   readonly total: number;
   readonly sort: GroupSort;
   onSort(sort: GroupSort): void;
   readonly selected: ReadonlySet<string>;
-  /** Without it, nothing can be selected. */
+  /** Called on a selection; without it, no row can be selected. */
   readonly onSelect?: ((groupIds: readonly string[], isSelected: boolean) => void) | undefined;
-  /** On a phone, where rows have no room for boxes otherwise. */
+  /** Whether rows show boxes on a phone, where they have no room for them otherwise. */
   readonly isSelecting: boolean;
-  /** The days of the bars, and the deploys on them. */
+  /** Days of the bars, and the deploys on them. */
   readonly days: readonly string[];
   readonly deploys: readonly DeployDay[];
   readonly showsStatus: boolean;
-  /** Rows of another filter are shown until those that were asked for have come. */
+  /** Whether the rows belong to the previous filter: they are shown until the new ones have arrived. */
   readonly isOld: boolean;
 }
 
-/** As the styles say. */
+/** Height of a row, as in the style sheet. */
 const ROW_HEIGHT = 52;
 const ROW_HEIGHT_ON_PHONE = 96;
-/** Rows beyond the screen, so that a key finds the next one. */
+/** Rows rendered beyond the screen, so that a key finds the next one. */
 const OVERSCAN = 12;
 
-/** A list of any length: only the rows on the screen are in the document. */
+/** List of any length: only the rows on the screen are in the document. */
 export function ExceptionRows(props: ExceptionRowsProps) {
   const { label, groups, total, sort, onSort, selected, onSelect, isSelecting } = props;
   const { days, deploys, showsStatus, isOld } = props;
-  // Pages of the list repeat those of services that are on several.
+  // Pages of the list repeat the deploys of services that are on several pages.
   const distinct = new Map(deploys.map((deploy) => [`${deploy.serviceId} ${deploy.date}`, deploy]));
   const deploysOf = Map.groupBy(distinct.values(), ({ serviceId }) => serviceId);
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });

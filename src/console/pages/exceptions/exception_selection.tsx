@@ -16,7 +16,7 @@ const MergeSelected = lazyDialog(() =>
   import('#console/pages/exceptions/merge_selected.tsx').then((m) => m.MergeSelected),
 );
 
-/** What a person may do with groups of the tab. */
+/** Statuses to which a person may change groups of the tab. */
 const OFFERED: Record<GroupTab, readonly GroupStatus[]> = {
   unresolved: ['resolved', 'ignored'],
   resolved: ['unresolved', 'ignored'],
@@ -28,9 +28,9 @@ const VERBS: Record<GroupStatus, string> = { resolved: 'Resolve', ignored: 'Igno
 
 interface ExceptionSelectionProps {
   readonly tab: GroupTab;
-  /** The rows that are selected. */
+  /** Selected rows. */
   readonly groups: readonly ExceptionGroup[];
-  /** How many exceptions match the filter, loaded or not, by their status. */
+  /** Number of exceptions that match the filter, loaded or not, by status. */
   readonly counts: Readonly<Record<GroupStatus, number>>;
   readonly areAllSelected: boolean;
   readonly matching: MatchingGroups;
@@ -39,7 +39,7 @@ interface ExceptionSelectionProps {
   readonly onSet: (status: GroupStatus) => void;
 }
 
-/** What can be done with the selected exceptions: a few rows, or all that match. */
+/** Bar with the commands for the selected exceptions: a few rows, or all that match. */
 export function ExceptionSelection(props: ExceptionSelectionProps) {
   const { tab, groups, counts, areAllSelected, matching, onSelectAll, onClear, onSet } = props;
   const { setting, done, stop } = useSetMatching();
@@ -52,7 +52,7 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
   const { length: count } = groups;
   const total = totalOf(counts, tab);
   const number = (areAllSelected ? total : count).toLocaleString();
-  /** Those that have the status already are not changed. */
+  /** Number of groups that change: those that have the status already do not. */
   const changing = asked === null ? 0 : total - (tab === 'all' ? counts[asked] : 0);
   if (setting.isPending) {
     return (
@@ -134,7 +134,7 @@ export function ExceptionSelection(props: ExceptionSelectionProps) {
   );
 }
 
-/** Null for exceptions of several services. */
+/** Returns the service of the exceptions; null if they are of several services. */
 function serviceOf(groups: readonly ExceptionGroup[]): string | null {
   const [first, ...others] = new Set(groups.map(({ serviceId }) => serviceId));
   return others.length === 0 ? (first ?? null) : null;

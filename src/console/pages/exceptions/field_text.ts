@@ -1,4 +1,4 @@
-/** Any value of a sender as one text; nothing for what is empty. */
+/** Returns any value of a sender as text; empty for an empty value. */
 export function fieldText(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value === 'string') return value;
@@ -9,8 +9,8 @@ export function fieldText(value: unknown): string {
 type Field = readonly [name: string, text: string];
 
 /**
- * The members of an object that say something, those of its members by names such as `headers.Accept`. A text that
- * stands for something too long is one member.
+ * Returns the members of an object that have a value, those of nested objects by names such as `headers.Accept`. A text
+ * that replaces something too long is one member.
  */
 export function fieldsOf(value: unknown): readonly Field[] {
   if (!isObject(value)) return [['value', fieldText(value)] as const].filter(hasText);

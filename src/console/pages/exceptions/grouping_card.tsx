@@ -15,7 +15,7 @@ interface GroupingCardProps {
   readonly mayMerge: boolean;
 }
 
-/** Why the events are one group, and what a person can do about it. */
+/** Card on why the events are one group, and the commands to change that. */
 export function GroupingCard({ overview, mayMerge }: GroupingCardProps) {
   const { grouping, mergedInto } = overview;
   const [isMerging, setIsMerging] = useState(false);

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import type { GroupStatus } from '#core/exceptions/group_status.ts';
 
-/** What people have to know before they merge. */
+/** Consequences that people have to know before they merge. */
 export function MergeConsequences({ status }: { readonly status: GroupStatus }) {
   return (
     <Text size="sm" c="dimmed">

@@ -28,7 +28,7 @@ type Candidate = Pick<ExceptionOverview['similar'][number], 'groupId' | 'title' 
 const SHOWN_MAX = 50;
 const DEBOUNCE_MS = 150;
 
-/** Makes this exception part of another one of its service: those that are like it come first, any other is searched. */
+/** Dialog that merges this exception into another one of its service: similar ones first, any other by search. */
 export function MergeInto({ overview, onClose }: MergeIntoProps) {
   const { orgId } = useOrganization().org;
   const { groupId, serviceId, title } = overview;
@@ -36,7 +36,7 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
   const [chosen, setChosen] = useState<Candidate | null>(null);
   const [isMissing, setIsMissing] = useState(false);
   const [typed, setTyped] = useState('');
-  // The field holds the title of what is chosen: that is no search.
+  // The field holds the title of the chosen group, which is not a search.
   const [text] = useDebouncedValue(chosen !== null && typed === labelOf(chosen) ? '' : typed, DEBOUNCE_MS);
   const { data, error } = useQuery({
     ...actionQuery(orgId, 'exceptions', 'browse_exception_groups', { serviceId, text, limit: SHOWN_MAX }),
@@ -57,7 +57,7 @@ export function MergeInto({ overview, onClose }: MergeIntoProps) {
     ['Others of this service', others],
   ];
   const fault = faultsAtFields(merging.error, { intoGroupId: chosen })['intoGroupId'];
-  // Somebody was faster: says where what was chosen is now.
+  // Somebody was faster: finds where the chosen group is now.
   const { data: current } = useQuery({
     ...overviewQuery(orgId, chosen?.groupId ?? ''),
     enabled: chosen !== null && fault !== undefined,

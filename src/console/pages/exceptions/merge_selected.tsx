@@ -14,14 +14,14 @@ import { useMerge } from '#console/pages/exceptions/use_merge.ts';
 
 interface MergeSelectedProps {
   readonly groups: readonly ExceptionGroup[];
-  /** It is merged, or will not be. */
+  /** Called when it is merged, or the dialog is closed. */
   readonly onClose: (isMerged: boolean) => void;
 }
 
-/** So many at once, as the server says. */
+/** Most groups in one merge, as on the server. */
 const MERGE_MAX = 51;
 
-/** Why these cannot be merged; null when they can. */
+/** Returns why these groups cannot be merged; null if they can. */
 function refusalOf(groups: readonly ExceptionGroup[]): string | null {
   const services = [...new Set(groups.map(({ serviceName }) => serviceName))];
   if (new Set(groups.map(({ serviceId }) => serviceId)).size > 1) {
@@ -30,7 +30,7 @@ function refusalOf(groups: readonly ExceptionGroup[]): string | null {
   return groups.length > MERGE_MAX ? `Select at most ${MERGE_MAX} exceptions.` : null;
 }
 
-/** Makes one exception of those that are selected. */
+/** Dialog that merges the selected exceptions into one. */
 export function MergeSelected({ groups, onClose }: MergeSelectedProps) {
   const oldest = groups.toSorted((a, b) => (a.firstSeenAt < b.firstSeenAt ? -1 : 1))[0];
   const [intoGroupId, setIntoGroupId] = useState(oldest?.groupId ?? '');

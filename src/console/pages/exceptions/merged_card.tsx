@@ -18,7 +18,7 @@ interface MergedProps {
 
 const SHOWN = 8;
 
-/** What the exception is made of: each part can be one of its own again. */
+/** Card of the parts of an exception: each part can be split off again. */
 export function MergedCard({ overview: { merged }, maySplit }: MergedProps) {
   const splitting = useSplit();
   if (merged.length === 0) return null;
@@ -67,7 +67,7 @@ export function MergedCard({ overview: { merged }, maySplit }: MergedProps) {
   );
 }
 
-/** On the page of an exception that is part of another one. */
+/** Notice on the page of an exception that is part of another one. */
 export function PartNotice({ overview: { groupId, mergedInto }, maySplit }: MergedProps) {
   const splitting = useSplit();
   if (mergedInto === null) return null;

@@ -21,7 +21,7 @@ interface NoExceptionsProps {
   readonly tab: GroupTab;
   readonly serviceId: string | undefined;
   readonly isFiltered: boolean;
-  /** Whether there are some of another status. */
+  /** Whether there are groups of another status. */
   readonly isAny: boolean;
   onClear(): void;
 }
@@ -54,7 +54,7 @@ export function NoExceptions({ tab, serviceId, isFiltered, isAny, onClear }: NoE
 
 const KINDS = ['node', 'browser', 'python'];
 
-/** Nothing has arrived: how a service starts sending. */
+/** Instructions to start sending, shown while nothing has arrived. */
 function SendExceptions({ serviceId: wanted }: { readonly serviceId: string | undefined }) {
   const { org, may } = useOrganization();
   const [chosen, setChosen] = useState<string>();

@@ -15,7 +15,7 @@ interface CardProps {
   readonly overview: ExceptionOverview;
 }
 
-/** Who was paged because of it. */
+/** Card of the incidents of the group. */
 export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardProps) {
   if (incidents.length === 0) return null;
   const more = incidentsTotal - incidents.length;
@@ -43,7 +43,7 @@ export function IncidentsCard({ overview: { incidents, incidentsTotal } }: CardP
 
 const RELEASES_SHOWN = 8;
 
-/** Where its events come from. */
+/** Card of the environments and releases of the events. */
 export function OriginsCard({ overview }: CardProps) {
   const { serviceId, environments, releases, releasesTotal, eventCount } = overview;
   if (environments.length === 0 && releases.length === 0) return null;

@@ -7,7 +7,7 @@ interface ReleaseLinkProps {
   readonly release: string;
 }
 
-/** A release by its name: leads to what it brought, with its counts. */
+/** Link from a release's name to its changes, with its counts. */
 export function ReleaseLink({ serviceId, release }: ReleaseLinkProps) {
   return (
     <Link to="/services/$serviceId" params={{ serviceId }} search={{ q: release }} hash={RELEASES}>
@@ -16,5 +16,5 @@ export function ReleaseLink({ serviceId, release }: ReleaseLinkProps) {
   );
 }
 
-/** The place of the releases on the page of a service. */
+/** Anchor of the releases on the page of a service. */
 export const RELEASES = 'releases';

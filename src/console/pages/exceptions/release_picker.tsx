@@ -15,7 +15,7 @@ interface ReleasePickerProps {
   onChange(release: string | undefined): void;
 }
 
-/** One of any number of releases: the server searches for what is typed. */
+/** Picker of one of any number of releases: the server searches for what is typed. */
 export function ReleasePicker({ serviceId, value, onChange }: ReleasePickerProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);

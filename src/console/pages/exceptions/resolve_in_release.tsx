@@ -24,7 +24,7 @@ interface ResolveInReleaseProps {
 const DEBOUNCE_MS = 150;
 const OFFERED = 20;
 
-/** Names the release with the fix, which may not be there yet. */
+/** Dialog that names the release with the fix, which may not exist yet. */
 export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInReleaseProps) {
   const { orgId } = useOrganization().org;
   const resolving = useResolveInRelease();
@@ -39,7 +39,7 @@ export function ResolveInRelease({ groupIds, serviceId, onClose }: ResolveInRele
     enabled: serviceId !== null,
     placeholderData: keepPreviousData,
   });
-  // What was offered for a text before this one does not stay open over the buttons.
+  // Options for an earlier text must not stay open over the buttons.
   const typed = form.values.release.trim().toLowerCase();
   const offered = data?.releases.map(({ release }) => release) ?? [];
   const fitting = offered.filter((release) => release.toLowerCase().includes(typed));

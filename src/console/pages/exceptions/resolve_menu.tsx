@@ -14,17 +14,17 @@ const ResolveInRelease = lazyDialog(() =>
 
 interface ResolveMenuProps {
   readonly groupIds: readonly string[];
-  /** Whose releases are offered; null for exceptions of several services. */
+  /** Service whose releases are offered; null for exceptions of several services. */
   readonly serviceId: string | null;
   readonly size?: string;
   readonly onDone?: () => void;
 }
 
-/** Beside the button that resolves: the same for code that is not deployed yet. */
+/** Menu beside the button that resolves, for fixes that are not deployed yet. */
 export function ResolveMenu({ groupIds, serviceId, size = 'sm', onDone }: ResolveMenuProps) {
   const [isNaming, setIsNaming] = useState(false);
   const resolving = useResolveInRelease();
-  // There the buttons are at the bottom, above the navigation.
+  // On a phone the buttons are at the bottom, above the navigation.
   const isPhone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const resolveInNext = (): void => {
     if (groupIds.length > 0) resolving.mutate({ groupIds }, { onSuccess: onDone });

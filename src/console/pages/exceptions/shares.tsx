@@ -8,7 +8,7 @@ interface Share {
   readonly value: string;
   readonly count: number;
   readonly sub?: ReactNode;
-  /** What is shown in place of the value. */
+  /** Content shown in place of the value. */
   readonly shown?: ReactNode;
 }
 
@@ -18,7 +18,7 @@ interface SharesProps {
   readonly whole: number;
 }
 
-/** How much of all events each value is part of. */
+/** Bars of the share of all events that each value has. */
 export function Shares({ label, values, whole }: SharesProps) {
   return (
     <ul className={classes.shares} aria-label={label}>

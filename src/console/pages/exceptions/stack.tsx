@@ -16,7 +16,10 @@ const LOOKS = [
   { value: 'raw', label: 'Raw' },
 ];
 
-/** What was raised and where. The letter v changes between own frames with their code and the plain text; y copies it. */
+/**
+ * Card of the raised exceptions and their frames. The letter v changes between own frames with their code and the plain
+ * text; y copies it.
+ */
 export function Stack({ event }: { readonly event: ExceptionEvent }) {
   const [look, setLook] = useLocalStorage({
     key: 'tocsin-stack',
@@ -80,7 +83,7 @@ function OneStack({ stack, isCause }: { readonly stack: ShownStack; readonly isC
   );
 }
 
-/** Frames, the innermost first; those of libraries are folded. */
+/** List of frames, the innermost first; those of libraries are collapsed. */
 export function Frames({ frames }: { readonly frames: readonly Frame[] }) {
   const parts = partsOf(frames);
   const firstOwn = parts.findIndex(({ isOwn }) => isOwn);
@@ -98,7 +101,7 @@ export function Frames({ frames }: { readonly frames: readonly Frame[] }) {
 interface PartProps {
   readonly part: StackPart;
   readonly isOpen: boolean;
-  /** Its first frame is the one to look at first. */
+  /** Whether its first frame, shown with its code, is the one to look at first. */
   readonly hasCode: boolean;
 }
 

@@ -3,14 +3,14 @@ import { type Frame, functionOf, placeOf } from '#console/components/frame_text.
 
 type Raised = ExceptionEvent['exceptions'][number];
 
-/** A stack under its heading, the innermost frame first. */
+/** Stack under its heading, the innermost frame first. */
 export interface ShownStack {
   readonly type: string | null;
   readonly value: string | null;
   readonly frames: readonly Frame[];
 }
 
-/** What the event is about, most telling first: the reported exception, then its causes; or the thread, or the message. */
+/** Returns the stacks of an event, most telling first: the exception, then causes; or the thread, or the message. */
 export function stacksOf(event: ExceptionEvent): readonly ShownStack[] {
   if (event.exceptions.length > 0) {
     const stacks = event.exceptions.toReversed().map(toShownStack);
@@ -26,7 +26,7 @@ function toShownStack({ type, value, frames }: Raised): ShownStack {
   return { type, value, frames: frames.toReversed() };
 }
 
-/** All stacks as plain text, to be read or pasted elsewhere. */
+/** Returns all stacks as plain text, to be read or pasted elsewhere. */
 export function rawStack(event: ExceptionEvent): string {
   return stacksOf(event)
     .map(({ type, value, frames }, index) => {
@@ -37,7 +37,7 @@ export function rawStack(event: ExceptionEvent): string {
     .join('\n');
 }
 
-/** Frames in order; those of libraries that follow each other are one part, which can be opened. */
+/** Consecutive frames; those of libraries that follow each other are one part, which can be opened. */
 export interface StackPart {
   readonly isOwn: boolean;
   readonly frames: readonly Frame[];

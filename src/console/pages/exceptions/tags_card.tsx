@@ -3,7 +3,7 @@ import { Card } from '#console/components/card.tsx';
 import { Shares } from '#console/pages/exceptions/shares.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 
-/** What most of its events have in common. */
+/** Card of the tags that most of the events share. */
 export function TagsCard({ overview: { tags, taggedEvents, eventCount } }: { readonly overview: ExceptionOverview }) {
   if (tags.length === 0) return null;
   const isSample = taggedEvents < eventCount;

@@ -4,7 +4,7 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { Frames } from '#console/pages/exceptions/stack.tsx';
 import classes from '#console/pages/exceptions/threads.module.css';
 
-/** What the other threads did at that moment, each behind its name. */
+/** Card of the other threads at that moment, each with its name. */
 export function Threads({ event: { otherThreads } }: { readonly event: ExceptionEvent }) {
   if (otherThreads.length === 0) return null;
   return (

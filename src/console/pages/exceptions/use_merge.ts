@@ -8,7 +8,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 type Changes = InputOf<'undo_exception_merges'>['changes'];
 
-/** Makes exceptions part of another one, and offers to undo it. */
+/** Merges exceptions into another one, and offers to undo it. */
 export function useMerge(onDone: (intoGroupId: string) => void) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -26,7 +26,7 @@ export function useMerge(onDone: (intoGroupId: string) => void) {
   });
 }
 
-/** Makes parts of an exception ones of their own again, and offers to undo it. */
+/** Splits parts off an exception, and offers to undo it. */
 export function useSplit() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -50,7 +50,7 @@ export function useSplit() {
   });
 }
 
-/** Makes what says the same as an event an exception of its own from now on, and offers to undo it. */
+/** Splits off events with the same message as an event, from now on as a separate exception, and offers to undo it. */
 export function useSplitMessage(groupId: string, onSplit: (newGroupId: string) => void) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -72,7 +72,7 @@ export function useSplitMessage(groupId: string, onSplit: (newGroupId: string) =
   });
 }
 
-/** Each is again part of what it was part of, unless somebody has merged or split it since. */
+/** Undoes merges and splits: each group returns to what it was part of, unless it was merged or split since. */
 function useUndo() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -89,7 +89,7 @@ function useUndo() {
   });
 }
 
-/** Rows appear and disappear, and the counts of what is left change. */
+/** Refreshes all lists: rows appear and disappear, and counts change. */
 async function refreshAll(queryClient: QueryClient, orgId: string): Promise<void> {
   await Promise.all([
     queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'exceptions') }),

@@ -10,7 +10,7 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { PAST, useUndoStatus } from '#console/pages/exceptions/use_set_status.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Which exceptions: those that the filter shows, in these statuses. */
+/** Matching groups: those that the filter shows, in these statuses. */
 export type MatchingGroups = Omit<InputOf<'set_matching_statuses'>['matching'], 'createdUntil'>;
 
 type Slice = ResultOf<'set_matching_statuses'>;
@@ -21,8 +21,8 @@ interface Wanted {
 }
 
 /**
- * Resolves, ignores or reopens every exception that matches, slice by slice, on the server. Says how far it is, can be
- * stopped, and says at the end what was done.
+ * Resolves, ignores or reopens every exception that matches, in batches, on the server. It reports progress, can be
+ * stopped, and reports the result at the end.
  */
 export function useSetMatching() {
   const { orgId } = useOrganization().org;

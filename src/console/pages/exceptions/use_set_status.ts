@@ -16,14 +16,14 @@ import { useOrganization } from '#console/shell/organization.tsx';
 type Change = InputOf<'set_exception_statuses'>['changes'][number];
 type Changed = ResultOf<'set_exception_statuses'>;
 
-/** The server takes so many at once. */
+/** Most groups in one request, as on the server. */
 const CHUNK = 200;
 
 export const PAST: Record<GroupStatus, string> = { unresolved: 'reopened', resolved: 'resolved', ignored: 'ignored' };
 
 /**
  * Resolves, ignores or reopens groups, and offers to undo it, which also reopens the incidents that were resolved with
- * them. The page changes immediately, and is loaded again if the server refuses.
+ * them. The page changes immediately, and is reloaded if the server refuses.
  */
 export function useSetStatus() {
   const { orgId } = useOrganization().org;
@@ -49,7 +49,7 @@ export function useSetStatus() {
   });
 }
 
-/** The same for a fix that is not deployed yet: in the release that is named, or in the next one. */
+/** Resolves groups with a fix that is not deployed yet: in the named release, or in the next one. */
 export function useResolveInRelease() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -66,7 +66,7 @@ export function useResolveInRelease() {
       return done;
     },
     onError(error, { release }) {
-      // A release that was named is wrong at its field.
+      // The error of a named release is shown at its field.
       if (release === undefined) showError('Not resolved', error);
     },
     onSuccess(done, { release }) {
@@ -84,7 +84,7 @@ function textOf({ changed: { length: count }, resolvedIncidentIds }: Changed, pa
   return `${count === 1 ? `Exception ${past}` : `${count} exceptions ${past}`}${also}.`;
 }
 
-/** Each is again what it was before, unless it was changed since. */
+/** Undoes changes of status: each group gets its previous status, unless it was changed since. */
 export function useUndoStatus() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

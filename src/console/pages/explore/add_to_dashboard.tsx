@@ -29,9 +29,9 @@ interface AddToDashboardProps {
   readonly onClose: () => void;
 }
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
-/** How often the widget is added anew because somebody else was saving at the same time. */
+/** Attempts to add the widget while somebody else is saving at the same time. */
 const TRIES = 5;
 
 interface Entered {
@@ -48,7 +48,7 @@ const LABELS = {
   newName: 'Name of the dashboard',
 };
 
-/** Makes a widget of what is shown: on a dashboard that there is, or on a new one. */
+/** Dialog that makes a widget of the shown chart: on an existing dashboard, or on a new one. */
 export function AddToDashboard({ search, aggregation, name, onClose }: AddToDashboardProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();

@@ -15,7 +15,7 @@ interface CopyCallProps {
   readonly onClose: () => void;
 }
 
-/** The same values by query_metric, for a program or an agent. */
+/** Dialog with the call of query_metric for the same values, for a program or an agent. */
 export function CopyCall({ search, aggregation, range, onClose }: CopyCallProps) {
   const minutes = range.kind === 'last' ? range.minutes : Math.ceil((range.to - range.from) / 60_000);
   const body = {

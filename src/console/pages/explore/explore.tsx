@@ -23,7 +23,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const MetricView = inOwnFile(() => import('#console/pages/explore/metric_view.tsx').then((m) => m.MetricView));
 
-/** The list is shown without what charts are made of, which is there before a metric is pressed. */
+/** Charts are loaded after the list, before a metric is pressed. */
 loadWhenUsed(MetricView.preload);
 if (new URLSearchParams(location.search).has('metric')) MetricView.preload();
 
@@ -33,7 +33,7 @@ const ServiceSnippet = inOwnFile(() =>
 
 const route = getRouteApi('/inside/explore');
 
-/** Every metric of a service, and a chart of the one that is chosen. The address says all that is shown. */
+/** Page of every metric of a service, and a chart of the chosen one. The address holds all of its state. */
 export function Explore() {
   const { org, may } = useOrganization();
   const search = route.useSearch();
@@ -42,7 +42,7 @@ export function Explore() {
   const { ref, width } = useElementSize();
   const { ref: listRef, width: listWidth } = useElementSize();
   const isNarrow = useMediaQuery('(max-width: 60em)') ?? false;
-  /** A chart stands beside the list, or where the list was. */
+  /** Width of the chart, which stands beside the list, or in its place. */
   const chartWidth = isNarrow ? listWidth : width;
   const { data, error, refetch } = useInfiniteQuery({
     ...serviceSearchQuery(org.orgId, { limit: 50 }),
@@ -106,7 +106,7 @@ export function Explore() {
                     void navigate({ search: (before) => withMetric(before, metric, quantile) })
                   }
                   onIntend={(metric, quantile) => {
-                    // Asked for before it is pressed, so that its chart is there at once.
+                    // Prefetched before it is pressed, so that its chart is shown at once.
                     const intended = queriesOf(withMetric(search, metric, quantile), chartWidth);
                     if (chartWidth > 0) void queryClient.prefetchQuery(chartsQuery(org.orgId, range, intended));
                   }}
@@ -157,7 +157,7 @@ interface Listed {
   readonly order: ExploreSearch['order'] | undefined;
 }
 
-/** Whether the service has sent no metric at all, as its list says. */
+/** Whether the service has sent no metric at all, according to its list. */
 function useIsWithoutMetrics({ serviceId, order }: Listed): boolean {
   const { orgId } = useOrganization().org;
   const { data, isPlaceholderData } = useInfiniteQuery(metricListQuery(orgId, { serviceId, sort: order ?? 'name' }));
@@ -176,7 +176,7 @@ function NothingChosen(listed: Listed) {
 
 const SENDERS = ['otlp', 'prometheus', 'curl'];
 
-/** How the service starts sending metrics, while it has sent none. */
+/** Instructions to start sending metrics, while the service has sent none. */
 function SendMetrics(listed: Listed) {
   if (!useIsWithoutMetrics(listed)) return null;
   const { serviceId } = listed;
@@ -187,5 +187,5 @@ function SendMetrics(listed: Listed) {
   );
 }
 
-/** The default needs no words in the address. */
+/** Range in place of the default, which the address leaves out. */
 const NO_RANGE: TimeRange = { kind: 'last', minutes: 0 };

@@ -4,16 +4,16 @@ import { type RangeSearch, readRangeSearch } from '#console/components/time_rang
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 import { type LabelCondition, selectorText } from '#core/metrics/selector_text.ts';
 
-/** With what a metric is compared, and how many days before that is. */
+/** Periods to compare a metric with, in days before. */
 export const COMPARISONS = { day: 1, week: 7 } as const;
 export type Comparison = keyof typeof COMPARISONS;
 
 const OPERATORS = ['=', '!='] as const;
 
-/** All that the explorer shows, as its address holds it. What is absent has its default. */
+/** State of the explorer in an address. Absent parameters have their default. */
 export interface ExploreSearch extends RangeSearch {
   readonly service?: string;
-  /** A name, or a whole selector that somebody wrote. */
+  /** Name, or a whole selector that somebody wrote. */
   readonly metric?: string;
   readonly where?: readonly LabelCondition[];
   readonly agg?: Aggregation;
@@ -54,12 +54,12 @@ function isCondition(value: unknown): value is LabelCondition {
   return typeof label === 'string' && typeof wanted === 'string' && OPERATORS.some((known) => known === operator);
 }
 
-/** Whether the metric is a whole selector, whose conditions stand in its text. */
+/** Whether the metric is a whole selector, with its conditions in the text. */
 export function isSelector(metric: string): boolean {
   return metric.includes('{');
 }
 
-/** The metric with its conditions, as actions take it. */
+/** Returns the metric with its conditions, as actions take it. */
 export function metricNameOf({ metric = '', where = [] }: ExploreSearch): string {
   return isSelector(metric) ? metric : selectorText(metric, where);
 }
@@ -68,13 +68,13 @@ export function aggregationOf({ agg, metric = '' }: ExploreSearch): Aggregation 
   return agg ?? defaultAggregation(metric);
 }
 
-/** What a metric is most likely looked at for, by the usual ending of a counter's name. */
+/** Returns the likely aggregation of a metric, by the usual ending of a counter's name. */
 function defaultAggregation(metric: string): Aggregation {
   const [name = ''] = metric.split('{', 1);
   return /(?:_total|_count|_sum|_bucket|\.count)$/.test(name.trim()) ? 'sum' : 'avg';
 }
 
-/** The queries of what the address says: the chosen period, then the one that it is compared with. */
+/** Returns the queries of the address: the chosen period, then the one it is compared with. */
 export function queriesOf(search: ExploreSearch, width: number): readonly ChartQuery[] {
   const { service, metric, split, top, compare } = search;
   if (service === undefined || metric === undefined) return [];
@@ -88,7 +88,7 @@ export function queriesOf(search: ExploreSearch, width: number): readonly ChartQ
   return compare === undefined ? [query] : [query, { ...query, offsetDays: COMPARISONS[compare] }];
 }
 
-/** What is shown once another metric is chosen: what was said of the one before does not fit it. */
+/** Returns the search after another metric is chosen, without the settings of the previous one. */
 export function withMetric(
   { where: _, agg: __, split: ___, top: ____, ...kept }: ExploreSearch,
   metric: string,
@@ -97,7 +97,7 @@ export function withMetric(
   return { ...kept, metric, ...(quantile !== undefined && { where: [quantileCondition(quantile)] }) };
 }
 
-/** Of a histogram: which of its quantiles is shown. */
+/** Quantiles of a histogram that can be shown. */
 export const QUANTILES = ['0.5', '0.9', '0.95', '0.99', '0.999'] as const;
 
 export function quantileCondition(value: string): LabelCondition {

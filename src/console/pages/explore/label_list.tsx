@@ -17,14 +17,14 @@ interface LabelListProps {
   readonly serviceId: string;
   readonly search: ExploreSearch;
   readonly labels: readonly LabelEntry[];
-  /** Null until it is known. */
+  /** Number of series; null until it is known. */
   readonly seriesCount: number | null;
   onSplit(label: string): void;
-  /** Null where the selector is a text of its own. */
+  /** Called with a condition; null if the metric is a whole selector. */
   readonly onFilter: ((condition: LabelCondition) => void) | null;
 }
 
-/** By what the series of a metric differ: each label with its values and their shares. */
+/** List of the labels by which the series of a metric differ, with their values and shares. */
 export function LabelList({ serviceId, search, labels, seriesCount, onSplit, onFilter }: LabelListProps) {
   if (seriesCount === null || seriesCount === 0) return null;
   return (

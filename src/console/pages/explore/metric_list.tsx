@@ -20,9 +20,9 @@ import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
-/** How long a pointer rests on what is about to be pressed. */
+/** Time that a pointer rests before what is under it is prefetched, in milliseconds. */
 const REST_MS = 60;
 const PREVIEW_SECONDS = 3_600;
 
@@ -30,13 +30,13 @@ interface MetricListProps {
   readonly serviceId: string;
   readonly search: ExploreSearch;
   onSearch(change: Pick<ExploreSearch, 'q' | 'order'>): void;
-  /** Of a histogram with the quantile that is to be shown. */
+  /** Called with a metric; for a histogram, with the quantile to show. */
   onChoose(metric: string, quantile?: string): void;
-  /** The pointer or the focus rests on a metric, or it is being pressed. */
+  /** Called when the pointer or the focus rests on a metric, or it is being pressed. */
   onIntend(metric: string, quantile?: string): void;
 }
 
-/** The metrics of a service with their last hour, page by page. */
+/** List of the metrics of a service with their last hour, page by page. */
 export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: MetricListProps) {
   const { orgId } = useOrganization().org;
   const [typed, setTyped] = useState(search.q ?? '');
@@ -45,12 +45,12 @@ export function MetricList({ serviceId, search, onSearch, onChoose, onIntend }: 
   const wanted = { serviceId, sort, ...(text !== '' && !isSelector(text) && { text: text.slice(0, 200) }) };
   const list = useInfiniteQuery(metricListQuery(orgId, wanted));
   const { error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = list;
-  // What is still shown while the next list loads says nothing of the one that is asked for.
+  // The list still shown while the next one loads says nothing about the next one.
   const isOfOther = list.isPlaceholderData && list.data.pages[0]?.total === 0;
   const data = isOfOther ? undefined : list.data;
   const metrics = data?.pages.flatMap((page) => page.metrics) ?? [];
   const { total = 0, nearest = [] } = data?.pages[0] ?? {};
-  /** Enter was pressed: the first metric is shown, now or when the list is that of the words. */
+  /** Whether Enter was pressed: the first metric is opened, now or when the list for the typed text has arrived. */
   const isAwaited = useRef(false);
   const words = typed.trim();
   const isOfWords = words === text && data !== undefined && !list.isPlaceholderData;
@@ -153,7 +153,7 @@ interface MetricRowProps {
   onIntend(metric: string, quantile?: string): void;
 }
 
-/** The quantile of a histogram that is shown first. */
+/** Returns the quantile of a histogram that is shown first; undefined for other metrics. */
 function quantileOf({ isHistogram }: MetricEntry): string | undefined {
   return isHistogram ? '0.95' : undefined;
 }

@@ -41,12 +41,12 @@ interface MetricViewProps {
   readonly search: ExploreSearch;
   readonly range: TimeRange;
   readonly width: number;
-  /** `isStep` makes it a place to come back to. */
+  /** Called with a change of the search; `isStep` adds it to the browser's history. */
   onChange(change: Partial<ExploreSearch>, isStep?: boolean): void;
   onRange(range: TimeRange): void;
 }
 
-/** The chart of the chosen metric, and what can be made of it. */
+/** Chart of the chosen metric, with its settings and commands. */
 export function MetricView({ search, range, width, onChange, onRange }: MetricViewProps) {
   const { org, may } = useOrganization();
   const { service = '', metric = '', where = [] } = search;
@@ -273,7 +273,7 @@ const AGGREGATION_NAMES: Readonly<Record<Aggregation, string>> = {
   count: 'Number of points',
 };
 
-/** Whether the axis shows what is observed, and not how often or how much in all. */
+/** Whether the axis shows observed values, and not how often or how much in all. */
 function showsObservations(metricName: string, aggregation: Aggregation): boolean {
   if (/\{.*\bquantile\s*=/.test(metricName)) return true;
   const isMany = /_(?:bucket|count|sum|total)$/.test(metricName.split('{', 1)[0]?.trim() ?? '');

@@ -9,7 +9,7 @@ interface TraceListProps {
   readonly valueText: (value: number) => string;
 }
 
-/** The observations that stand as dots in the chart, with their traces. */
+/** List of the observations that stand as dots in the chart, with their traces. */
 export function TraceList({ exemplars, valueText }: TraceListProps) {
   if (exemplars.length === 0) return null;
   return (

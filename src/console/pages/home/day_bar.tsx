@@ -7,12 +7,12 @@ import { dayParts } from '#console/pages/home/day_parts.ts';
 
 interface DayBarProps {
   readonly shifts: HomeSchedule['shifts'];
-  /** When the day begins. */
+  /** Beginning of the 24 hours. */
   readonly from: string;
   readonly userId: string;
 }
 
-/** Who is on call in the next 24 hours, one bar for a schedule. */
+/** Bar of who is on call in a schedule in the next 24 hours. */
 export function DayBar({ shifts, from, userId }: DayBarProps) {
   const parts = dayParts(shifts, Date.parse(from));
   const nameOf = (part: (typeof parts)[number]): string =>
@@ -38,7 +38,7 @@ export function DayBar({ shifts, from, userId }: DayBarProps) {
 const HOUR = dateFormat({ hour: 'numeric', minute: '2-digit' });
 const TICKS = [0, 6, 12, 18, 24];
 
-/** The hours below the bars. */
+/** Hours below the bars. */
 export function DayScale({ from }: { readonly from: string }) {
   return (
     <div className={classes.scale} aria-hidden>

@@ -2,19 +2,19 @@ import type { HomeSchedule } from '#console/api/home.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** A part of the day during which one person is on call, or nobody. */
+/** Part of the day during which one person is on call, or nobody. */
 export interface DayPart {
-  /** null: nobody. */
+  /** Name; null if nobody is on call. */
   readonly name: string | null;
   readonly userId: string | null;
   readonly source: 'rotation' | 'override' | null;
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Of the day, from 0 to 1. */
+  /** Share of the 24 hours, from 0 to 1. */
   readonly share: number;
 }
 
-/** The 24 hours from `startMs`, without a gap: where nobody is on call, a part says so. */
+/** Returns the 24 hours from `startMs` in parts, without a gap: where nobody is on call, a part says so. */
 export function dayParts(shifts: HomeSchedule['shifts'], startMs: number): DayPart[] {
   const endMs = startMs + DAY_MS;
   const parts: DayPart[] = [];

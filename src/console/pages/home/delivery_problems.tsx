@@ -14,10 +14,10 @@ import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 const SHOWN_MAX = 6;
 
-/** How soon a channel that works again is no longer shown as failing. */
+/** Refresh interval, after which a channel that works again is no longer shown as failing. */
 const REFRESH_MS = 15_000;
 
-/** Why a page might not arrive: channels that fail, and the warnings of teams. */
+/** Card of the reasons why a page might not arrive: channels that fail, and the warnings of teams. */
 export function DeliveryProblems() {
   const { orgId } = useOrganization().org;
   const { data } = useQuery({ ...pagingProblemsQuery(orgId), refetchInterval: REFRESH_MS });
@@ -83,7 +83,7 @@ export function DeliveryProblems() {
 const TIMESTAMP = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const SHORT = dateFormat({ dateStyle: 'medium', timeStyle: 'short' });
 
-/** Sentences from the server contain times in UTC; people read them in their own zone. */
+/** Converts times in sentences from the server, which are in UTC, to the viewer's zone. */
 function localTimes(text: string): string {
   return text.replaceAll(TIMESTAMP, (at) => SHORT.format(new Date(at)));
 }

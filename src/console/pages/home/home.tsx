@@ -14,12 +14,12 @@ import { isComplete, SetupChecklist } from '#console/pages/home/setup_checklist.
 import { WhoIsOnCall } from '#console/pages/home/who_is_on_call.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Shifts begin and end without anybody changing anything. */
+/** Refresh interval: shifts begin and end without anybody changing anything. */
 const REFRESH_MS = 60_000;
-/** The checklist follows what happens elsewhere, such as the first data of a service. */
+/** Refresh interval of the checklist, which shows changes from elsewhere, such as the first data of a service. */
 const REFRESH_SETUP_MS = 15_000;
 
-/** What somebody who was paged, or who starts the day, needs to know first. */
+/** Home page: what somebody who was paged, or who starts the day, needs first. */
 export function Home() {
   const { session } = useOrganization();
   return (
@@ -29,7 +29,7 @@ export function Home() {
   );
 }
 
-/** Shows all parts at once when all are loaded, so that nothing moves while somebody reads or presses. */
+/** Content of the page. Shows all parts once all are loaded, so that nothing moves while somebody reads or presses. */
 function Content() {
   const { orgId } = useOrganization().org;
   const home = useQuery({

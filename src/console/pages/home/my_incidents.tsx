@@ -17,7 +17,7 @@ import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#core/console/home_reads.t
 
 export const myIncidentsQuery = (orgId: string) => incidentSearchQuery(orgId, MY_INCIDENTS);
 
-/** Incidents that nobody has acknowledged, and those that the person has. */
+/** Card of incidents that nobody has acknowledged, and those that the person has. */
 export function MyIncidents() {
   const { org, session, may } = useOrganization();
   const { data, error, refetch } = useInfiniteQuery(myIncidentsQuery(org.orgId));

@@ -14,7 +14,7 @@ const NEXT_SHOWN_MAX = 3;
 
 type OwnShift = HomeData['ownShifts'][number];
 
-/** Whether the person is on call now, until when, and their next shifts. */
+/** Card on whether the person is on call now, until when, and their next shifts. */
 export function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { readonly home: HomeData }) {
   const now = new Date(useNow(5)).toISOString();
   const running = ownShifts.filter(({ since, until }) => since <= now && (until === null || now < until));
@@ -45,7 +45,9 @@ export function MyOnCall({ home: { ownShifts, scheduleCount, readiness } }: { re
   );
 }
 
-/** Says what keeps a page from the person, and where to mend it: red when nothing would wake them or they could not answer. */
+/**
+ * Warning of what keeps a page from the person, and where to fix it: red if nothing wakes them or they cannot answer.
+ */
 function Unreached({
   isOnCall,
   readiness: { answer, reasons },

@@ -8,7 +8,7 @@ import { named } from '#console/components/name.tsx';
 import { showSuccess, showError } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Returns the shift to the person in the rotation. */
+/** Removes an override: the shift returns to the person in the rotation. */
 export function useRemoveOverride(scheduleName: string) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

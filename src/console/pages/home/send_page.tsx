@@ -14,7 +14,7 @@ interface SendPageProps {
   readonly onClose: () => void;
 }
 
-/** Opens a real incident that pages by the policy, and shows there how the page fares. */
+/** Dialog that opens a real incident, which pages by the policy, and shows there what becomes of the page. */
 export function SendPage({ serviceId, policyId, onClose }: SendPageProps) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();

@@ -16,14 +16,14 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 
 interface SetUpPagingProps {
-  /** The service that pages; null: a new one. */
+  /** Service that pages; null: a new one. */
   readonly serviceId: string | null;
   readonly onClose: () => void;
 }
 
 const LABELS = { serviceName: 'Service', teamName: 'Team', phone: 'Your phone' };
 
-/** Everything that a first page needs, in one form. */
+/** Form that creates everything a first page needs. */
 export function SetUpPaging({ serviceId, onClose }: SetUpPagingProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

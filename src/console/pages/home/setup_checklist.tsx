@@ -30,7 +30,7 @@ export function isComplete({
   return Object.values(steps).every(Boolean);
 }
 
-/** The steps from an empty organization to the first page. Hidden once all are done. Every line leads to its form. */
+/** Checklist from an empty organization to the first page. Hidden once all is done. Every line leads to its form. */
 export function SetupChecklist({ progress }: { readonly progress: SetupProgress }) {
   const { may } = useOrganization();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);

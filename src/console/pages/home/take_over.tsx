@@ -21,7 +21,7 @@ interface TakeOverProps {
   readonly onClose: () => void;
 }
 
-/** Creates an override for oneself that starts now. */
+/** Dialog that creates an override for oneself that starts now. */
 export function TakeOver({ schedule, onClose }: TakeOverProps) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();

@@ -14,7 +14,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 const RemoveOverride = inOwnFile(() => import('#console/pages/home/remove_override.tsx').then((m) => m.RemoveOverride));
 const TakeOver = inOwnFile(() => import('#console/pages/home/take_over.tsx').then((m) => m.TakeOver));
 
-/** Who is on call now and in the next 24 hours, and buttons to take over. */
+/** Card of who is on call now and in the next 24 hours, with buttons to take over. */
 export function WhoIsOnCall({ home: { at, schedules, scheduleCount } }: { readonly home: HomeData }) {
   const [takingOver, setTakingOver] = useState<HomeSchedule | null>(null);
   const [overridden, setOverridden] = useState<HomeSchedule | null>(null);

@@ -22,11 +22,11 @@ type Work = ResultOf<'get_agent_work'>;
 type Lease = NonNullable<Work['lease']>;
 type Proposal = Work['proposals'][number];
 
-/** A lease runs out without anything else happening. */
+/** Refresh interval: a lease runs out without anything else happening. */
 const REFRESH_MS = 15_000;
 const WORDS_MAX = 500;
 
-/** What agents do about the incident, and what they ask people; nothing while no agent has touched it. */
+/** Card of what agents do about the incident, and what they ask people; nothing while no agent has touched it. */
 export function AgentsCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { incidentId, status, timeline } = incident;
   const { org } = useOrganization();
@@ -132,12 +132,12 @@ function ProposalItem({ proposal, onAnswered }: ProposalProps) {
   );
 }
 
-/** Who followed the link of a proposal sees it at once: it is loaded later than the page. */
+/** Scrolls to the proposal whose link was followed, because it is loaded later than the page. */
 function showLinked(proposal: HTMLElement | null): void {
   proposal?.scrollIntoView({ block: 'center' });
 }
 
-/** What exactly would be done; nothing where it is only this incident. */
+/** Exact input of a proposal; nothing if it is only this incident. */
 function Input({ proposal: { input, incidentId } }: { readonly proposal: Proposal }) {
   if (input === null || (Object.keys(input).length === 1 && input['incidentId'] === incidentId)) return null;
   return (

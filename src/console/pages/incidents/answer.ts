@@ -1,2 +1,2 @@
-/** What a person can do about an open incident. */
+/** Answer to an open incident. */
 export type Answer = 'acknowledge' | 'resolve';

@@ -33,7 +33,7 @@ export function useAnswerIncidents() {
       return await runLimited(incidentIds, (incidentId) => invoke(org.orgId, action, { incidentId }));
     },
     async onMutate({ answer, incidentIds }) {
-      // An earlier answer of the server must not take back what is shown now; nobody sees one that is the first.
+      // An earlier answer of the server must not revert what is shown now. A first answer is not on the screen yet.
       await queryClient.cancelQueries({ queryKey: key, predicate: ({ state }) => state.data !== undefined });
       const before = queryClient.getQueriesData({ queryKey: key });
       showAnswered(queryClient, key, new Set(incidentIds), answer, session.user.userId);
@@ -54,7 +54,7 @@ export function useAnswerIncidents() {
     },
     async onSettled(_failures, _error, { incidentIds }) {
       await refreshIncidents(queryClient, org.orgId, incidentIds);
-      // Reads that were broken off for this one.
+      // Refetches the reads that were cancelled above.
       await queryClient.invalidateQueries({ queryKey: key, predicate: ({ state }) => state.isInvalidated });
     },
   });
@@ -97,7 +97,7 @@ function withAnswer<One extends Incident>(incident: One, answer: Answer, userId:
   return { ...incident, status: 'acknowledged', acknowledgedAt: at, acknowledgedBy: by, escalation };
 }
 
-/** No further step fires. Steps that have fired stay as they are. */
+/** Returns the escalation with its pending steps cancelled. Steps that have fired are kept. */
 function ended(
   escalation: Incident['escalation'] & Partial<IncidentWithLog['escalation']>,
   state: 'paused' | 'finished',

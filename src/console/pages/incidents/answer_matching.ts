@@ -9,7 +9,7 @@ import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Level } from '#core/exceptions/level.ts';
 
-/** Which incidents: those that the filter shows, in these statuses. */
+/** Matching incidents: those that the filter shows, in these statuses. */
 export interface Matching {
   readonly statuses: ('triggered' | 'acknowledged')[];
   readonly serviceId?: string;
@@ -28,8 +28,8 @@ const PAST = { acknowledge: 'acknowledged', resolve: 'resolved' } as const;
 const UNDO_SLICE = 50;
 
 /**
- * Answers every incident that matches, slice by slice, on the server. Says how far it is, can be stopped, and says at the
- * end what was done and what was not.
+ * Answers every incident that matches, in batches, on the server. It reports progress, can be stopped, and reports at
+ * the end what was done and what was not.
  */
 export function useAnswerMatching() {
   const { orgId } = useOrganization().org;
@@ -68,7 +68,7 @@ export function useAnswerMatching() {
         refused.push(...slice.refused);
         unchanged += slice.unchanged;
         setDone(changed.length);
-        // What is refused or was answered by others in this moment would come again.
+        // Incidents that are refused, or answered by others at this moment, would come again.
         if (slice.left === 0 || slice.changed.length === 0 || isStopped.current) {
           return { changed, refused, unchanged, wasStopped: slice.left > 0 };
         }

@@ -26,7 +26,7 @@ interface Declared {
   readonly serviceId: string;
   readonly title: string;
   readonly severity: Level;
-  /** Empty until it is chosen. */
+  /** Id of the policy; empty until it is chosen. */
   readonly escalationPolicyId: string;
 }
 
@@ -37,7 +37,7 @@ const LABELS = {
   escalationPolicyId: 'Who is paged',
 } as const;
 
-/** Opens an incident by hand, which pages like any other. */
+/** Dialog that opens an incident by hand, which pages like any other. */
 export function DeclareIncident({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();

@@ -14,12 +14,12 @@ type Step = IncidentWithLog['escalation']['steps'][number];
 
 interface EscalateNowProps {
   readonly incidentId: string;
-  /** The step that fires next. */
+  /** Step that fires next. */
   readonly step: Step;
   readonly team: string | null;
 }
 
-/** Pages the next step before its time, after asking once: pages cannot be called back. */
+/** Button that pages the next step before its time, after asking once: pages cannot be called back. */
 export function EscalateNow({ incidentId, step, team }: EscalateNowProps) {
   const nameOf = useMemberNames();
   const [isAsking, setIsAsking] = useState(false);

@@ -29,7 +29,7 @@ const Reassign = inOwnFile(() => import('#console/pages/incidents/reassign.tsx')
 type Escalation = IncidentWithLog['escalation'];
 type PolicyStep = Escalation['steps'][number];
 
-/** The steps as they were when the incident opened, the outcome of each, and the time until the next one. */
+/** Card of the steps as they were when the incident opened, the outcome of each, and the time until the next one. */
 export function EscalationCard({ incident }: { readonly incident: IncidentWithLog }) {
   const { may } = useOrganization();
   const { incidentId, escalation, status, triggeredAt } = incident;
@@ -82,7 +82,7 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
   );
 }
 
-/** For an incident that was acknowledged by mistake: its escalation goes on. */
+/** Button that undoes an acknowledgement made by mistake: the escalation continues. */
 function UndoAcknowledgement({ incidentId }: { readonly incidentId: string }) {
   const undoing = useUndoAnswers();
   return (
@@ -100,9 +100,9 @@ function UndoAcknowledgement({ incidentId }: { readonly incidentId: string }) {
 interface StepItemProps {
   readonly step: PolicyStep;
   readonly isNext: boolean;
-  /** Why steps begin with this one, and not at the trigger; null when they do not. */
+  /** Text on why steps begin with this one, and not at the trigger; null if they do not begin here. */
   readonly begins: string | null;
-  /** The team whose schedules are used; null when it was deleted. */
+  /** Team whose schedules are used; null if it was deleted. */
   readonly team: string | null;
 }
 
@@ -173,7 +173,7 @@ const PERSON_WORDS: Record<PolicyStep['people'][number]['status'], string> = {
   skipped: 'no channel enabled',
 };
 
-/** Whom the step paged or, before it fires, whom it would page. */
+/** People whom the step paged or, before it fires, would page. */
 function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepItemProps, 'step' | 'team'>) {
   const nameOf = useMemberNames();
   if (people.length > 0) {
@@ -183,7 +183,7 @@ function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepIt
   return <div className={classes.who}>{whoText({ targetUserIds, useSchedule }, team, nameOf)}</div>;
 }
 
-/** What happened to a step; null while it waits. */
+/** Outcome of a step; null while it waits. */
 function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }: Pick<StepItemProps, 'step'>) {
   const at = <Timestamp at={settledAt ?? dueAt ?? ''} format="clock" />;
   const early = reason === 'escalated' ? ', by hand' : isBroughtForward ? ', early' : '';
@@ -211,7 +211,10 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
   }
 }
 
-/** What the time from which steps count stands for. Only the first steps can have waited; later ones came with a change. */
+/**
+ * Returns the meaning of the time from which steps count. Only first steps can have waited; later ones came with a
+ * change.
+ */
 function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, index }: PolicyStep): string {
   const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
   if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';

@@ -1,7 +1,7 @@
 import type { Incident } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
 
-/** The state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
+/** Returns the state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
 export function stepText({
   escalation: { state, nextStep, waitsFor, stepCount },
 }: Pick<Incident, 'escalation'>): string {
@@ -19,7 +19,7 @@ export function stepText({
   }
 }
 
-/** Whom a step pages that has not fired yet. */
+/** Returns the people paged by a step that has not fired yet. */
 export function whoText(
   { targetUserIds, useSchedule }: { readonly targetUserIds: readonly string[]; readonly useSchedule: boolean },
   /** The team whose schedules are used; null when it was deleted. */

@@ -15,7 +15,7 @@ type Event = ResultOf<'get_exception_group'>['recentEvents'][number];
 
 const FRAMES_SHOWN = 5;
 
-/** The exception behind an incident: its message and the frames of the program's own code. */
+/** Details of the exception behind an incident: its message and the frames of the program's own code. */
 export function ExceptionDetails({ incident }: { readonly incident: Incident }) {
   const groupId = incident.exceptionGroupId ?? '';
   const { data, error } = useQuery({
@@ -59,7 +59,7 @@ export function ExceptionDetails({ incident }: { readonly incident: Incident }) 
   );
 }
 
-/** The innermost frame first. */
+/** Returns the frames, the innermost first. */
 function framesOf(event: Event): Frame[] {
   const frames = event.exceptions.at(-1)?.frames ?? event.frames;
   const own = frames.filter(({ inApp }) => inApp);

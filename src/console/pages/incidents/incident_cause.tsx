@@ -8,7 +8,7 @@ import { type Measurement, MetricChart } from '#console/pages/incidents/metric_c
 import classes from '#console/pages/incidents/incident_cause.module.css';
 import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
 
-/** What opened the incident, as far as it is known. A storm shows it in its own card. */
+/** Cause of the incident: what made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {
   switch (incident.kind) {
     case 'manual':

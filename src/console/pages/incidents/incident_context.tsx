@@ -15,7 +15,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 type Context = ResultOf<'get_incident_context'>;
 
-/** What is around an incident: similar ones before, and what else happened at its time. */
+/** Context of an incident: similar ones before, and what else happened at its time. */
 export function IncidentContext({ incident }: { readonly incident: IncidentWithLog }) {
   const { orgId } = useOrganization().org;
   const { data, error } = useQuery({
@@ -70,7 +70,7 @@ function Similar({ similar }: Pick<Context, 'similar'>) {
   );
 }
 
-/** Changes, new exceptions and other incidents, in the order of time. */
+/** List of changes, new exceptions and other incidents, in the order of time. */
 function Around({ serviceId, context }: { readonly serviceId: string; readonly context: Context }) {
   const { changes, newGroups, releases, neighbours } = context;
   const entries: { readonly at: string; readonly key: string; readonly row: ReactNode }[] = [

@@ -4,12 +4,12 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 export const INCIDENT_TABS = ['open', ...INCIDENT_STATUSES, 'all'] as const;
 
-/** The most severe first. */
+/** Severities, the most severe first. */
 export const SEVERITIES: readonly Level[] = LEVELS.toReversed();
 
 export type IncidentTab = (typeof INCIDENT_TABS)[number];
 
-/** The filter of the list, as the address holds it. What is absent has its default. */
+/** Filter of the list in an address. Absent parameters have their default. */
 export interface IncidentFilter {
   readonly status?: IncidentTab;
   readonly service?: string;

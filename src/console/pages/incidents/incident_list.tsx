@@ -45,7 +45,7 @@ const TAB_NAMES: Record<IncidentTab, string> = {
   all: 'All',
 };
 
-/** What can be answered in each tab. */
+/** Statuses in each tab that can be answered. */
 const OPEN_IN_TAB: Record<IncidentTab, readonly ('triggered' | 'acknowledged')[]> = {
   open: ['triggered', 'acknowledged'],
   triggered: ['triggered'],
@@ -54,7 +54,7 @@ const OPEN_IN_TAB: Record<IncidentTab, readonly ('triggered' | 'acknowledged')[]
   all: ['triggered', 'acknowledged'],
 };
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 
 export function IncidentList() {

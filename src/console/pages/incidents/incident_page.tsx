@@ -33,7 +33,7 @@ import { actorName } from '#core/incidents/incident_actor.ts';
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 
-/** Refreshes an open incident even when the live connection does not work. */
+/** Refresh interval of an open incident, in case the live connection does not work. */
 const REFRESH_MS = 20_000;
 
 export function IncidentPage() {
@@ -43,7 +43,7 @@ export function IncidentPage() {
     ...incidentQuery(org.orgId, incidentId),
     refetchInterval: ({ state }) => (state.data?.status === 'resolved' ? false : REFRESH_MS),
   });
-  // Asked for together with the incident: what shows it stands above what people read.
+  // Fetched together with the incident, because its card stands above what people read.
   const work = useQuery(agentWorkQuery(org.orgId, incidentId));
   const isWorkLoading = work.isPending && work.fetchStatus === 'fetching' && work.failureCount === 0;
   const back = <Back to="/incidents">Incidents</Back>;
@@ -159,7 +159,7 @@ function Answers({ incident: { incidentId, status } }: { readonly incident: Inci
   );
 }
 
-/** For an incident that was resolved by mistake. */
+/** Button that reopens an incident resolved by mistake. */
 function Reopen({ incident: { incidentId } }: { readonly incident: IncidentWithLog }) {
   const undoing = useUndoAnswers();
   return (

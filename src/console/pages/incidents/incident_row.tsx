@@ -16,17 +16,17 @@ import { actorName } from '#core/incidents/incident_actor.ts';
 interface IncidentRowProps {
   readonly incident: FoundIncident;
   readonly isSelected?: boolean;
-  /** Without it, the row cannot be selected. */
+  /** Called on a selection; without it, the row cannot be selected. */
   readonly onSelect?: (isSelected: boolean) => void;
-  /** Without it, the person may not answer incidents. */
+  /** Called to acknowledge; without it, the person may not answer incidents. */
   readonly onAcknowledge?: () => void;
-  /** Its place in a long list of which only the rows in sight are there. */
+  /** Position in a long list of which only the rows in sight are rendered. */
   readonly measured?: {
     readonly ref: (row: HTMLLIElement | null) => void;
     readonly index: number;
     readonly count: number;
   };
-  /** For a narrow card without room for columns. */
+  /** Whether the row is short, for a narrow card without room for columns. */
   readonly isShort?: boolean;
 }
 
@@ -99,7 +99,7 @@ const OUTCOME_WORDS: Record<NonNullable<FoundIncident['reached']>['outcome'], st
 
 const FORMER_MEMBER = 'a former member';
 
-/** Who answered it or, before that, whom its pages have reached. */
+/** Person who answered the incident or, before that, the people whom its pages have reached. */
 function Reach({ incident, before = '' }: { readonly incident: FoundIncident; readonly before?: string }) {
   const { status, acknowledgedBy, resolvedBy, answeredByName, reached, reachedCount } = incident;
   const { userId } = useOrganization().session.user;

@@ -9,23 +9,23 @@ import { IncidentRow } from '#console/pages/incidents/incident_row.tsx';
 interface IncidentRowsProps {
   readonly label: string;
   readonly incidents: readonly FoundIncident[];
-  /** With those that are not fetched yet. */
+  /** Total, including rows not loaded yet. */
   readonly total: number;
-  /** They belong to the previous filter, and are replaced soon. */
+  /** Whether the rows belong to the previous filter, and are replaced soon. */
   readonly areOld: boolean;
   readonly isSelected: (incident: FoundIncident) => boolean;
-  /** Without it the person may not answer incidents. */
+  /** Called on a selection; without it, the person may not answer incidents. */
   readonly onSelect?: (incidentId: string, isSelected: boolean) => void;
   readonly onAcknowledge: (incidentId: string) => void;
 }
 
-/** As high as a row usually is, until it is measured. */
+/** Usual height of a row, used until it is measured. */
 const DESK_PX = 61;
 const PHONE_PX = 150;
-/** Rows that are there outside of the window, so that `j` and `k` always find the next one. */
+/** Rows rendered outside of the window, so that `j` and `k` always find the next one. */
 const OVERSCAN = 10;
 
-/** Any number of incidents, of which only the rows in sight are in the document. */
+/** List of any number of incidents, of which only the rows in sight are in the document. */
 export function IncidentRows(props: IncidentRowsProps) {
   const { label, incidents, total, areOld, isSelected, onSelect, onAcknowledge } = props;
   const list = useRef<HTMLUListElement>(null);
@@ -88,7 +88,7 @@ interface RowProps {
   onAcknowledge(incidentId: string): void;
 }
 
-/** Drawn again only when something of it changes, not each time that the list is scrolled. */
+/** Row that is rendered again only if it changes, not each time the list is scrolled. */
 const Row = memo(function Row({ incident, index, count, isSelected, measure, onSelect, onAcknowledge }: RowProps) {
   const { incidentId } = incident;
   return (
@@ -104,7 +104,7 @@ const Row = memo(function Row({ incident, index, count, isSelected, measure, onS
   );
 });
 
-/** How far the list begins below the top of the page. Banners above it come and go. */
+/** Returns the distance of the list from the top of the page. Banners above it come and go. */
 function useOffsetTop(list: React.RefObject<HTMLElement | null>): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {

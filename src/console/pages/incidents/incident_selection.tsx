@@ -7,9 +7,9 @@ import type { Answer } from '#console/pages/incidents/answer.ts';
 import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 
 interface IncidentSelectionProps {
-  /** How many rows are selected. */
+  /** Number of selected rows. */
   readonly count: number;
-  /** How many open incidents match the filter, shown or not. */
+  /** Number of open incidents that match the filter, loaded or not. */
   readonly total: number;
   readonly areAllSelected: boolean;
   readonly matching: Matching;
@@ -18,7 +18,7 @@ interface IncidentSelectionProps {
   readonly onAnswer: (answer: Answer) => void;
 }
 
-/** What can be done with the selected incidents: a few rows, or all that match. */
+/** Bar with the commands for the selected incidents: a few rows, or all that match. */
 export function IncidentSelection(props: IncidentSelectionProps) {
   const { count, total, areAllSelected, matching, onSelectAll, onClear, onAnswer } = props;
   const { answering, done, stop } = useAnswerMatching();

@@ -18,7 +18,7 @@ export function useLinks(incidentId: string): Links | undefined {
   return useQuery(actionQuery(orgId, 'incidents', 'get_incident_links', { incidentId })).data;
 }
 
-/** Says that a maintenance is on, and what it means for this incident. */
+/** Notice that a maintenance is active, and what it means for this incident. */
 export function IncidentMaintenance({ incident }: { readonly incident: IncidentWithLog }) {
   const links = useLinks(incident.incidentId);
   if (links === undefined || incident.status === 'resolved') return null;
@@ -30,7 +30,7 @@ export function IncidentMaintenance({ incident }: { readonly incident: IncidentW
   return <ActiveMaintenance windows={links.maintenance.map((window) => ({ ...window, text }))} />;
 }
 
-/** The incident that pages for this one, and those for which it pages. */
+/** Incident that pages for this one, and those for which it pages. */
 export function LinkedIncidents({ incident }: { readonly incident: IncidentWithLog }) {
   const links = useLinks(incident.incidentId);
   if (links === undefined) return null;

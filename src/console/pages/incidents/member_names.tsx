@@ -12,7 +12,7 @@ interface MemberNamesProps {
   readonly children: ReactNode;
 }
 
-/** Gives the parts of the page the names of everybody whom the incident concerns. */
+/** Provides the names of everybody whom the incident concerns to the parts of the page. */
 export function MemberNames({ incident, children }: MemberNamesProps) {
   const { session } = useOrganization();
   const names = useNamesOf(userIdsIn(incident));
@@ -25,7 +25,7 @@ export function MemberNames({ incident, children }: MemberNamesProps) {
   return <MemberNamesContext value={nameOf}>{children}</MemberNamesContext>;
 }
 
-/** Names of members by their ids, within `MemberNames`. */
+/** Returns the names of members by their ids, within `MemberNames`. */
 export function useMemberNames(): (userId: string) => string {
   return useContext(MemberNamesContext);
 }

@@ -15,7 +15,7 @@ import { measureOf } from '#core/metrics/quantity.ts';
 
 const TimeChart = inOwnFile(() => import('#console/components/time_chart/time_chart.tsx').then((m) => m.TimeChart));
 
-/** What was measured, as it is in the details of an incident; see `src/incidents/apply_metric_rule.ts`. */
+/** Measurement in the details of an incident; see `src/incidents/apply_metric_rule.ts`. */
 export interface Measurement extends MetricThreshold {
   readonly value: number | null;
   readonly isMoreThan?: boolean;
@@ -28,10 +28,10 @@ interface MetricChartProps {
   readonly measured: Measurement;
 }
 
-/** The metric from 30 minutes before the incident until now, with the threshold. */
+/** Chart of the metric from 30 minutes before the incident until now, with the threshold. */
 export function MetricChart({ incident, measured }: MetricChartProps) {
   const { org } = useOrganization();
-  // While its data is loaded, not afterwards.
+  // Loads the file while the data is loading, not afterwards.
   useEffect(() => TimeChart.preload(), []);
   const { metricName, aggregation, comparator, threshold } = measured;
   const { triggeredAt, resolvedAt } = incident;

@@ -9,10 +9,10 @@ import { Name } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
-/** The metrics of the service that left their usual range when the incident opened. Shown only if there are any. */
+/** Card of the metrics of the service that left their usual range when the incident opened; nothing if none did. */
 export function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incident: IncidentWithLog }) {
   const { orgId } = useOrganization().org;
-  // It stands at the end of the page: whoever answers and leaves does not wait for it.
+  // The card stands at the end of the page: whoever answers and leaves does not wait for it.
   const { ref, inViewport } = useInViewport<HTMLDivElement>();
   const { data } = useQuery({
     ...actionQuery(orgId, 'incidents', 'list_moved_metrics', { incidentId }),

@@ -36,7 +36,7 @@ const sendByKey = (event: React.KeyboardEvent<HTMLTextAreaElement>): void => {
   if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
 };
 
-/** One field, so that incidents are shown without the package of forms. */
+/** Keeps the state of a note. It has one field, so incidents do not load the forms package. */
 function useNoteForm(name: string, base: string) {
   const [{ text }, setValues, draft] = useDraftState({ form: name, base: { text: base } });
   const [fault, setFault] = useState<string | null>(null);
@@ -62,7 +62,7 @@ function useNoteForm(name: string, base: string) {
   };
 }
 
-/** Writes a note that everybody reads in the timeline. */
+/** Form for a note that everybody reads in the timeline. */
 export function NewNote({ incidentId }: { readonly incidentId: string }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [requestKey, setRequestKey] = useState(newRequestKey);
@@ -111,7 +111,7 @@ export function NewNote({ incidentId }: { readonly incidentId: string }) {
   );
 }
 
-/** A note in the timeline. Who wrote it can change and delete it. */
+/** Note in the timeline. Its author can change and delete it. */
 export function NoteEntry({ incidentId, note }: { readonly incidentId: string; readonly note: Note }) {
   const { session, may } = useOrganization();
   const nameOf = useMemberNames();

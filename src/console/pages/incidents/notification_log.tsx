@@ -23,7 +23,7 @@ interface NotificationLogProps {
   readonly incident: Pick<IncidentWithLog, 'notifications' | 'notificationTotal'>;
 }
 
-/** Every message about the incident with its status, person by person. */
+/** Card of every message about the incident with its status, person by person. */
 export function NotificationLog({ incident: { notifications, notificationTotal } }: NotificationLogProps) {
   const notShown = notificationTotal - notifications.length;
   const nameOf = useMemberNames();
@@ -71,7 +71,7 @@ function Message({ entry }: { readonly entry: Notification }) {
   );
 }
 
-/** What the message is about: a step of the policy, or an update of the incident. */
+/** Returns the subject of the message: a step of the policy, or an update of the incident. */
 function subjectOf({ step, news }: Notification): string {
   if (step !== null) return `step\u00A0${step + 1}`;
   return news === null ? 'update' : `update: ${news}`;

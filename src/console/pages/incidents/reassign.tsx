@@ -28,12 +28,12 @@ interface ReassignProps {
 type Kind = 'person' | 'policy';
 type Assignees = ResultOf<'list_assignees'>;
 
-/** A person or a policy to choose. */
+/** Person or policy to choose. */
 interface Assignee {
   readonly value: string;
   readonly name: string;
   readonly label: string;
-  /** By which a person would be paged; null for a policy. */
+  /** Channels by which the person would be paged; null for a policy. */
   readonly channels: Assignees['people'][number]['channels'] | null;
 }
 
@@ -42,10 +42,10 @@ interface Entered {
   readonly picked: Assignee | null;
 }
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 
-/** Gives the incident to a person or to another policy, who are paged at once. */
+/** Dialog that assigns the incident to a person or to another policy, who are paged at once. */
 export function Reassign({ incident, onClose }: ReassignProps) {
   const { org, session } = useOrganization();
   const { incidentId, status, escalation } = incident;
@@ -62,7 +62,7 @@ export function Reassign({ incident, onClose }: ReassignProps) {
   });
   const found = data === undefined ? [] : choicesOf(data, kind, session.user.userId);
   const choices = picked === null || found.some(({ value }) => value === picked.value) ? found : [picked, ...found];
-  // Until the server has answered for what is typed, nobody is offered whom the text does not mean.
+  // Until the server has answered for the typed text, only names that contain it are offered.
   const offered = choices.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const reassigning = useIncidentChange('reassign_incident', incidentId);
   const choose = (value: string | null): void => {

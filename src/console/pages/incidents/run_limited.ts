@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-/** A storm is answered quickly, and the server can still serve others. */
+/** Concurrent requests: a storm is answered quickly, and the server can still serve others. */
 const REQUESTS_AT_ONCE = 4;
 
 /** Runs the work for each id, a few at a time. A failure does not stop the others. */

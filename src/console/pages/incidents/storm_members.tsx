@@ -8,7 +8,7 @@ import { Status } from '#console/components/status.tsx';
 
 type Member = IncidentWithLog['members'][number];
 
-/** The alerts behind a storm incident, which replaces many incidents of one service. */
+/** Card of the alerts behind a storm incident, which replaces many incidents of one service. */
 export function StormMembers({ incident }: { readonly incident: IncidentWithLog }) {
   const { members } = incident;
   if (members.length === 0) return null;

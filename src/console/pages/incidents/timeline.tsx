@@ -51,7 +51,7 @@ const MARKS: Readonly<Record<string, readonly [typeof IconBell, Tone]>> = {
   proposal_answered: [IconMessageCheck, 'green'],
 };
 
-/** What happened and what people wrote about it, oldest first. */
+/** Timeline of events and notes, oldest first. */
 export function Timeline({ incident }: { readonly incident: IncidentWithLog }) {
   const { may } = useOrganization();
   const { incidentId, timelineTotal } = incident;
@@ -96,7 +96,7 @@ interface Entry {
   readonly note: Note | null;
 }
 
-/** Events of one instant stay in the order of the server; a note follows them. */
+/** Returns the entries in order. Events of one instant stay in the order of the server; a note follows them. */
 function entriesOf({ timeline, notes }: IncidentWithLog): Entry[] {
   const events = timeline.map(({ at, event, text }, index) => ({ key: `event ${index}`, at, event, text, note: null }));
   const written = notes.map((note) => ({ key: note.noteId, at: note.createdAt, event: 'note', text: note.text, note }));

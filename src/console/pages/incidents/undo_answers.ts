@@ -17,7 +17,7 @@ interface Undoing {
   readonly incidentIds: readonly string[];
 }
 
-/** Undoes that incidents were acknowledged or resolved: they return to their previous status. */
+/** Undoes acknowledging or resolving incidents: they return to their previous status. */
 export function useUndoAnswers() {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -33,7 +33,7 @@ export function useUndoAnswers() {
   });
 }
 
-/** Only an answer this recent is undone; one that was given earlier is not. */
+/** Age, in milliseconds, up to which an answer is undone. */
 const JUST_NOW_MS = 15_000;
 
 /** Whether this person gave the incident this answer just now. */

@@ -4,7 +4,7 @@ import { type ActionName, type InputOf, invoke, type ResultOf } from '#console/a
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** An operation on one incident, after which the page shows what the server has. */
+/** Runs an operation on one incident, after which the page shows the state of the server. */
 export function useIncidentChange<Name extends ActionName>(operation: Name, incidentId: string) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

@@ -18,7 +18,7 @@ import { PASSWORD_HINT, passwordError } from '#console/components/password_rule.
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Name and password. */
+/** Card of the name and the password. */
 export function AccountCard() {
   const { user } = useOrganization().session;
   const queryClient = useQueryClient();
@@ -32,7 +32,7 @@ export function AccountCard() {
     mutationFn: (name: string) => changeName(name.trim(), user.name),
     onError: async (error, name) => {
       form.setErrors(faultsAtFields(error, { name }));
-      // The name of now is shown beside what was entered here.
+      // The form shows the present name beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
     async onSuccess() {

@@ -14,7 +14,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS, declarationOf } from '#core/oncall/channel.ts';
 
-/** Every channel that can reach the person, with a test that shows whether it works. */
+/** Card of every channel that can reach the person, with a test that shows whether it works. */
 export function ChannelsCard({ me }: { readonly me: Me }) {
   return (
     <Card
@@ -73,7 +73,7 @@ function ChannelRow({ channel, me, isConfigured }: ChannelRowProps) {
   );
 }
 
-/** Where messages go; null when they cannot. */
+/** Returns the destination of messages; null if there is none. */
 function useDestination(channel: Channel, me: Me): string | null {
   const { email } = useOrganization().session.user;
   switch (declarationOf(channel).addressKind) {
@@ -112,7 +112,7 @@ const RESULTS: Record<TestNotification['status'], readonly [tone: Tone, word: st
   cancelled: ['gray', 'cancelled'],
 };
 
-/** The status can change for a while after the provider has accepted the message. */
+/** Time for which the status is polled: it can change for a while after the provider has accepted the message. */
 const POLL_UNTIL_MS = 60_000;
 
 function TestResult({ sent }: { readonly sent: TestNotification }) {
@@ -130,7 +130,7 @@ function TestResult({ sent }: { readonly sent: TestNotification }) {
   });
   const queryClient = useQueryClient();
   const { status } = data;
-  // What has arrived proves that the person can be woken.
+  // An arrived message proves that the person can be woken.
   useEffect(() => {
     if (status === 'delivered') void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
   }, [queryClient, orgId, status]);

@@ -30,14 +30,14 @@ function titleOf(preference: ChannelPreference): string {
 }
 
 interface ContactCardProps {
-  /** null: for incidents of teams that the person is not in. */
+  /** Team of the contact; null for incidents of teams that the person is not in. */
   readonly team: Pick<Me['teams'][number], 'teamId' | 'name'> | null;
   readonly contact: Contact;
-  /** Somebody who is in no team has only this one. */
+  /** Whether it is the only contact, for somebody who is in no team. */
   readonly isOnly?: boolean;
 }
 
-/** The person's own number and channels, in a team or without one. */
+/** Card of the person's own number and channels, in a team or without one. */
 export function ContactCard({ team, contact, isOnly = false }: ContactCardProps) {
   const teamId = team?.teamId ?? null;
   const { orgId } = useOrganization().org;
@@ -54,7 +54,7 @@ export function ContactCard({ team, contact, isOnly = false }: ContactCardProps)
     mutationFn: (body: Contact) => invoke(orgId, 'update_own_contact', { teamId, ...body, basedOn: contact }),
     onError: async (error, entered) => {
       form.setErrors(faultsAtFields(error, entered));
-      // What was saved elsewhere is shown beside what was entered here.
+      // The form shows what was saved elsewhere beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'me') });
     },
     async onSuccess() {

@@ -21,7 +21,7 @@ const WHY_NOT: Partial<Record<DeviceState, string>> = {
   denied: 'This browser blocks messages from Tocsin. Allow them in the settings of this site, then come back.',
 };
 
-/** The browsers that show this person's pages. */
+/** Card of the browsers that show this person's pages. */
 export function DevicesCard({ me }: { readonly me: Me }) {
   const device = useThisDevice(me.vapidPublicKey, me.pushSubscriptions);
   const adding = useMutation({

@@ -17,7 +17,7 @@ import { SilenceCard } from '#console/pages/me/silence_card.tsx';
 import { SessionsCard } from '#console/pages/me/sessions_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** How the person is reached, and how their account is protected. */
+/** Page of how the person is reached, and how their account is protected. */
 export function MePage() {
   const { org, session } = useOrganization();
   const { data, error, refetch } = useQuery(meQuery(org.orgId));
@@ -44,7 +44,7 @@ export function MePage() {
           <RepliesCard me={data} />
         </>
       )}
-      {/* Not before what stands above them, which would push them down. */}
+      {/* Shown only after the content above, which would push them down. */}
       {(data !== undefined || error !== null) && (
         <>
           <AccountCard />

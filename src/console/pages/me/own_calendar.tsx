@@ -12,10 +12,13 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const TITLE = 'Your shifts in your calendar';
 
-/** Each call that shows the address is recorded in the audit log: only on a click. */
+/**
+ * Dialog with the address of the person's calendar. Each call that shows it is recorded in the audit log, so it is
+ * shown only on a click.
+ */
 export function OwnCalendar({ onClose }: { readonly onClose: () => void }) {
   const { orgId } = useOrganization().org;
-  /** undefined: not asked for yet; null: there is none. */
+  /** Address; undefined: not requested yet; null: there is none. */
   const [url, setUrl] = useState<string | null | undefined>(undefined);
   const [asked, setAsked] = useState<'renew' | 'revoke' | null>(null);
   const showing = useMutation({

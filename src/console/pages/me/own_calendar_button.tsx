@@ -6,7 +6,7 @@ import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 
 const OwnCalendar = lazyDialog(() => import('#console/pages/me/own_calendar.tsx').then((m) => m.OwnCalendar));
 
-/** Shows the secret address under which a calendar program reads all shifts of the person. */
+/** Button that shows the secret address under which a calendar program reads all shifts of the person. */
 export function OwnCalendarButton() {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -6,10 +6,10 @@ import type { PushDevice } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Whether this device shows push messages. */
+/** State of push messages on this device. */
 export type DeviceState = 'unknown' | 'impossible' | 'needs_installation' | 'denied' | 'off' | 'on';
 
-/** Which of the person's devices this one is. Only the browser knows. */
+/** Key of the subscription of this device. Only the browser knows which of the person's devices it is. */
 const STORAGE_KEY = 'tocsin-push-subscription';
 
 interface StoredSubscription {
@@ -20,7 +20,7 @@ interface StoredSubscription {
 export interface ThisDevice {
   readonly state: DeviceState;
   readonly subscriptionId: string | null;
-  /** Throws with a sentence for the person when the browser or its push service refuses. */
+  /** Subscribes this device. Throws an error with a sentence for the person if browser or push service refuses. */
   subscribe(): Promise<void>;
   remove(subscriptionId: string): Promise<void>;
 }
@@ -81,13 +81,13 @@ async function stateOfDevice(): Promise<DeviceState> {
   return subscription !== null && subscription.endpoint === readStored()?.endpoint ? 'on' : 'off';
 }
 
-/** Asks for what is there: `ready` would wait without end in a browser that runs no service worker. */
+/** Returns the present subscription, if any: `ready` would wait forever in a browser that runs no service worker. */
 async function currentSubscription(): Promise<PushSubscription | null> {
   const worker = await navigator.serviceWorker.getRegistration();
   return (await worker?.pushManager.getSubscription()) ?? null;
 }
 
-/** A subscription with the key of a previous installation has to be removed first. */
+/** Subscribes. On failure it removes a subscription, whose key may be of a previous installation, and tries again. */
 async function subscribeWithKey(manager: PushManager, options: PushSubscriptionOptionsInit): Promise<PushSubscription> {
   try {
     return await manager.subscribe(options);
@@ -114,7 +114,7 @@ function readStored(): StoredSubscription | null {
   }
 }
 
-/** On iOS only an application on the home screen may show messages. */
+/** Whether this is iOS, where only an application on the home screen may show messages. */
 const isAppleMobile = (): boolean => /iP(?:hone|ad|od)/.test(navigator.userAgent);
 
 function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
@@ -122,7 +122,7 @@ function bytesOf(base64url: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
-/** A name for the device, from the browser and the operating system. */
+/** Returns a name for the device, from the browser and the operating system. */
 export function deviceName(userAgent = navigator.userAgent): string {
   const browsers = [/Edg/, /OPR|Opera/, /SamsungBrowser/, /Firefox|FxiOS/, /Chrome|CriOS/, /Safari/];
   const names = ['Edge', 'Opera', 'Samsung Internet', 'Firefox', 'Chrome', 'Safari'];

@@ -16,7 +16,7 @@ const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
   no: ['red', 'no'],
 };
 
-/** Whether a page at night would wake the person: asked of what is known, without sending anything. */
+/** Card on whether a page at night would wake the person, from stored data, without sending anything. */
 export function ReadinessCard({ me: { teams, ownReadiness } }: { readonly me: Me }) {
   const isAlike = teams.every(({ readiness }) => isSame(readiness, ownReadiness));
   return (
@@ -63,7 +63,7 @@ function ReadinessRow({ title, readiness }: ReadinessRowProps) {
   );
 }
 
-/** The channels that wake, and when something last arrived on them; without any, why none does. */
+/** Channels that wake, and when something last arrived on them; if there are none, the reason. */
 function Waking({ readiness: { channels } }: { readonly readiness: Readiness }) {
   const loud = channels.filter(({ channel }) => CHANNEL_DECLARATIONS[channel].wakes);
   const waking = loud.filter(({ state }) => state === 'ready');

@@ -15,7 +15,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { phonesOf } from '#console/pages/me/phones_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Protects replies by SMS and call: confirmed phone numbers and an optional PIN. */
+/** Card of replies by SMS and call: confirmed phone numbers and an optional PIN. */
 export function RepliesCard({ me }: { readonly me: Me }) {
   const phones = phonesOf(me);
   return (

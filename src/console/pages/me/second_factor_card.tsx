@@ -33,7 +33,7 @@ type OpenDialog =
   | { readonly passkeyId: string; readonly name: string }
   | null;
 
-/** Passkeys, an authenticator app and recovery codes, which are required in addition to the password. */
+/** Card of passkeys, an authenticator app and recovery codes, which are required in addition to the password. */
 export function SecondFactorCard() {
   const { data, error, refetch } = useQuery(secondFactorsQuery);
   const queryClient = useQueryClient();

@@ -12,12 +12,12 @@ import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { deviceName } from '#console/pages/me/push.ts';
 
-/** The devices where the person is logged in. */
+/** Card of the devices where the person is signed in. */
 export function SessionsCard() {
   const queryClient = useQueryClient();
   const { data, error, refetch } = useQuery(sessionsQuery);
   const refresh = () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-  /** The id of a session, or 'others' for all but this one. */
+  /** Id of a session, or 'others' for all but this one. */
   const [ended, setEnded] = useState<string | null>(null);
   const ending = useMutation({
     mutationFn: (which: string) => (which === 'others' ? endOtherSessions() : endSession(which)),

@@ -8,7 +8,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 
-/** When the person is on call, and their shifts in a calendar program. */
+/** Card of the person's shifts, and of the calendar with them. */
 export function ShiftsCard({ shifts }: { readonly shifts: Me['shifts'] }) {
   const now = new Date(useNow(5)).toISOString();
   if (shifts.length === 0) {

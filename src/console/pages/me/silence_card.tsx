@@ -6,7 +6,7 @@ import { Card } from '#console/components/card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
-/** Phones are silent at night. This is how pages are heard all the same. */
+/** Card on how pages are heard although phones are silent at night. */
 export function SilenceCard() {
   const { orgId } = useOrganization().org;
   return (

@@ -17,13 +17,13 @@ interface AgendaProps {
   readonly range: TimelineRange;
   readonly isStale: boolean;
   readonly onOpen: (selection: Selection) => void;
-  /** The page says which schedule it is. */
+  /** Whether the heading is left out, because the page names the schedule. */
   readonly isWithoutHead?: boolean;
 }
 
 const SHOWN_MAX = 6;
 
-/** The timeline as lists, for small screens. */
+/** Timeline as lists, for small screens. */
 export function Agenda({ timeline, range, isStale, onOpen, isWithoutHead = false }: AgendaProps) {
   const now = useNow(30);
   return (

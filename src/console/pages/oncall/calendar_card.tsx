@@ -16,7 +16,7 @@ interface CalendarCardProps {
   readonly name: string;
 }
 
-/** The secret address under which calendar programs read the schedule. Each look at it is in the audit log. */
+/** Card of the secret address where calendar programs read the schedule. The audit log records each view of it. */
 export function CalendarCard({ scheduleId, name }: CalendarCardProps) {
   const { org, may } = useOrganization();
   const [url, setUrl] = useState<string | null | undefined>(undefined);

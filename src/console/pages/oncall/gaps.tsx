@@ -13,7 +13,7 @@ interface GapsProps {
   readonly onOpen: (selection: Selection) => void;
 }
 
-/** When nobody is on call in the next 30 days, one line for each schedule. */
+/** Warning of when nobody is on call in the next 30 days, one line for each schedule. */
 export function Gaps({ schedules, onOpen }: GapsProps) {
   const { may } = useOrganization();
   const withGaps = schedules.filter(({ gapCount }) => gapCount > 0);
@@ -54,7 +54,7 @@ export function Gaps({ schedules, onOpen }: GapsProps) {
 
 interface LaterGapsProps {
   readonly gaps: ShownSchedule['gaps'];
-  /** All of them, of which a schedule without turns has very many. */
+  /** Total number; a schedule without turns has very many. */
   readonly count: number;
 }
 

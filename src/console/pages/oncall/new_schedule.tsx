@@ -34,7 +34,7 @@ export function NewSchedule() {
   );
 }
 
-/** `firstTeamId` is null where there is no team yet. */
+/** Form of a new schedule. `firstTeamId` is null if there is no team yet. */
 function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const { orgId } = useOrganization().org;
   const navigate = useNavigate();

@@ -8,7 +8,7 @@ interface NowAndNextProps {
   readonly nameOf: (userId: string | null) => string;
 }
 
-/** Who is on call now, until when, and who takes over. */
+/** Text on who is on call now, until when, and who takes over. */
 export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextProps) {
   const { userId } = useOrganization().session.user;
   const who = (id: string) => (id === userId ? 'You' : nameOf(id));

@@ -10,7 +10,7 @@ const TABS = [
   { to: PAGES.simulator, label: 'Simulator' },
 ] as const;
 
-/** The frame of the pages of on-call that have a tab. */
+/** Frame of the pages of on-call that have a tab. */
 export function OnCall() {
   return (
     <>

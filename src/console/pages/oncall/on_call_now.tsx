@@ -39,7 +39,7 @@ const ShiftDialog = lazyDialog(() => import('#console/pages/oncall/shift_dialog.
 
 const route = getRouteApi('/inside/on-call/oncall');
 
-/** Who is on call now, and over the next weeks. */
+/** Page of who is on call now, and over the next weeks. */
 export function OnCallNow() {
   const { org, may } = useOrganization();
   const warnings = useQuery(teamWarningsQuery(org.orgId));
@@ -120,11 +120,11 @@ export function OnCallNow() {
 
 interface NoScheduleProps {
   readonly hasTeam: boolean;
-  /** The way to a new schedule; false for somebody who may create none. */
+  /** Link to a new schedule; false for somebody who may not create one. */
   readonly create: ReactNode;
 }
 
-/** What to begin with: a team first. Who goes for a schedule at once names the team there. */
+/** Empty state that offers to create a team first. Whoever creates a schedule at once names the team there. */
 function NoSchedule({ hasTeam, create }: NoScheduleProps) {
   const [isCreating, setIsCreating] = useState(false);
   const actions =
@@ -154,7 +154,7 @@ function NoSchedule({ hasTeam, create }: NoScheduleProps) {
   );
 }
 
-/** The time that the address names. */
+/** Returns the view, the period and the team in the address, and the functions that change them. */
 function useShownTime() {
   const filter = route.useSearch();
   const navigate = route.useNavigate();

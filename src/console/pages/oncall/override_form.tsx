@@ -25,11 +25,11 @@ interface OverrideFormProps {
   readonly onDone: () => void;
 }
 
-/** More people of the rotation are found by their name. */
+/** Most people offered at once; others of the rotation are found by their name. */
 const CLOSE_PEOPLE_MAX = 6;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** null: as the shift that was chosen. */
+/** Values entered; null keeps that of the chosen shift. */
 interface Entered {
   readonly userId: string | null;
   readonly from: string | null;
@@ -39,7 +39,7 @@ interface Entered {
 const NOTHING: Entered = { userId: null, from: null, to: null };
 const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until' };
 
-/** Puts somebody on call for the shift or for a part of it. */
+/** Form that puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
   const { session } = useOrganization();
   const [start] = useState(() => Math.max(selection.since, serverNow()));
@@ -153,7 +153,7 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
   );
 }
 
-/** The people of the rotation, without who is on call then. */
+/** Returns the people of the rotation, without the person on call at that time. */
 function closePeople({ rotationConfig }: ShownSchedule, onCall: string | null): readonly string[] {
   return [...new Set(rotationConfig.userIds)].filter((id) => id !== onCall).slice(0, CLOSE_PEOPLE_MAX);
 }

@@ -15,7 +15,7 @@ interface OverrideListProps {
   readonly mayChange: boolean;
 }
 
-/** The overrides that reach into this time, also those that a later one covers. */
+/** List of the overrides that reach into this time, also those that a later one covers. */
 export function OverrideList({ selection: { since, until }, schedule, nameOf, mayChange }: OverrideListProps) {
   const removing = useRemoveOverride(schedule.name);
   const [asked, setAsked] = useState<string | null>(null);

@@ -16,13 +16,13 @@ interface PeopleOrderProps {
   readonly onChange: (draft: ScheduleDraft) => void;
 }
 
-/** Who takes turns, in their order. Alt and an arrow move the row that has the focus, Delete removes it. */
+/** Editor of the people who take turns, in their order. Alt and an arrow move the focused row, Delete removes it. */
 export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps) {
   const [typed, setTyped] = useState('');
   const [added, setAdded] = useState(0);
   const list = useRef<HTMLOListElement>(null);
   const id = useId();
-  /** Enter was pressed, and the first person who is found is added, now or when the server has answered. */
+  /** Whether Enter was pressed: the first person found is added, now or when the server has answered. */
   const isAwaited = useRef(false);
   const people = useFoundMembers(typed);
   const { turns } = draft;
@@ -60,7 +60,7 @@ export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps
   useEffect(() => {
     if (firstFound !== undefined) onFound();
   }, [firstFound]);
-  /** Enter while somebody types a name never saves the form, also before the list is there to choose from. */
+  /** Handles Enter while somebody types a name: it never saves the form, also before there is a list to choose from. */
   const addFirstMatch = (event: KeyboardEvent): void => {
     const isInPicker = event.target instanceof HTMLInputElement;
     if (event.key !== 'Enter' || !isInPicker || typed === '' || event.isDefaultPrevented()) return;
@@ -120,7 +120,7 @@ export function PeopleOrder({ draft, nameOf, error, onChange }: PeopleOrderProps
         </ol>
       )}
       <Choice
-        // A new field after each choice, also when somebody is added who was awaited.
+        // The key makes a new field after each choice, also after Enter before the answer.
         key={added}
         autoFocus={added > 0}
         label="Add a person"

@@ -29,12 +29,12 @@ type Preview = ResultOf<'preview_rotation'>;
 
 const WEEKS_MIN = 4;
 const HOURS_OF_WEEK = 168;
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 const CHANGES_SHOWN_MAX = 12;
 const SHIFTS_SHOWN_MAX = 10;
 
-/** What saving would change: decided by the server with the same function that decides who is on call. */
+/** Preview of what saving would change, computed by the server with the function that decides who is on call. */
 export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPreviewProps) {
   const { orgId } = useOrganization().org;
   const weeks = weeksOf(draft);
@@ -101,7 +101,7 @@ interface LabelledTrackProps {
   readonly nameOf: NameOf;
 }
 
-/** Drawn only: the list below says the same in words. */
+/** Drawing only: the list below says the same in words. */
 function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
   const { userId } = useOrganization().session.user;
   const selections = shifts.map(({ userId: person, source, since, until }): Selection => {
@@ -174,7 +174,7 @@ function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) 
   );
 }
 
-/** `until` is null when it lasts longer than is shown. */
+/** Text of a span; `until` is null if it lasts longer than is shown. */
 function Span({ since, until }: { readonly since: string; readonly until: string | null }) {
   const from = Date.parse(since);
   return (
@@ -184,7 +184,7 @@ function Span({ since, until }: { readonly since: string; readonly until: string
   );
 }
 
-/** At least one round, so that everybody is seen. */
+/** Returns the weeks to preview: at least one round, so that everybody is seen. */
 function weeksOf({ turns, hours }: ScheduleDraft): number {
   const round = Math.ceil((turns.length * Number(hours)) / HOURS_OF_WEEK) + 1;
   return Number.isFinite(round) ? Math.min(PREVIEW_WEEKS_MAX, Math.max(WEEKS_MIN, round)) : WEEKS_MIN;

@@ -3,27 +3,27 @@ import { toLocalField } from '#console/pages/oncall/local_time.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
-/** One turn of a round; somebody may have several. */
+/** Turn of a round; somebody may have several. */
 export interface Turn {
   readonly key: number;
   readonly userId: string;
 }
 
-/** A schedule as its form has it. */
+/** Schedule as its form holds it. */
 export interface ScheduleDraft {
   readonly teamId: string;
-  /** Of the team that is created with the schedule, where there is none yet. */
+  /** Name of the team that is created with the schedule, if there is none yet. */
   readonly teamName: string;
   readonly name: string;
   readonly timezone: string;
   readonly turns: readonly Turn[];
-  /** How long a turn is, in hours of the wall clock, as it was entered. */
+  /** Length of a turn, in hours of the wall clock, as entered. */
   readonly hours: string;
-  /** The turn that is running; null when none is. */
+  /** Turn that is running; null if none is. */
   readonly running: number | null;
-  /** The hand-over that turns are counted from, as a local time of the zone. */
+  /** Hand-over from which turns are counted, as a local time of the zone. */
   readonly handOverAt: string;
-  /** Whose turn begins then; null: the one after the turn that is running. */
+  /** Turn that begins at the hand-over; null: the one after the turn that is running. */
   readonly handOverTo: number | null;
 }
 
@@ -31,7 +31,7 @@ type RotationInput = Pick<InputOf<'preview_rotation'>, 'timezone' | 'rotationTyp
 
 const HOUR_OF_HAND_OVER = 9;
 
-/** Somebody is on call at once, and hands over on Mondays. */
+/** Returns a new draft: somebody is on call at once, and hands over on Mondays. */
 export function newDraft(now: number, teamId: string): ScheduleDraft {
   const date = new Date(now);
   const [year, month] = [date.getFullYear(), date.getMonth()];
@@ -72,7 +72,7 @@ export function draftOf(schedule: ShownSchedule): ScheduleDraft {
   };
 }
 
-/** The value of a `datetime-local` field, in a named zone. */
+/** Converts to the value of a `datetime-local` field, in a named zone. */
 export function toZoneField(at: number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -88,7 +88,7 @@ export function toZoneField(at: number, timeZone: string): string {
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`;
 }
 
-/** Whether the rotation of one differs from that of the other, whatever their names. */
+/** Whether two rotations are the same, whatever their names. */
 export function hasSameRotation(a: ScheduleDraft, b: ScheduleDraft): boolean {
   return rotationText(a) === rotationText(b);
 }
@@ -100,8 +100,8 @@ function rotationText(draft: ScheduleDraft): string {
 }
 
 /**
- * What is sent. Turns of a schedule whose rotation was not touched stay as they are; else they are counted from the
- * hand-over, whose exact time is kept as long as nobody has changed the field.
+ * Converts the draft to the request. Turns of a schedule whose rotation was not touched stay as they are; otherwise
+ * they are counted from the hand-over, whose exact time is kept as long as nobody has changed the field.
  */
 export function rotationInput(draft: ScheduleDraft, schedule: ShownSchedule | null): RotationInput {
   const { timezone, turns, hours, handOverAt } = draft;
@@ -122,14 +122,14 @@ export function rotationInput(draft: ScheduleDraft, schedule: ShownSchedule | nu
   return { ...rotation, handOver: { at, position: placeOfHandOver(draft) } };
 }
 
-/** The place of whose turn begins at the hand-over. */
+/** Returns the index of the turn that begins at the hand-over. */
 export function placeOfHandOver({ turns, running, handOverTo }: ScheduleDraft): number {
   const chosen = turns.findIndex(({ key }) => key === handOverTo);
   if (chosen !== -1) return chosen;
   return turns.length === 0 ? 0 : (turns.findIndex(({ key }) => key === running) + 1) % turns.length;
 }
 
-/** Without this turn. When it was running, or was the next one, the one after it is the next. */
+/** Removes a turn. If it was running, or was the next one, the turn after it becomes the next. */
 export function withoutTurn(draft: ScheduleDraft, index: number): ScheduleDraft {
   const turns = draft.turns.toSpliced(index, 1);
   const removed = draft.turns[index]?.key ?? null;
@@ -153,7 +153,7 @@ export function withMoved(draft: ScheduleDraft, index: number, by: 1 | -1): Sche
 
 const HOURS_MAX = 8_784;
 
-/** What is wrong, by field; empty when nothing is. */
+/** Returns the faults of a draft by field; empty if there are none. */
 export function draftFaults({
   name,
   timezone,
@@ -180,7 +180,7 @@ function isZone(text: string): boolean {
   }
 }
 
-/** How long a turn is, for people. */
+/** Returns the length of a turn as text. */
 export function lengthText(hours: number): string {
   if (hours === 24) return 'every day';
   if (hours === 168) return 'every week';

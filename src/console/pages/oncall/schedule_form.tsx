@@ -17,11 +17,11 @@ import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 interface ScheduleFormProps {
   readonly draft: ScheduleDraft;
   readonly onChange: (draft: ScheduleDraft) => void;
-  /** The schedule that is edited; null for a new one. */
+  /** Schedule that is edited; null for a new one. */
   readonly schedule: ShownSchedule | null;
-  /** What became of an earlier draft. */
+  /** Notice on an earlier draft. */
   readonly notice?: ReactNode;
-  /** The field of the team, with what is wrong with it. */
+  /** Renders the field of the team, with its fault. */
   readonly team?: (fault: string | undefined) => ReactNode;
   readonly button: string;
   readonly isPending: boolean;
@@ -33,7 +33,7 @@ interface ScheduleFormProps {
 
 const LENGTHS = [12, 24, 168, 336] as const;
 
-/** The fields of a schedule beside a preview of what saving them would change. */
+/** Form with the fields of a schedule beside a preview of what saving them would change. */
 export function ScheduleForm(props: ScheduleFormProps) {
   const {
     draft,
@@ -133,7 +133,7 @@ interface FieldProps {
   readonly onChange: (draft: ScheduleDraft) => void;
 }
 
-/** How long each turn is: a usual length, or any number of hours. */
+/** Field for the length of each turn: a usual length, or any number of hours. */
 function LengthField({ draft, error, onChange }: FieldProps) {
   const isUsual = LENGTHS.some((hours) => String(hours) === draft.hours);
   const [isOther, setIsOther] = useState(!isUsual);
@@ -182,7 +182,7 @@ function isRotationValid({ name: _name, ...others }: Readonly<Record<string, str
   return Object.keys(others).length === 0;
 }
 
-/** What the server calls the fields. */
+/** Names of the fields in errors of the server. */
 const AT_FIELDS = {
   name: '',
   teamId: '',
@@ -202,7 +202,7 @@ const FIELD_OF_PATH: Readonly<Record<string, string>> = {
   startAt: 'handOverAt',
 };
 
-/** What the server refused, by the field. */
+/** Returns the faults found by the server, by field. */
 function faultsOf(error: unknown): Readonly<Record<string, string>> {
   if (!isApiError(error)) return {};
   return Object.fromEntries(

@@ -20,7 +20,7 @@ interface ScheduleFrameProps {
 
 const DAYS_SHOWN = 28;
 
-/** A page about one schedule over the next four weeks. */
+/** Page about one schedule over the next four weeks. */
 export function ScheduleFrame({ scheduleId, title, lead, actions, children }: ScheduleFrameProps) {
   const range = useNextDays();
   const { timeline, query } = useTimeline(range, { scheduleId });
@@ -51,7 +51,7 @@ export function ScheduleFrame({ scheduleId, title, lead, actions, children }: Sc
   );
 }
 
-/** From the beginning of today. */
+/** Returns the range of the days shown, from the beginning of today. */
 function useNextDays(): TimelineRange {
   const [today] = useState(() => new Date(serverNow()));
   return useMemo(() => {

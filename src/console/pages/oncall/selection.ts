@@ -1,16 +1,16 @@
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
-/** A shift, a gap, or some time of a schedule that was marked. */
+/** Shift, gap, or marked time of a schedule. */
 export interface Selection {
   readonly scheduleId: string;
-  /** Null: nobody, or not the same person all the time. */
+  /** Person on call; null: nobody, or not the same person all the time. */
   readonly userId: string | null;
   readonly source: 'rotation' | 'override' | 'gap' | 'marked';
   readonly since: number;
   readonly until: number | null;
 }
 
-/** What a row shows one after the other: shifts, and the gaps between them, within `[from, to)`. */
+/** Returns the parts of a row in order: shifts, and the gaps between them, within `[from, to)`. */
 export function selectionsOf(
   { scheduleId, shifts, shownUntil }: ShownSchedule,
   from: number,

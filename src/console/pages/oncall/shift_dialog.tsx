@@ -21,7 +21,7 @@ interface ShiftDialogProps {
   readonly onClose: () => void;
 }
 
-/** A shift, a gap or a marked time: who is on call then, and how to put somebody else on call. */
+/** Dialog of a shift, a gap or a marked time: who is on call then, and how to put somebody else on call. */
 export function ShiftDialog({ selection, schedule, nameOf, onClose }: ShiftDialogProps) {
   const { may, session } = useOrganization();
   const [isSwapping, setIsSwapping] = useState(false);
@@ -99,7 +99,7 @@ interface TakeOverProps {
   readonly onDone: () => void;
 }
 
-/** Puts oneself on call for the rest of the shift, in one step. */
+/** Button that puts oneself on call for the rest of the shift, in one step. */
 function TakeOver({ selection: { since, until, userId }, schedule, onDone }: TakeOverProps) {
   const me = useOrganization().session.user.userId;
   const taking = usePutOnCall(schedule, onDone);

@@ -21,12 +21,12 @@ function formatOf(zone: Zone, hasYear: boolean): Intl.DateTimeFormat {
 
 const isOtherYear = (at: number): boolean => new Date(at).getFullYear() !== new Date().getFullYear();
 
-/** Weekday, day and time; with the year when it is not this one. In the zone of the viewer unless another is named. */
+/** Formats weekday, day and time, with the year if it is not this one, in the viewer's zone unless another is named. */
 export function momentText(at: number, zone?: string): string {
   return formatOf(zone, isOtherYear(at)).format(at);
 }
 
-/** From when until when; `until` is null when it never ends. */
+/** Returns a span as text; `until` is null if it never ends. */
 export function spanText(since: number, until: number | null, zone?: string): string {
   if (until === null) return `from ${momentText(since, zone)}, without end`;
   return formatOf(zone, isOtherYear(since) || isOtherYear(until)).formatRange(since, until);

@@ -36,7 +36,7 @@ interface SwapFormProps {
 const DAYS_AHEAD = 60;
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Swaps a shift with one of somebody else in the same schedule. */
+/** Form that swaps a shift with one of somebody else in the same schedule. */
 export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormProps) {
   const { scheduleId, name } = schedule;
   const [now] = useState(() => serverNow());
@@ -119,7 +119,7 @@ export function SwapForm({ shift, schedule, nameOf, onBack, onDone }: SwapFormPr
   );
 }
 
-/** Shifts of others that have not begun when the first is over, or the other way round, and that end. */
+/** Returns shifts of others that end, and that do not overlap with `own`. */
 function swappableShifts(
   schedule: ShownSchedule,
   { from, to }: { readonly from: number; readonly to: number },

@@ -9,13 +9,13 @@ import classes from '#console/pages/policies/warnings.module.css';
 const SHOWN_MAX = 5;
 
 interface TeamWarningsProps {
-  /** undefined when they could not be loaded. */
+  /** Warnings; undefined if they could not be loaded. */
   readonly warnings: ResultOf<'get_paging_problems'> | undefined;
-  /** No others. */
+  /** Team whose warnings are shown; undefined for all teams. */
   readonly teamId: string | undefined;
 }
 
-/** Why pages of the teams might reach nobody, beside gaps: one line each, with the way to where it is mended. */
+/** List of why pages of the teams might reach nobody, besides gaps: one line each, with a link to the fix. */
 export function TeamWarnings({ warnings: found, teamId }: TeamWarningsProps) {
   const { warnings = [], warningCount = 0 } = found ?? {};
   const meant = warnings.filter((warning) => teamId === undefined || warning.teamId === teamId);

@@ -15,22 +15,22 @@ import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_tim
 interface TimelineProps {
   readonly timeline: ShownTimeline;
   readonly range: TimelineRange;
-  /** Rows are of another time while this one is loaded. */
+  /** Whether the rows are of another time, while this one is loading. */
   readonly isStale: boolean;
   readonly onOpen: (selection: Selection) => void;
-  /** Time of a schedule that was marked with the mouse; absent when the person may change nothing. */
+  /** Called with time of a schedule marked with the mouse; absent if the person may not change anything. */
   readonly onMark?: ((selection: Selection) => void) | undefined;
   readonly onMove: (by: 1 | -1) => void;
 }
 
 /**
- * All schedules on one timeline. The arrows go along the shifts of a row and to the rows above and below, over the edge
- * to the time before and after; Enter opens a shift.
+ * Timeline of all schedules. The arrows move along the shifts of a row and to the rows above and below, and over the
+ * edge to the time before and after; Enter opens a shift.
  */
 export function Timeline({ timeline, range, isStale, onOpen, onMark, onMove }: TimelineProps) {
   const now = useNow(30);
   const grid = useRef<HTMLDivElement>(null);
-  /** Which end of which row gets the focus once the next time has been loaded. */
+  /** Row, and which end of it, to focus once the next time has been loaded. */
   const focusNext = useRef<{ readonly scheduleId: string; readonly isLast: boolean } | null>(null);
   useEffect(() => {
     const wanted = focusNext.current;
@@ -132,7 +132,7 @@ function buttonsOf(grid: HTMLElement | null, scheduleId: string): HTMLElement[] 
   return [...(grid?.querySelectorAll<HTMLElement>(`[data-schedule="${CSS.escape(scheduleId)}"] [data-since]`) ?? [])];
 }
 
-/** Focuses what the row above or below shows at the same time. */
+/** Focuses the button of the row above or below at the same time. */
 function focusRow(grid: HTMLElement | null, row: HTMLElement, button: HTMLElement, by: 1 | -1): void {
   const rows = [...(grid?.querySelectorAll<HTMLElement>('[data-schedule]') ?? [])];
   const next = rows[rows.indexOf(row) + by];

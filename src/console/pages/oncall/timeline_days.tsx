@@ -12,7 +12,7 @@ const WEEKDAY = dateFormat({ weekday: 'short' });
 const WEEKDAY_LETTER = dateFormat({ weekday: 'narrow' });
 const DAYS_IN_FULL = 14;
 
-/** The days above the rows of a timeline. */
+/** Days above the rows of a timeline. */
 export function TimelineDays({ range: { days }, now }: TimelineDaysProps) {
   const isDense = days.length > DAYS_IN_FULL;
   const widths = days.map(({ start, end }) => `minmax(0, ${end - start}fr)`).join(' ');

@@ -2,10 +2,10 @@ export const TIMELINE_VIEWS = ['week', 'two_weeks', 'month'] as const;
 
 export type TimelineView = (typeof TIMELINE_VIEWS)[number];
 
-/** What the timeline shows, as the address holds it. What is absent has its default: two weeks from this week on. */
+/** Filter of the timeline in an address. Absent parameters have their default: two weeks, from this week on. */
 export interface TimelineFilter {
   readonly view?: TimelineView;
-  /** A day of the range, as `2026-11-23`; absent: today. */
+  /** Day of the range, as `2026-11-23`; absent: today. */
   readonly day?: string;
   readonly team?: string;
 }

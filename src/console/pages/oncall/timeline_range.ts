@@ -2,7 +2,7 @@ import type { TimelineView } from '#console/pages/oncall/timeline_filter.ts';
 
 export const VIEW_NAMES: Record<TimelineView, string> = { week: 'Week', two_weeks: '2 weeks', month: 'Month' };
 
-/** `[from, to)` in milliseconds, and the days in it. All in the zone of the viewer. */
+/** Range `[from, to)` in milliseconds, and the days in it, in the viewer's zone. */
 export interface TimelineRange {
   readonly from: number;
   readonly to: number;
@@ -14,7 +14,7 @@ export interface TimelineDay {
   readonly end: number;
 }
 
-/** Weeks begin on Monday, months on their first day. */
+/** Returns the range that contains a day. Weeks begin on Monday, months on their first day. */
 export function rangeOf(view: TimelineView, day: Date): TimelineRange {
   const first = firstDayOf(view, day);
   const end = addToRange(view, first, 1);
@@ -28,7 +28,7 @@ export function rangeOf(view: TimelineView, day: Date): TimelineRange {
   return { from: first.getTime(), to: end.getTime(), days };
 }
 
-/** The first day of the range so many ranges later. */
+/** Returns the first day of the range, `by` ranges later. */
 export function addToRange(view: TimelineView, day: Date, by: number): Date {
   const first = firstDayOf(view, day);
   const [year, month, date] = [first.getFullYear(), first.getMonth(), first.getDate()];
@@ -42,7 +42,7 @@ function firstDayOf(view: TimelineView, day: Date): Date {
   return localDay(year, month, date - ((day.getDay() + 6) % 7));
 }
 
-/** The first instant of a day, which is not midnight where the clocks skip it. */
+/** Returns the first instant of a day, which is not midnight where the clocks skip it. */
 function localDay(year: number, month: number, date: number): Date {
   return new Date(year, month, date);
 }
@@ -52,7 +52,7 @@ export function dayText(day: Date): string {
   return `${day.getFullYear()}-${pad(day.getMonth() + 1)}-${pad(day.getDate())}`;
 }
 
-/** Null when the text is no day of the years 1971 to 2198, which the server knows. */
+/** Parses a day; null if the text is not a day of the years 1971 to 2198, which the server accepts. */
 export function findDay(text: string): Date | null {
   const [, year, month, date] = (/^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? []).map(Number);
   if (year === undefined || month === undefined || date === undefined || year < 1971 || year > 2198) return null;
@@ -60,7 +60,7 @@ export function findDay(text: string): Date | null {
   return day.getMonth() === month - 1 && day.getDate() === date ? day : null;
 }
 
-/** Where an instant lies in the range, in percent; what lies outside is at its edges. */
+/** Returns the position of an instant in the range, in percent; instants outside are at its edges. */
 export function placeOf(at: number, { from, to }: Pick<TimelineRange, 'from' | 'to'>): number {
   return (100 * (Math.min(Math.max(at, from), to) - from)) / (to - from);
 }

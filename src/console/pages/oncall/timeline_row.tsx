@@ -21,11 +21,11 @@ interface TimelineRowProps {
   readonly onMark: ((selection: Selection) => void) | undefined;
 }
 
-/** A shorter movement of the mouse is a click. */
+/** Distance from which a movement of the mouse is a drag; a shorter one is a click. */
 const DRAG_PX = 8;
 const HALF_HOUR_MS = 30 * 60_000;
 
-/** The shifts and gaps of one schedule as buttons, above their drawing. Dragging marks a time. */
+/** Row of the shifts and gaps of one schedule as buttons, above their drawing. Dragging marks a time. */
 export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
   const { schedule, selections, range, now, nameOf, onOpen, onMark } = props;
   const { userId } = useOrganization().session.user;
@@ -80,7 +80,7 @@ function labelOf({ since, until, source }: Selection, name: string, scheduleName
   return `${isolateBidi(name)}${cause}, ${spanText(since, until)}, ${isolateBidi(scheduleName)}`;
 }
 
-/** Marking a time by dragging with a mouse or a pen: a finger scrolls instead. */
+/** Handles marking a time by dragging with a mouse or a pen: a finger scrolls instead. */
 function useMarking(scheduleId: string, range: TimelineRange, onMark: TimelineRowProps['onMark']) {
   const [marked, setMarked] = useState<Selection | null>(null);
   const start = useRef<{ readonly x: number; readonly left: number; readonly width: number } | null>(null);
@@ -109,7 +109,7 @@ function useMarking(scheduleId: string, range: TimelineRange, onMark: TimelineRo
     onPointerMove(event: PointerEvent<HTMLElement>): void {
       if (start.current === null) return;
       const next = read(event);
-      // From here on the release is no click on a shift.
+      // From here on, releasing the button is not a click on a shift.
       if (next !== null && marked === null) event.currentTarget.setPointerCapture(event.pointerId);
       setMarked(next);
     },

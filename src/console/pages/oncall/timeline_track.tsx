@@ -7,18 +7,18 @@ import classes from '#console/pages/oncall/timeline_track.module.css';
 interface TimelineTrackProps {
   readonly range: TimelineRange;
   readonly selections: readonly Selection[];
-  /** Whose shifts stand out. */
+  /** Person whose shifts are highlighted. */
   readonly userId: string;
   readonly now: number;
-  /** Where what is known ends. */
+  /** End of the known shifts. */
   readonly shownUntil?: number | undefined;
   readonly children?: ReactNode;
 }
 
-/** Shifts shorter than this share of the range have no room for a frame: they alternate in shade. */
+/** Share of the range below which shifts have no room for a frame: they alternate in shade. */
 const NARROW_SHARE = 0.008;
 
-/** One row of a timeline, drawn: days, shifts, gaps and the current time. Labels and buttons lie above it. */
+/** Drawing of one row of a timeline: days, shifts, gaps and the current time. Labels and buttons lie above it. */
 export function TimelineTrack({ range, selections, userId, now, shownUntil, children }: TimelineTrackProps) {
   const at = (time: number) => `${placeOf(time, range)}%`;
   const isNarrow = (since: number, until: number | null) =>
@@ -64,7 +64,7 @@ export function TimelineTrack({ range, selections, userId, now, shownUntil, chil
   );
 }
 
-/** What is over of a gap cannot be mended: it is drawn apart from what is to come. */
+/** Splits a gap at the current time: the part that is over cannot be filled any more, and is drawn differently. */
 function partsOf(selection: Selection, now: number): readonly Selection[] {
   const { source, since, until } = selection;
   if (source !== 'gap' || now <= since || (until !== null && until <= now)) return [selection];

@@ -9,14 +9,14 @@ import { useOrganization } from '#console/shell/organization.tsx';
 const REFRESH_MS_MAX = 10 * 60_000;
 const REFRESH_MS_MIN = 5_000;
 
-/** A schedule with what its page and its row show. */
+/** Schedule with the data of its page and its row. */
 export type ShownSchedule = ScheduleOverTime;
 
 export interface ShownTimeline {
   readonly schedules: readonly ShownSchedule[];
-  /** Of the organization. */
+  /** Number of teams of the organization. */
   readonly teamCount: number;
-  /** The name of somebody; of somebody who has left, a word for it. */
+  /** Returns the name of somebody, or a word for somebody who has left. */
   nameOf(userId: string | null): string;
   readonly total: number;
 }
@@ -26,7 +26,7 @@ interface TimelineOf {
   readonly scheduleId?: string | undefined;
 }
 
-/** Schedules over this time. What is shown stays while another time is loaded. */
+/** Returns the schedules over this time. The previous ones stay while another time is loading. */
 export function useTimeline({ from, to }: Pick<TimelineRange, 'from' | 'to'>, { teamId, scheduleId }: TimelineOf = {}) {
   const { orgId } = useOrganization().org;
   const query = useInfiniteQuery({

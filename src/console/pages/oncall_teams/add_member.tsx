@@ -8,7 +8,7 @@ interface AddMemberProps {
   readonly onClose: () => void;
 }
 
-/** Adds anybody of the organization to the team. */
+/** Dialog that adds anybody of the organization to the team. */
 export function AddMember({ team: { teamId, name, members }, onClose }: AddMemberProps) {
   return (
     <MembershipDialog

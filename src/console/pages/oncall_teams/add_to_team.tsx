@@ -12,7 +12,7 @@ interface AddToTeamProps {
   readonly onClose: () => void;
 }
 
-/** Adds somebody who is in no team to one. */
+/** Dialog that adds somebody who is in no team to one. */
 export function AddToTeam({ person: { userId, name }, onClose }: AddToTeamProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();

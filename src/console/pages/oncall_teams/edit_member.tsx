@@ -29,7 +29,7 @@ interface EditMemberProps {
   readonly onClose: () => void;
 }
 
-/** How a team reaches a member. Everybody changes their own; who may edit on-call, those of others. */
+/** Dialog to edit how a team reaches a member: members edit their contact, people with `oncall:edit` anybody's. */
 export function EditMember({ member, onClose }: EditMemberProps) {
   const { org, session, isAdmin, may } = useOrganization();
   const queryClient = useQueryClient();
@@ -58,7 +58,7 @@ export function EditMember({ member, onClose }: EditMemberProps) {
     },
     onError: async (error) => {
       form.setErrors(faultsAtFields(error, form.values));
-      // What the other person has saved is shown beside what was entered here.
+      // The form shows what the other person has saved beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
   });

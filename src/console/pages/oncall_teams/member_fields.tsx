@@ -5,7 +5,7 @@ import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
 import { type ChannelPreference, CHANNEL_PREFERENCES, declarationOf } from '#core/oncall/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 
-/** How a team reaches a member, as a form has it: no number is an empty text. */
+/** Contact of a member as a form holds it: no number is an empty text. */
 export type ContactValues = { phone: string } & Record<ChannelPreference, boolean>;
 
 export const NEW_CONTACT: ContactValues = { phone: '', ...recordOf(CHANNEL_PREFERENCES, () => true) };
@@ -27,7 +27,7 @@ export const CONTACT_VALIDATION = {
       : 'Include the country code, such as +31612345678',
 };
 
-/** Without what people write between the digits; null for none. */
+/** Removes the separators that people write between digits; null for an empty text. */
 export function toPhone(text: string): string | null {
   const phone = text.replaceAll(/[\s().-]/g, '');
   return phone === '' ? null : phone;
@@ -35,7 +35,7 @@ export function toPhone(text: string): string | null {
 
 interface ContactFieldsProps<Values extends ContactValues> {
   readonly form: UseFormReturnType<Values>;
-  /** Why the number cannot be changed by the viewer; null when it can. */
+  /** Reason why the viewer cannot change the number; null if they can. */
   readonly phoneLockedBecause?: string | null;
 }
 

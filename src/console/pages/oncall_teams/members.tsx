@@ -17,7 +17,7 @@ import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** The members in their order, each with how they are reached and whether a page would wake them. */
+/** List of the members in their order, each with how they are reached and whether a page would wake them. */
 export function Members({ team }: { readonly team: TeamDetails }) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
@@ -88,7 +88,7 @@ interface MemberMenuProps {
   readonly onRemove: () => void;
 }
 
-/** Nothing for somebody who may change neither the team nor this member. */
+/** Menu of a member; nothing for somebody who may change neither the team nor this member. */
 function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove, onRemove }: MemberMenuProps) {
   const { session, may } = useOrganization();
   const mayEdit = may('oncall:edit');
@@ -124,7 +124,7 @@ function MemberMenu({ member: { name, userId }, isFirst, isLast, onEdit, onMove,
   );
 }
 
-/** Policies that the question before a removal lists. */
+/** Most policies listed in the question before a removal. */
 const NAMED_MAX = 5;
 
 interface RemoveMemberProps {

@@ -28,16 +28,16 @@ type Membership = { teamId: string; userId: string } & ContactValues;
 
 interface MembershipDialogProps {
   readonly title: ReactNode;
-  /** What is chosen already: the team, or the person. */
+  /** Side of the membership that is fixed: the team, or the person. */
   readonly chosen: { readonly teamId: string } | { readonly userId: string };
-  /** What is left to choose. */
+  /** Side of the membership left to choose. */
   readonly asked: { readonly name: 'teamId' | 'userId'; readonly fault: string };
   readonly field: (form: UseFormReturnType<Membership>) => ReactNode;
   readonly teamNameOf: (teamId: string) => string;
   readonly onClose: () => void;
 }
 
-/** Gives a person a place in a team, and with it a phone number. */
+/** Dialog that adds a person to a team, with a phone number. */
 export function MembershipDialog({ title, chosen, asked, field, teamNameOf, onClose }: MembershipDialogProps) {
   const { org } = useOrganization();
   const queryClient = useQueryClient();

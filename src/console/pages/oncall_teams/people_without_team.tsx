@@ -10,7 +10,7 @@ import { AddToTeam } from '#console/pages/oncall_teams/add_to_team.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** People whom only a step or an override can name. */
+/** List of people whom only a step or an override can name. */
 export function PeopleWithoutTeam({ text }: { readonly text: string }) {
   const { org, may } = useOrganization();
   const [added, setAdded] = useState<PersonWithoutTeam | null>(null);

@@ -18,7 +18,7 @@ export function ReadinessStatus({ readiness: { answer } }: { readonly readiness:
   return <Status tone={tone}>{word}</Status>;
 }
 
-/** Each channel with its state, then what keeps the answer from being a plain yes. */
+/** State of each channel, then the reasons why the answer is not a plain yes. */
 export function ReadinessDetails({ readiness }: { readonly readiness: Readiness }) {
   const { channels, reasons, deviceCount } = readiness;
   return (
@@ -37,7 +37,7 @@ export function ReadinessDetails({ readiness }: { readonly readiness: Readiness 
   );
 }
 
-/** That no channel wakes somebody is said by the channels. */
+/** Whether a reason has to be listed: the channels already show that none of them wakes somebody. */
 function isNews(reason: ReadinessReason): boolean {
   return reason !== 'no_waking_channel';
 }

@@ -37,7 +37,7 @@ export function RenameTeam({ team: { teamId, name }, onClose }: RenameTeamProps)
     },
     onError: async (error, values) => {
       form.setErrors(faultsAtFields(error, values));
-      // What the other person has saved is shown beside what was entered here.
+      // The form shows what the other person has saved beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
     },
   });

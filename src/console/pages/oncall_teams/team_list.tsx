@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<FoundTeam>[] = [
   { id: 'state', title: 'Warnings', cell: (team) => <WarningCount team={team} /> },
 ];
 
-/** The teams, and the people who are in none: who is on call, and whom a page would wake. */
+/** Page of the teams, and of the people who are in none: who is on call, and whom a page would wake. */
 export function TeamList() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();

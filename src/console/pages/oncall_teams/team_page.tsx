@@ -27,7 +27,7 @@ const RenameTeam = lazyDialog(() => import('#console/pages/oncall_teams/rename_t
 
 const route = getRouteApi('/inside/oncall/teams/$teamId');
 
-/** A team: its members with how each is reached, and what belongs to it. */
+/** Page of a team: its members with how each is reached, and what belongs to it. */
 export function TeamPage() {
   const { teamId } = route.useParams();
   const { org } = useOrganization();

@@ -63,7 +63,7 @@ function Form({ policy }: { readonly policy: PolicyDetails }) {
       await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'teams') });
       await toPolicy();
     },
-    // What the other person has saved is shown beside what was entered here.
+    // The form shows what the other person has saved beside the input.
     onError: (error) =>
       isApiError(error, 409)
         ? queryClient.invalidateQueries({ queryKey: policyQuery(org.orgId, policyId).queryKey })

@@ -13,13 +13,13 @@ import { reasonOf } from '#core/incidents/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
 
 interface EscalationFlowProps {
-  /** In the order in which they fire. */
+  /** Steps in the order in which they fire. */
   readonly steps: readonly SimulatedStep[];
-  /** Shows when each step fires, beside after how long. */
+  /** Whether to show the time at which each step fires, beside its delay. */
   readonly hasClock?: boolean;
 }
 
-/** The steps one below the other: when each fires, whom it pages and how, and why not. */
+/** List of the steps: when each fires, whom it pages and how, and why not. */
 export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps) {
   return (
     <Steps className={classes.steps}>
@@ -62,7 +62,7 @@ function isPaged({ channels }: SimulatedStep['people'][number]): boolean {
   return channels.some(({ outcome }) => outcome === 'notify');
 }
 
-/** Whom a step pages and how; what it skips, with the reason. */
+/** People whom a step pages and how; people it skips, with the reason. */
 export function StepDetails({ step }: { readonly step: SimulatedStep }) {
   const { firesAt, broughtForwardBy, onCall, people, personCount, nobodyReached, unreachable } = step;
   if (firesAt === null) return <Note tone="gray">So far ahead that it never fires.</Note>;

@@ -23,7 +23,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/policies/new');
 
-/** A new policy: empty, or from a template of the address. */
+/** Page of a new policy: empty, or from a template in the address. */
 export function NewPolicy() {
   const { org, may } = useOrganization();
   const { team: wantedTeam } = route.useSearch();
@@ -57,7 +57,7 @@ export function NewPolicy() {
   );
 }
 
-/** `firstTeamId` is empty when there are several teams to choose from. */
+/** Form of a new policy. `firstTeamId` is empty if there are several teams to choose from. */
 function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const { org } = useOrganization();
   const { template } = route.useSearch();

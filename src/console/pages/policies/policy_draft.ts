@@ -2,11 +2,11 @@ import type { StepInput } from '#console/api/team_pages.ts';
 import type { Channel } from '#core/oncall/channel.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 
-/** A step as the editor holds it. */
+/** Step as the editor holds it. */
 export interface DraftStep {
-  /** Stays with what the step does when it is moved. */
+  /** Key that stays with the step when it is moved. */
   readonly key: number;
-  /** An empty text while nothing is entered. */
+  /** Delay in minutes; an empty text while nothing is entered. */
   readonly afterMinutes: number | '';
   readonly channels: readonly Channel[];
   readonly targetUserIds: readonly string[];
@@ -15,17 +15,17 @@ export interface DraftStep {
 
 export interface PolicyDraft {
   readonly name: string;
-  /** Empty until one is chosen. */
+  /** Id of the team; empty until one is chosen. */
   readonly teamId: string;
   readonly steps: readonly DraftStep[];
 }
 
-/** What is wrong with a draft, by field. */
+/** Faults of a draft, by field. */
 export interface DraftFaults {
   readonly name?: string;
   readonly teamId?: string;
   readonly steps?: string;
-  /** By the key of the step. */
+  /** Faults of steps, by the key of the step. */
   readonly ofSteps: ReadonlyMap<number, { readonly afterMinutes?: string; readonly channels?: string }>;
 }
 
@@ -42,7 +42,7 @@ export function toDraftSteps(steps: readonly StoredStep[]): DraftStep[] {
   });
 }
 
-/** Only of a draft without faults. */
+/** Converts the steps to the request; the draft must have no faults. */
 export function toStepInputs(steps: readonly DraftStep[]): StepInput[] {
   return steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }) => ({
     afterMinutes: afterMinutes === '' ? 0 : afterMinutes,
@@ -52,7 +52,7 @@ export function toStepInputs(steps: readonly DraftStep[]): StepInput[] {
   }));
 }
 
-/** A new policy has at least one step; a stored one may lose all of them, and then pages nobody. */
+/** Returns the faults of a draft. A new policy needs a step; a stored one may lose all, and then pages nobody. */
 export function faultsOf({ name, teamId, steps }: PolicyDraft, isNew: boolean): DraftFaults {
   const ofSteps = steps.flatMap(({ key, afterMinutes, channels }) => {
     const faults = {
@@ -77,7 +77,10 @@ function isMinutes(minutes: number | ''): minutes is number {
   return Number.isSafeInteger(minutes) && Number(minutes) >= 0;
 }
 
-/** Behind the last one, as much later as that is after the one before it, and louder: it is needed when nobody answered. */
+/**
+ * Adds a step at the end, as much later than the last one as that is after the one before it, and louder: it is needed
+ * if nobody answered.
+ */
 export function addStep(steps: readonly DraftStep[]): DraftStep[] {
   const step: DraftStep = {
     key: nextKey(steps),
@@ -89,7 +92,7 @@ export function addStep(steps: readonly DraftStep[]): DraftStep[] {
   return [...steps, step].slice(0, POLICY_STEPS_MAX);
 }
 
-/** The step takes the place of its neighbour, and with it the time: times stay in their order. */
+/** Moves a step to the place of its neighbour, whose time it takes: times stay in their order. */
 export function moveStep(steps: readonly DraftStep[], key: number, by: 1 | -1): readonly DraftStep[] {
   const from = steps.findIndex((step) => step.key === key);
   const [moved, neighbour] = [steps[from], steps[from + by]];
@@ -104,7 +107,7 @@ export function removeStep(steps: readonly DraftStep[], key: number): DraftStep[
   return steps.filter((step) => step.key !== key);
 }
 
-/** All steps once more, after the last one, as long as there may be so many. */
+/** Repeats all steps after the last one, if the limit on steps allows it. */
 export function repeatSteps(steps: readonly DraftStep[]): readonly DraftStep[] {
   if (!canRepeat(steps)) return steps;
   const later = minutesOfLast(steps) + gapOf(steps);

@@ -35,18 +35,18 @@ interface PolicyFormProps {
   readonly values: PolicyDraft;
   readonly setValues: (values: PolicyDraft) => void;
   readonly draft: Draft<PolicyDraft>;
-  /** A new policy chooses its team; a stored one keeps it. */
+  /** Whether the policy is new: a new one chooses its team; a stored one keeps it. */
   readonly isNew: boolean;
   readonly button: string;
   readonly isPending: boolean;
   readonly error: unknown;
   readonly onSave: () => void;
   readonly onCancel: () => void;
-  /** Shown above the steps. */
+  /** Content above the steps. */
   readonly children?: ReactNode;
 }
 
-/** The editor of a policy: its steps in the order in which they fire, and whom they would page now. */
+/** Editor of a policy: its steps in the order in which they fire, and whom they would page now. */
 export function PolicyForm(props: PolicyFormProps) {
   const { values, setValues, draft, isNew, button, isPending, error, onSave, onCancel, children } = props;
   const [isTried, setIsTried] = useState(false);
@@ -189,7 +189,7 @@ export function PolicyForm(props: PolicyFormProps) {
   );
 }
 
-/** Moves the focus into a step after it was added or moved, and says so to screen readers. */
+/** Moves the focus into a step after it was added or moved, and announces it to screen readers. */
 function useFocusInSteps() {
   const list = useRef<HTMLOListElement>(null);
   const wanted = useRef<{ readonly key: number; readonly field: string } | null>(null);
@@ -224,10 +224,10 @@ function conflictButton(list: HTMLElement | null): HTMLElement | null | undefine
   return list?.closest('form')?.querySelector('[role=alert] button');
 }
 
-/** What the server calls what stands at a field or above the list of steps. */
+/** Names of fields in errors of the server: faults that a field, or the list of steps, shows. */
 const AT_FIELDS = { name: '', teamId: '', steps: '' };
 
-/** What the server says of the steps as a whole, or of what no field of a step shows. */
+/** Returns the server's fault of the steps as a whole, or one that no field of a step shows. */
 function listFaultOf(error: unknown): string | undefined {
   if (!isApiError(error)) return undefined;
   const { path, message } =
@@ -238,7 +238,7 @@ function listFaultOf(error: unknown): string | undefined {
 
 const OF_STEP = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds)/;
 
-/** What the server refused, by the index of the step. */
+/** Returns the server's faults, by the index of the step. */
 function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
   if (!isApiError(error)) return new Map();
   const found = new Map<number, StepFaults>();
@@ -251,7 +251,7 @@ function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
   return found;
 }
 
-/** For a comparison of two versions. */
+/** Returns the steps as text, to compare two versions. */
 function stepsText(steps: readonly DraftStep[], { nameOf }: Names): string {
   if (steps.length === 0) return 'no steps';
   return steps

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<PolicyInUse>[] = [
   { id: 'state', title: 'State', cell: (policy) => <PolicyState policy={policy} /> },
 ];
 
-/** Every escalation policy: where it is used, and whether it would reach somebody now. */
+/** Page of every escalation policy: where it is used, and whether it would reach somebody now. */
 export function PolicyList() {
   const { org, may } = useOrganization();
   const { q = '' } = route.useSearch();
@@ -111,7 +111,7 @@ function UsedBy({ policy: { rules, ruleCount } }: { readonly policy: PolicyInUse
   );
 }
 
-/** The worst of what is wrong; the page of the policy says all of it. */
+/** State of a policy by its worst fault; the page of the policy lists all of them. */
 function PolicyState({ policy: { steps, warnings } }: { readonly policy: PolicyInUse }) {
   const deadEnds = warnings.filter(({ kind }) => kind === 'step_reaches_nobody').length;
   if (warnings.some(({ kind }) => kind === 'policy_unreadable')) return <Status tone="red">cannot be read</Status>;

@@ -29,7 +29,7 @@ export function BackToPolicies() {
   return <Back to="/oncall/policies">Policies</Back>;
 }
 
-/** A policy: its steps from top to bottom, whom each would page now, and what uses it. */
+/** Page of a policy: its steps from top to bottom, whom each would page now, and what uses it. */
 export function PolicyPage() {
   const { policyId } = route.useParams();
   const { org } = useOrganization();
@@ -130,7 +130,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
   );
 }
 
-/** The steps themselves say whom they do not reach. */
+/** Returns the warnings that the steps do not show: they name the people they do not reach. */
 function warningsBesideSteps({ warnings }: PolicyDetails): string[] {
   return warnings.filter(({ kind }) => kind !== 'step_reaches_nobody').map(({ message }) => message);
 }

@@ -7,10 +7,13 @@ import { faultsOf, type PolicyDraft, toStepInputs } from '#console/pages/policie
 import classes from '#console/pages/policies/policy_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Waits until typing pauses before it asks the server whom the steps would page. */
+/** Pause in typing, in milliseconds, after which the server is asked whom the steps would page. */
 const DEBOUNCE_MS = 200;
 
-/** Whom the steps would page now. It stands beside the fields or below them, since its height follows what the server answers. */
+/**
+ * Preview of the people whom the steps would page now. It stands beside the fields or below them, since its height
+ * depends on the server's answer.
+ */
 export function PolicyPreview({ values }: { readonly values: PolicyDraft }) {
   const { org } = useOrganization();
   const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);

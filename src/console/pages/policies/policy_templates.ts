@@ -1,6 +1,6 @@
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
 
-/** A policy to begin with. */
+/** Template of a policy. */
 export interface PolicyTemplate {
   readonly title: string;
   readonly about: string;

@@ -23,17 +23,17 @@ interface StepEditorProps {
   readonly step: DraftStep;
   readonly index: number;
   readonly count: number;
-  /** Of those whom it pages. */
+  /** Names of the people this step pages. */
   readonly names: Names;
   readonly faults: StepFaults;
   readonly isOutOfOrder: boolean;
   onChange(changes: Partial<DraftStep>): void;
-  /** `field` names what has the focus, and gets it again. */
+  /** Called to move the step; `field` names the focused field, which gets the focus again. */
   onMove(by: 1 | -1, field: string): void;
   onRemove(): void;
 }
 
-/** One step of the editor: after how long, whom, by which channels. */
+/** Editor of one step: its delay, people and channels. */
 export function StepEditor(props: StepEditorProps) {
   const { step, index, count, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
   const [typed, setTyped] = useState('');
@@ -41,7 +41,7 @@ export function StepEditor(props: StepEditorProps) {
   const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
   const hasLeavers = !names.isLoading && step.targetUserIds.some((userId) => names.nameOf(userId) === undefined);
   const chosen = step.targetUserIds.map((userId) => {
-    // Who was just chosen is named at once.
+    // The name of the person just chosen is shown at once.
     const known = names.nameOf(userId) ?? members.find((member) => member.userId === userId)?.name;
     const unknown = names.isLoading ? '…' : 'Somebody who has left';
     return { value: userId, label: known === undefined ? unknown : isolateBidi(known) };
@@ -110,7 +110,7 @@ export function StepEditor(props: StepEditorProps) {
             ))}
           </Group>
         </Checkbox.Group>
-        {/* Behind the fields for the keyboard, beside them for the eye. */}
+        {/* After the fields in tab order, beside them on the screen. */}
         <div className={classes.tools}>
           <ActionIcon
             variant="subtle"

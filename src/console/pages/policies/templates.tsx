@@ -5,11 +5,11 @@ import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 
 interface TemplatesProps {
   readonly onChoose: (index: number) => void;
-  /** While it is not known whom they would page. */
+  /** Whether the templates are disabled: while it is not known whom they would page. */
   readonly isDisabled?: boolean;
 }
 
-/** What a new policy can begin with. */
+/** Templates of a new policy. */
 export function Templates({ onChoose, isDisabled = false }: TemplatesProps) {
   return (
     <section className={classes.templates} aria-label="Begin with">

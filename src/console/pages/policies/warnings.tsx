@@ -8,7 +8,7 @@ interface WarningsProps {
   readonly messages: readonly string[];
 }
 
-/** What may keep pages from people: one line each. */
+/** List of what may keep pages from people, one line each. */
 export function Warnings({ messages }: WarningsProps) {
   if (messages.length === 0) return null;
   return (
@@ -25,7 +25,7 @@ export function Warnings({ messages }: WarningsProps) {
   );
 }
 
-/** The server writes times in UTC. */
+/** Converts times in a message, which the server writes in UTC, to the viewer's zone. */
 export function inLocalTime(message: string): string {
   return message.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (at) => dateTimeText(at));
 }

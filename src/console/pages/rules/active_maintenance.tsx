@@ -19,7 +19,7 @@ interface ActiveMaintenanceProps {
   }[];
 }
 
-/** Says that a maintenance is on, and what each does here; nothing while none is. */
+/** Notices of active maintenance, with the effect of each here; nothing if none is active. */
 export function ActiveMaintenance({ windows }: ActiveMaintenanceProps) {
   const [isOpen, setIsOpen] = useState(false);
   if (windows.length === 0) return null;

@@ -6,6 +6,6 @@ export interface ConfigFieldsProps {
   readonly serviceId: string | null;
   readonly config: ConfigValues;
   onChange(change: ConfigValues): void;
-  /** What is wrong with a field, if anything. */
+  /** Returns the fault of a field; undefined if there is none. */
   errorOf(field: string): string | undefined;
 }

@@ -5,12 +5,12 @@ import { MetricFields } from '#console/pages/rules/metric_fields.tsx';
 import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** Kinds with a form of their own. */
+/** Forms of the kinds that have their own. */
 const OWN_FIELDS: Readonly<Partial<Record<RuleKind, ComponentType<ConfigFieldsProps>>>> = {
   metric_threshold: MetricFields,
 };
 
-/** The fields that a kind of rule has beyond those of every rule. */
+/** Fields that a kind of rule has beyond those of every rule. */
 export function ConfigFields(props: ConfigFieldsProps) {
   const Fields = OWN_FIELDS[props.kind] ?? DeclaredFields;
   return <Fields {...props} />;

@@ -65,7 +65,7 @@ function Editor({ rule }: { readonly rule: Rule }) {
       }),
     onError: async (error) => {
       form.setErrors(serverFaults(error));
-      // Somebody else was faster: what they saved comes beside what was entered here.
+      // Somebody else was faster: the form shows what they saved beside the input.
       if (isApiError(error, 409)) await refreshRules(queryClient, orgId, { ruleIds: [ruleId] });
     },
     onSuccess: async ({ name }) => {

@@ -24,7 +24,7 @@ interface LabelFieldsProps {
   onChange(matchers: readonly LabelMatcher[]): void;
 }
 
-/** Which series of the metric count: those whose labels meet every line. */
+/** Fields that select the series of the metric: those whose labels match every line. */
 export function LabelFields({ serviceId, metricName, matchers, onChange }: LabelFieldsProps) {
   const known = useKnownLabels(serviceId, metricName);
   const change = (index: number, part: Partial<LabelMatcher>): void =>
@@ -86,10 +86,10 @@ export function LabelFields({ serviceId, metricName, matchers, onChange }: Label
   );
 }
 
-/** The most frequent values of each label. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 300;
 
-/** The labels that series of the metric bear, each with its values: those that arrived in the last day. */
+/** Returns the labels of the metric's series, each with its values: those that arrived in the last day. */
 function useKnownLabels(serviceId: string | null, metricName: string): ReadonlyMap<string, readonly string[]> {
   const { orgId } = useOrganization().org;
   const [name] = useDebouncedValue(metricName.trim(), DEBOUNCE_MS);

@@ -23,17 +23,17 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 interface MaintenanceProps {
   readonly onClose: () => void;
-  /** What a new window is for at first. */
+  /** Initial target of a new window. */
   readonly target?: Partial<MaintenanceValues>;
 }
 
-/** Times in which incidents page nobody: those that are there, and a form for one of them or for another. */
+/** Dialog of the times in which incidents page nobody: the list, and a form for one of them or for a new one. */
 export function Maintenance({ onClose, target }: MaintenanceProps) {
   const { orgId } = useOrganization().org;
   const { data, error, refetch } = useQuery(maintenanceQuery(orgId));
   const [edited, setEdited] = useState<MaintenanceWindow | 'new' | null>(null);
   const title = edited === null ? 'Maintenance' : edited === 'new' ? 'New maintenance' : 'Change the maintenance';
-  /** As it is now: somebody else may have changed it since it was opened. */
+  /** Returns the current version of a window: somebody else may have changed it since it was opened. */
   const current = (opened: MaintenanceWindow): MaintenanceWindow =>
     data?.windows.find(({ maintenanceId }) => maintenanceId === opened.maintenanceId) ?? opened;
   return (

@@ -35,13 +35,13 @@ const LENGTHS = [30, 60, 120, 480] as const;
 const SETTLED_MS = 300;
 
 interface MaintenanceFormProps {
-  /** Null for a new one. */
+  /** Window to edit; null for a new one. */
   readonly edited: MaintenanceWindow | null;
   readonly initial: MaintenanceValues;
   readonly onDone: () => void;
 }
 
-/** What a maintenance is for, when it begins and ends, and what that means. */
+/** Form of a maintenance: its target, its beginning and end, and their effect. */
 export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProps) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -76,7 +76,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'incidents') });
       onDone();
     },
-    // What the other person has saved is shown beside what was entered here.
+    // The form shows what the other person has saved beside the input.
     onError: (error) =>
       isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'rules') }) : undefined,
   });
@@ -158,7 +158,7 @@ export function MaintenanceForm({ edited, initial, onDone }: MaintenanceFormProp
   );
 }
 
-/** What the server calls the fields. */
+/** Names of the fields in errors of the server. */
 const AT_FIELDS = {
   name: '',
   timezone: '',
@@ -173,7 +173,7 @@ const AT_FIELDS = {
   'recurrence.minutes': '',
 };
 
-/** Never asked for: only a complete form is. */
+/** Input while the form is incomplete; it is never sent. */
 const NOTHING: InputOf<'create_maintenance'> = { name: '', target: {}, timezone: 'UTC' };
 
 interface PartProps {
@@ -261,7 +261,10 @@ function StartAndEnd({ part: { values, set, faults }, labels: [start, end], endD
 
 function Once({ values, set, faults }: PartProps) {
   const { startsAt, timezone } = values;
-  /** From the start that is chosen; by the wall clock of the zone, so no clock change can be in between. */
+  /**
+   * Returns the end of a window of so many minutes from the chosen start, by the wall clock of the zone, so that no
+   * clock change can be in between.
+   */
   const lasting = (minutes: number): string => {
     if (startsAt === '') return toZonedField(serverNow() + minutes * 60_000, timezone);
     return toZonedField(Date.parse(`${startsAt}Z`) + minutes * 60_000, 'UTC');

@@ -7,7 +7,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 type Of = { readonly serviceId: string } | { readonly ruleId: string };
 
-/** Says on the page of a service or a rule that a maintenance is on; nothing while none is. */
+/** Notice on the page of a service or a rule that a maintenance is active; nothing if none is. */
 export function MaintenanceNotice({ of }: { readonly of: Of }) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery({ ...maintenanceQuery(orgId, of), refetchInterval: 60_000 });

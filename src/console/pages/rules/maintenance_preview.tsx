@@ -10,7 +10,7 @@ interface MaintenancePreviewProps {
   readonly timezone: string;
 }
 
-/** When the window is in effect, what it keeps quiet, and which others overlap with it. */
+/** Preview of when the window is in effect, what it keeps quiet, and which others overlap with it. */
 export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProps) {
   const { next, ruleCount, conflicts, conflictCount } = preview;
   const spanText = spanTextIn(timezone);
@@ -41,7 +41,7 @@ export function MaintenancePreview({ preview, timezone }: MaintenancePreviewProp
   );
 }
 
-/** In the zone of the window, as its fields are. */
+/** Returns a formatter of spans in the zone of the window, as in its fields. */
 function spanTextIn(timeZone: string) {
   const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone });
   return ({ startsAt, endsAt }: { readonly startsAt: string; readonly endsAt: string }): string =>

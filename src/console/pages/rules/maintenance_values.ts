@@ -3,7 +3,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 
 export type MaintenanceWindow = ResultOf<'list_maintenance'>['windows'][number];
 
-/** A maintenance window while it is edited. Times are those of fields, in its zone; an empty start is now. */
+/** Maintenance window while it is edited. Times are those of fields, in its zone; an empty start is now. */
 export interface MaintenanceValues {
   readonly name: string;
   readonly target: 'service' | 'rule' | 'label';
@@ -44,7 +44,7 @@ export const MAINTENANCE_LABELS: Readonly<Record<keyof MaintenanceValues, string
   minutes: 'For',
 };
 
-/** A value of the form as people read it. */
+/** Formats a value of the form for people. */
 export function shownValue(field: string, value: unknown, stored: MaintenanceWindow | null): string {
   if (field === 'repeats') return value === true ? 'every week' : 'once';
   if (field === 'target') return Object.entries(TARGETS).find(([kind]) => kind === value)?.[1] ?? '';
@@ -103,7 +103,7 @@ export function valuesOfMaintenance(window: MaintenanceWindow): MaintenanceValue
   });
 }
 
-/** What the server is given; null while something is missing. Times that were not touched stay exact, to the second. */
+/** Converts the values to the request; null while something is missing. Untouched times stay exact, to the second. */
 export function inputOfMaintenance(
   values: MaintenanceValues,
   edited: MaintenanceWindow | null = null,
@@ -123,7 +123,7 @@ export function inputOfMaintenance(
   };
 }
 
-/** What is still missing, by the paths that the server has for the fields. */
+/** Returns the missing fields, by the paths that the server has for them. */
 export function missingIn(values: MaintenanceValues): Record<string, string> {
   const { name, target, serviceId, ruleId, labelName, labelValue, repeats, endsAt, weekdays, startTime } = values;
   return {
@@ -151,7 +151,7 @@ function exact(field: string, timezone: string, before: string | null): string {
   return before !== null && toZonedField(before, timezone) === field ? before : field;
 }
 
-/** The value of a `datetime-local` field, in this zone. */
+/** Converts to the value of a `datetime-local` field, in this zone. */
 export function toZonedField(at: string | number, timeZone: string): string {
   const parts = new Intl.DateTimeFormat('en-CA', {
     timeZone,

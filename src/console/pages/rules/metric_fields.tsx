@@ -20,7 +20,7 @@ const MEANINGS: Readonly<Record<Aggregation, string>> = {
   count: 'number of points',
 };
 
-/** What a metric rule compares with what. */
+/** Fields of the comparison that a metric rule makes. */
 export function MetricFields({ serviceId, config, onChange, errorOf }: ConfigFieldsProps) {
   const text = String(config['metricName'] ?? '');
   const parts = partsOf(text);
@@ -98,7 +98,7 @@ function isComplete({ label }: LabelMatcher): boolean {
   return label.trim() !== '' && label !== '__name__';
 }
 
-/** The name and the labels of a selector; null while it cannot be read. */
+/** Returns the name and the labels of a selector; null while it cannot be parsed. */
 function partsOf(text: string): ReturnType<typeof readSelector> | null {
   if (text.trim() === '') return { name: '', matchers: [] };
   try {

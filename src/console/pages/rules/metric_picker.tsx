@@ -15,7 +15,7 @@ interface MetricPickerProps {
   readonly error: string | undefined;
 }
 
-/** The name of a metric, completed from those that arrive. */
+/** Field for the name of a metric, completed from those that arrive. */
 export function MetricPicker({ serviceId, value, onChange, error }: MetricPickerProps) {
   const { orgId } = useOrganization().org;
   const name = value.trim();

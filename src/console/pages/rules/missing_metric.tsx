@@ -6,7 +6,7 @@ interface MissingMetricProps {
   readonly missing: NonNullable<Rule['missingMetric']>;
 }
 
-/** Why a metric rule cannot fire: its metric has not arrived, or has no quantiles. */
+/** Text on why a metric rule cannot fire: its metric has not arrived, or has no quantiles. */
 export function MissingMetric({ missing: { metricName, nearestNames, noQuantiles } }: MissingMetricProps) {
   if (noQuantiles !== null) {
     return (

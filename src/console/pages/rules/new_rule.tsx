@@ -18,7 +18,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/rules/new');
 
-/** The form of a new rule, which may begin as a copy, or with what another page shows. */
+/** Page with the form of a new rule, which may begin as a copy, or with what another page shows. */
 export function NewRule() {
   const start = route.useSearch();
   const { orgId } = useOrganization().org;

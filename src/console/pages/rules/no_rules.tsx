@@ -17,11 +17,11 @@ import { conditionText } from '#core/incidents/rule_kinds.ts';
 interface NoRulesProps {
   readonly isFiltered: boolean;
   readonly onClear: () => void;
-  /** The button that opens the empty form, if the person may. */
+  /** Button that opens the empty form, if the person may. */
   readonly create: ReactNode;
 }
 
-/** Says that nothing matches, or offers rules for what arrives while there are none. */
+/** Empty state: says that nothing matches, or offers rules for data that arrives while there are none. */
 export function NoRules({ isFiltered, onClear, create }: NoRulesProps) {
   if (isFiltered) {
     return <NothingMatches what="rule" onClear={onClear} />;

@@ -1,11 +1,11 @@
 import type { ChartBand, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import type { ReplayedIncident, RuleHistory } from '#core/metrics/replay.ts';
 
-/** No chart is wider in pixels; of more values, only the least and the greatest of each column are drawn. */
+/** Greatest width of a chart in pixels; of more values, only the least and the greatest of each column are drawn. */
 const COLUMNS_MAX = 1_000;
 const BANDS_MAX = 300;
 
-/** The values as a line of at most two points a column. */
+/** Returns the values as a line of at most two points a column. */
 export function seriesOfHistory({ firstMs, stepMs, values }: RuleHistory, name: string): ChartSeries {
   const perColumn = Math.max(1, Math.ceil(values.length / COLUMNS_MAX));
   const kept: number[] = [];
@@ -39,7 +39,7 @@ function extremeOf(
   return found;
 }
 
-/** When incidents were open. Those that cannot be told apart in a chart become one. */
+/** Returns the bands of times when incidents were open. Bands too close to tell apart in a chart are merged. */
 export function bandsOf(incidents: readonly ReplayedIncident[], nowMs: number): ChartBand[] {
   const [first] = incidents;
   if (first === undefined) return [];

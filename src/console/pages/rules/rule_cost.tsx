@@ -7,7 +7,7 @@ import { Name } from '#console/components/name.tsx';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Dragging has paused for so long before the server is asked. */
+/** Pause in dragging, in milliseconds, after which the server is asked. */
 const SETTLED_MS = 400;
 
 interface RuleCostProps {
@@ -16,7 +16,7 @@ interface RuleCostProps {
   readonly hasIncidents: boolean;
 }
 
-/** What the incidents would have cost people. */
+/** Cost to people of the incidents that would have opened. */
 export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   const { orgId } = useOrganization().org;
   const [settled] = useDebouncedValue(JSON.stringify(input), SETTLED_MS);
@@ -65,7 +65,7 @@ export function RuleCost({ input, isSettled, hasIncidents }: RuleCostProps) {
   );
 }
 
-/** What maintenance and other incidents keep back, and what a forgotten acknowledgement costs. */
+/** Text on pages held back by maintenance and other incidents, and on those after a forgotten acknowledgement. */
 function HeldBackPages({ replay }: { readonly replay: ResultOf<'replay_rule'> }) {
   const { quietCount, joinedCount, forgotten, incidents } = replay;
   const never = incidents.filter(({ paging, pagedAt }) => paging !== 'at_once' && pagedAt === null).length;

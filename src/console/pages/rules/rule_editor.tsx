@@ -30,7 +30,7 @@ interface RuleEditorProps {
   readonly form: UseFormReturnType<RuleValues>;
   readonly draft: Draft<RuleValues>;
   readonly isNew: boolean;
-  /** Of a rule that is there: its service and its kind stay what they are. */
+  /** Name of the service of an existing rule, whose service and kind cannot be changed. */
   readonly serviceName?: string;
   readonly ruleId?: string;
   readonly button: string;
@@ -40,7 +40,7 @@ interface RuleEditorProps {
   onCancel(): void;
 }
 
-/** The form of a rule, beside what the rule would have done. */
+/** Form of a rule, beside what the rule would have done. */
 export function RuleEditor(props: RuleEditorProps) {
   const { title, above, form, draft, isNew, serviceName, ruleId, button, error, isPending, onSave, onCancel } = props;
   const { values } = form;
@@ -55,7 +55,7 @@ export function RuleEditor(props: RuleEditorProps) {
         error={error}
         className={classes.layout}
         onSubmit={form.onSubmit((entered) => {
-          // The keys that send it do not ask whether its button can be pressed.
+          // The keys that submit the form ignore whether its button is disabled.
           if (!isPending && draft.conflicts.length === 0) onSave(entered);
         })}
         onKeyDown={(event) => {
@@ -178,7 +178,7 @@ export function RuleEditor(props: RuleEditorProps) {
   }
 }
 
-/** The condition as the list will show it, once the form is complete. */
+/** Condition as the list will show it, once the form is complete. */
 function Sentence({ values }: { readonly values: RuleValues }) {
   const text = sentenceOf(values);
   return <p className={classes.sentence}>{text ?? <span className="dimmed">Say when it should fire.</span>}</p>;
@@ -189,7 +189,7 @@ function sentenceOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): stri
   return isComplete ? conditionText({ kind, config: config as unknown as RuleConfig }) : null;
 }
 
-/** A value of the form as people read it, where two versions of it stand side by side. */
+/** Formats a value of the form for people, to show two versions of it side by side. */
 function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): string {
   if (field === 'config') return sentenceOf({ kind, config: value as RuleValues['config'] }) ?? 'not complete';
   if (field === 'settings') return settingSentences(kind, settingsOfValues(kind, value as SettingValues)).join(' ');
@@ -197,7 +197,7 @@ function shown(field: keyof RuleValues, value: unknown, { kind }: RuleValues): s
   return typeof value === 'string' && value !== '' ? value : 'none';
 }
 
-/** What the server calls the fields. */
+/** Names of the fields in errors of the server. */
 function fieldsOf({ config, settings }: RuleValues): object {
   const within = (part: string, values: object) => Object.keys(values).map((field) => [`${part}.${field}`, '']);
   return Object.fromEntries([

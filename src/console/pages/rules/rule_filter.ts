@@ -3,11 +3,11 @@ import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 import { RULE_STATES, type RuleState } from '#core/incidents/rule_state.ts';
 
-/** The filter of the list, as the address holds it. What is absent has its default. */
+/** Filter of the list in an address. Absent parameters have their default. */
 export interface RuleFilter {
   readonly state?: RuleState;
   readonly service?: string;
-  /** The page checks it: which kinds there are is not part of what every page loads. */
+  /** Kind of the rule, which the page validates: the kinds are not part of what every page loads. */
   readonly kind?: string;
   readonly q?: string;
 }
@@ -23,19 +23,19 @@ export function readRuleFilter(search: Record<string, unknown>): RuleFilter {
   };
 }
 
-/** What the form for a new rule begins with, as an address says it: other pages link here with what they show. */
+/** Initial values of the form of a new rule in an address: other pages link here with what they show. */
 export interface RuleStart {
   readonly kind?: RuleKind;
   readonly service?: string;
   readonly name?: string;
-  /** The name of a metric, which may carry a label selector. */
+  /** Name of a metric, which may carry a label selector. */
   readonly metric?: string;
   readonly aggregation?: Aggregation;
   readonly comparator?: Comparator;
   readonly threshold?: number;
   readonly window?: number;
   readonly policy?: string;
-  /** The rule to copy. */
+  /** Id of the rule to copy. */
   readonly copy?: string;
 }
 

@@ -13,7 +13,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const PAGE = 10;
 
-/** The incidents that a rule has opened: open ones first, then the newest. */
+/** Card of the incidents that a rule has opened: open ones first, then the newest. */
 export function RuleIncidents({ ruleId }: { readonly ruleId: string }) {
   const { orgId } = useOrganization().org;
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({

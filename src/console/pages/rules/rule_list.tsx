@@ -29,10 +29,10 @@ const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.ts
 
 const route = getRouteApi('/inside/rules');
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
 
-/** What turns data into incidents: every rule of the organization. */
+/** Page of all rules of the organization, which turn data into incidents. */
 export function RuleList() {
   const { org, may } = useOrganization();
   const filter = route.useSearch();

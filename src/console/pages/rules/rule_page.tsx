@@ -201,7 +201,7 @@ function State({ rule }: { readonly rule: Rule }) {
   );
 }
 
-/** The policy, and the people whom an incident would page that opened now. */
+/** Policy of the rule, and the people whom an incident would page if it opened now. */
 function Paged({ rule: { pages } }: { readonly rule: Rule }) {
   if (pages === null) {
     return (

@@ -20,25 +20,26 @@ import type { RuleSettings } from '#core/incidents/rule_settings.ts';
 import { type ReplayedIncident, replayRule, type RuleHistory } from '#core/metrics/replay.ts';
 
 const DAYS = [1, 7, 14, 30] as const;
-/** Typing and dragging have paused for so long before the server is asked. */
+/** Pause in typing and dragging, in milliseconds, after which the server is asked. */
 const SETTLED_MS = 400;
 
 interface RuleReplayProps {
   readonly title?: string;
   readonly serviceId: string;
-  /** Of a rule that is there already. */
+  /** Id of an existing rule. */
   readonly ruleId?: string | undefined;
-  /** Its threshold is NaN while there is none. */
+  /** Condition of the rule; its threshold is NaN while there is none. */
   readonly rule: MetricThreshold;
   readonly settings: RuleSettings;
   readonly escalationPolicyId: string | null;
-  /** Makes the threshold a slider. */
+  /** Called with a new threshold; makes the threshold a slider. */
   readonly onThreshold?: (threshold: number) => void;
 }
 
 /**
- * What a metric rule would have measured, and the incidents that it would have opened. The decision of the server's own
- * evaluation runs here, so that it follows the threshold while it is dragged; what they cost is asked once it rests.
+ * Replay of a metric rule: its measurements, and the incidents it would have opened. It runs the server's own
+ * evaluation in the browser, so that it follows the threshold while it is dragged; their cost is requested once the
+ * threshold rests.
  */
 export function RuleReplay(props: RuleReplayProps) {
   const {
@@ -91,7 +92,7 @@ export function RuleReplay(props: RuleReplayProps) {
           <ErrorAlert
             error={error}
             title="The chart could not be shown"
-            // What is wrong with the question is wrong with the same one again.
+            // The same request would fail again.
             {...(!isApiError(error, 400) && { onRetry: () => void refetch() })}
           />
         )}

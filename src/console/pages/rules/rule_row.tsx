@@ -20,7 +20,7 @@ interface RuleRowProps {
   onDelete(): void;
 }
 
-/** One rule of the list. All of the row leads to it; what can be pressed within lies above. */
+/** Row of a rule. The whole row is a link; its buttons lie above it. */
 export function RuleRow({ rule, mayEdit, onSwitch, onDelete }: RuleRowProps) {
   const { ruleId, name, serviceName, status, enabled, lastFiredAt, firedCount, waitingForData } = rule;
   const [tone, word] = stateOf(rule);

@@ -10,14 +10,14 @@ const ROW_PX = 53;
 
 interface RuleRowsProps {
   readonly rules: readonly Rule[];
-  /** They are being loaded again. */
+  /** Whether the rules are being reloaded. */
   readonly isOld: boolean;
   readonly mayEdit: boolean;
   onSwitch(rule: Rule, enabled: boolean): void;
   onDelete(rule: Rule): void;
 }
 
-/** Only the rows on the screen are in the document, however many there are. */
+/** List of any number of rules, of which only the rows on the screen are in the document. */
 export function RuleRows({ rules, isOld, mayEdit, onSwitch, onDelete }: RuleRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);

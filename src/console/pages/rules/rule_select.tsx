@@ -7,7 +7,7 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Choice } from '#console/components/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Waits until typing pauses before it asks the server. */
+/** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 150;
 const OPTIONS_MAX = 20;
 const MORE = 'more';
@@ -18,7 +18,7 @@ interface RuleSelectProps {
   readonly error?: string | undefined;
 }
 
-/** Selects one of any number of rules. The server searches for what is typed. */
+/** Picker of one of any number of rules. The server searches for what is typed. */
 export function RuleSelect({ value, onChange, error }: RuleSelectProps) {
   const { orgId } = useOrganization().org;
   const [isNear, setIsNear] = useState(false);

@@ -25,7 +25,7 @@ export function stateOf(rule: Pick<Rule, 'kind' | 'state' | 'status' | 'waitingF
   return [TONES[rule.state], isMeasured ? 'Breached' : STATE_NAMES[rule.state]];
 }
 
-/** Whom a rule pages, in a few words; null when it pages nobody now. */
+/** Returns the people whom a rule pages, in a few words; null if it pages nobody now. */
 export function pagedText({ pages }: Pick<Rule, 'pages'>): string | null {
   if (pages === null || pages.peopleCount === 0) return null;
   const [first] = pages.people;

@@ -4,10 +4,10 @@ import { type SettingValues, valuesOfSettings } from '#console/pages/rules/setti
 import { configFieldsOf, isRuleKind, type RuleKind } from '#core/incidents/rule_kinds.ts';
 import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
 
-/** The config of a rule while it is edited: a number that is not complete yet is a text. */
+/** Config of a rule while it is edited: a number that is not complete yet is a text. */
 export type ConfigValues = Readonly<Record<string, string | number>>;
 
-/** The form of a rule. */
+/** Values of the form of a rule. */
 export interface RuleValues {
   readonly name: string;
   readonly kind: RuleKind;
@@ -28,7 +28,7 @@ export const RULE_LABELS: Readonly<Record<keyof RuleValues, string>> = {
   enabled: 'Enabled',
 };
 
-/** The empty config of a kind. */
+/** Returns the empty config of a kind. */
 export function emptyConfig(kind: RuleKind): ConfigValues {
   return Object.fromEntries(
     configFieldsOf(kind).map(({ name, initial }) => {
@@ -37,7 +37,7 @@ export function emptyConfig(kind: RuleKind): ConfigValues {
   );
 }
 
-/** The first value of a field without a default. */
+/** Initial values of fields without a default. */
 const FIRST: ConfigValues = { comparator: '>' };
 
 export function valuesOfRule(rule: Rule): RuleValues {
@@ -46,7 +46,7 @@ export function valuesOfRule(rule: Rule): RuleValues {
   return { ...values, settings: valuesOfSettings(settings) };
 }
 
-/** What a new rule begins with. */
+/** Returns the initial values of a new rule. */
 export function valuesOfStart(start: RuleStart): RuleValues {
   const kind = isRuleKind(start.kind) ? start.kind : 'metric_threshold';
   const { metric, aggregation, comparator, threshold, window } = start;
@@ -68,7 +68,7 @@ export function valuesOfStart(start: RuleStart): RuleValues {
   };
 }
 
-/** Faults that can be told before the server is asked, by the path of their field. */
+/** Returns the faults that need no request, by the path of their field. */
 export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<string, string> {
   const faults: Record<string, string> = {};
   if (name.trim() === '') faults['name'] = 'A rule needs a name';
@@ -86,7 +86,7 @@ export function faultsOf({ name, kind, serviceId, config }: RuleValues): Record<
   return faults;
 }
 
-/** The config as far as a chart can be drawn of it; null until then. */
+/** Returns the part of the config that a chart needs; null while it is incomplete. */
 export function thresholdOf({ kind, config }: Pick<RuleValues, 'kind' | 'config'>): MetricThreshold | null {
   if (kind !== 'metric_threshold') return null;
   const { metricName, threshold, windowMinutes } = config;

@@ -1,6 +1,6 @@
 import { isApiError } from '#console/api/http.ts';
 
-/** What the server says is wrong, by the path of the field, as the form names it. */
+/** Returns the server's faults, by the path of the field, which is its name in the form. */
 export function serverFaults(error: unknown): Record<string, string> {
   if (!isApiError(error)) return {};
   return Object.fromEntries(error.faults.map(({ path, message }) => [path, capital(message)]));

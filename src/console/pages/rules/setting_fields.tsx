@@ -22,11 +22,11 @@ interface SettingFieldsProps {
   readonly kind: RuleKind;
   readonly values: SettingValues;
   onChange(change: Partial<SettingValues>): void;
-  /** What is wrong with a field, if anything. */
+  /** Returns the fault of a field; undefined if there is none. */
   errorOf(field: keyof SettingValues): string | undefined;
 }
 
-/** What makes a rule quieter; closed until it is wanted. */
+/** Fields that make a rule quieter; collapsed until they are needed. */
 export function SettingFields({ kind, values, onChange, errorOf }: SettingFieldsProps) {
   const minutes = (name: keyof SettingValues, label: string, placeholder?: string) => (
     <NumberInput

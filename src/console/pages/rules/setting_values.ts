@@ -8,7 +8,7 @@ import {
 } from '#core/incidents/rule_settings.ts';
 import type { RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** The settings of a rule while they are edited: an empty field is an empty text. */
+/** Settings of a rule while they are edited: an empty field is an empty text. */
 export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;
 
 export function valuesOfSettings(settings: StoredSettings): SettingValues {
@@ -25,7 +25,7 @@ export function valuesOfSettings(settings: StoredSettings): SettingValues {
   };
 }
 
-/** What the server is given: an empty field stands for its default. */
+/** Converts the values to settings: an empty field stands for its default. */
 export function settingsOfValues(kind: RuleKind, values: SettingValues): StoredSettings {
   return Object.fromEntries(
     Object.entries(values)
@@ -34,12 +34,12 @@ export function settingsOfValues(kind: RuleKind, values: SettingValues): StoredS
   );
 }
 
-/** Those that a rule of this kind has: the server knows no others of it. */
+/** Returns the settings that a rule of this kind has: the server accepts no others. */
 export function settingsOfKind(kind: RuleKind, settings: StoredSettings): StoredSettings {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)));
 }
 
-/** What a replay follows while somebody types: what is no number yet counts as the default. */
+/** Returns the settings for a replay while somebody types: a value that is not a number yet counts as the default. */
 export function replayedSettings(values: SettingValues): RuleSettings {
   const given = Object.entries(settingsOfValues('metric_threshold', values));
   return settingsOf(
@@ -49,7 +49,7 @@ export function replayedSettings(values: SettingValues): RuleSettings {
   );
 }
 
-/** What is set beside the condition, a sentence each. */
+/** Returns the settings besides the condition, one sentence each. */
 export function settingSentences(kind: RuleKind, stored: StoredSettings): string[] {
   const settings = settingsOf(stored);
   const own = hasSetting(kind, 'forMinutes') ? metricSentences(settings) : exceptionSentences(settings);

@@ -18,7 +18,7 @@ const Retention = lazyDialog(() => import('#console/pages/services/retention.tsx
 
 type OpenDialog = { readonly what: 'enable' | 'disable' | 'retention'; readonly capability: Capability };
 
-/** What is enabled, its price, until when it is paid, and how long data is kept. */
+/** Card of the enabled capabilities, their price, their paid period, and how long data is kept. */
 export function CapabilitiesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { may } = useOrganization();
   const [dialog, setDialog] = useState<OpenDialog | null>(null);
@@ -83,7 +83,7 @@ interface CapabilityProps {
   readonly capability: Capability;
 }
 
-/** When the current period ends, and whether it renews. */
+/** Text on when the current period ends, and whether it renews. */
 function Renewal({ service: { billing, capabilities }, capability }: CapabilityProps) {
   const period = billing.find((candidate) => candidate.capability === capability);
   const isOn = capabilities.includes(capability);

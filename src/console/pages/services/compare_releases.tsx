@@ -16,12 +16,12 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 interface CompareReleasesProps {
   readonly serviceId: string;
-  /** The newest release and the one before, which are compared first. */
+  /** Newest release and the one before, which are compared first. */
   readonly newest: readonly [string | null, string | null];
   readonly onClose: () => void;
 }
 
-/** The events of each exception in two releases. */
+/** Dialog that compares the events of each exception in two releases. */
 export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesProps) {
   const { orgId } = useOrganization().org;
   const [[after, before], setChosen] = useState(newest);
@@ -85,14 +85,14 @@ export function CompareReleases({ serviceId, newest, onClose }: CompareReleasesP
 
 type Comparison = ResultOf<'compare_releases'>;
 
-/** What the later release was to an exception. */
+/** Change of an exception in the later release. */
 const NEWS: Record<NonNullable<Comparison['groups'][number]['news']>, readonly [Tone, string]> = {
   new: ['blue', 'new'],
   regressed: ['amber', 'came back'],
   resolved: ['green', 'resolved'],
 };
 
-/** What a release did to exceptions. */
+/** Counts of the exceptions that a release brought, brought back and resolved. */
 function ReleaseCounts({ release, counts }: { readonly release: string; readonly counts: Comparison['after'] }) {
   const texts = groupCounts(counts);
   return (
@@ -116,7 +116,7 @@ interface ReleaseSelectProps {
   readonly onChange: (release: string | null) => void;
 }
 
-/** One of any number of releases: the server searches for what is typed. */
+/** Picker of one of any number of releases: the server searches for what is typed. */
 function ReleaseSelect({ label, serviceId, value, onChange }: ReleaseSelectProps) {
   const { orgId } = useOrganization().org;
   const [text, setText] = useState('');

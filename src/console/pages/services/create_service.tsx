@@ -22,7 +22,7 @@ import {
 import { useOrganization } from '#console/shell/organization.tsx';
 import { CAPABILITIES } from '#core/capabilities/capability.ts';
 
-/** A capability that could not be enabled, and why. */
+/** Capability that could not be enabled, and why. */
 interface FailedCapability {
   readonly capability: Capability;
   readonly error: unknown;

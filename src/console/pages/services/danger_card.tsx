@@ -12,7 +12,7 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 import { revealedKeysKey } from '#console/pages/services/use_revealed_keys.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Changes that cannot be undone. Each asks for the name of the service. */
+/** Card of changes that cannot be undone. Each asks for the name of the service. */
 export function DangerCard({ service }: { readonly service: ServiceWithKeys }) {
   const { may } = useOrganization();
   const [dialog, setDialog] = useState<'rotate' | 'delete' | null>(null);

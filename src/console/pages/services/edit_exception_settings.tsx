@@ -28,10 +28,10 @@ interface EditExceptionSettingsProps {
 
 interface SettingValues {
   filters: string[];
-  /** One a line, as the next. */
+  /** Patterns, one a line; `secretNames` has the same form. */
   patterns: string;
   secretNames: string;
-  /** Empty for no limit. */
+  /** Limit; empty for none. */
   eventsPerHour: string;
   spikes: SpikeChoice;
 }
@@ -44,7 +44,7 @@ const LABELS: Readonly<Record<keyof SettingValues, string>> = {
   spikes: 'Spike protection',
 };
 
-/** Changes what is left out of the service's exceptions. */
+/** Dialog to edit which of the service's exceptions are left out. */
 export function EditExceptionSettings({ serviceId, settings, onClose }: EditExceptionSettingsProps) {
   const { filters, patterns, secretNames, eventsPerHour, learnsSpikes } = settings;
   const { form, draft } = useDraftForm<SettingValues>({
@@ -150,7 +150,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** A value of the form as people read it, where two versions of it stand side by side. */
+/** Formats a value of the form for people, to show two versions of it side by side. */
 function shown(field: keyof SettingValues, value: unknown): string {
   const text = Array.isArray(value)
     ? INBOUND_FILTERS.flatMap((name) => (value.includes(name) ? [FILTER_NAMES[name]] : [])).join(', ')

@@ -60,7 +60,7 @@ interface EditMonitorProps {
   readonly onClose: () => void;
 }
 
-/** When the runs of a job are to begin and how long they may take, said by a person instead of the job. */
+/** Dialog to set when the runs of a job are to begin and how long they may take, in place of what the job says. */
 export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
   const { monitorId, slug, editedAt, sentSchedule } = monitor;
   const { form, draft } = useDraftForm<Values>({
@@ -94,7 +94,7 @@ export function EditMonitor({ monitor, onClose }: EditMonitorProps) {
             {
               onError(error) {
                 form.setErrors(faultsAtFields(error, wanted));
-                // What the other person has saved is shown beside what was entered here.
+                // The form shows what the other person has saved beside the input.
                 if (isApiError(error, 409))
                   void queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
               },
@@ -204,7 +204,7 @@ function Count({ field, form, max, suffix = '' }: CountProps) {
   );
 }
 
-/** When the next runs would begin, so that a crontab need not be read. */
+/** Times of the next runs, so that a crontab need not be read. */
 function NextRuns({ values }: { readonly values: Values }) {
   const { org } = useOrganization();
   const [settled] = useDebouncedValue(values, SETTLED_MS);
@@ -287,7 +287,7 @@ function faultsOf(values: Values): Record<string, string> {
   };
 }
 
-/** Whether the server reads the crontab is asked of the server. */
+/** Returns the faults of a schedule. Only the server checks the crontab. */
 function scheduleFaults({ scheduleType, crontab, every }: Values): Record<string, string> {
   if (scheduleType === 'crontab')
     return crontab.trim() === '' ? { crontab: 'Give five fields, such as 0 4 * * *' } : {};

@@ -16,7 +16,7 @@ const EditExceptionSettings = lazyDialog(() =>
 
 type Settings = ResultOf<'get_exception_settings'>;
 
-/** What is left out of the service's exceptions. */
+/** Card of the exceptions that the service leaves out. */
 export function ExceptionSettingsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org, may } = useOrganization();
   const [isEditing, setIsEditing] = useState(false);

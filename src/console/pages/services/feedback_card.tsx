@@ -13,7 +13,7 @@ import classes from '#console/pages/exceptions/event_extras.module.css';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Shows feedback of users, also about events that never came; nothing where nobody wrote. */
+/** Card of users' feedback, also about events that never arrived; nothing if there is none. */
 export function FeedbackCard({ serviceId }: { readonly serviceId: string }) {
   const { orgId } = useOrganization().org;
   const { data } = useQuery(feedbackQuery(orgId, serviceId));

@@ -1,6 +1,6 @@
 import type { InboundFilter } from '#core/exceptions/inbound_filters.ts';
 
-/** What the filters of a service leave out. */
+/** Names of the filters, by what they leave out. */
 export const FILTER_NAMES: Readonly<Record<InboundFilter, string>> = {
   bots: 'Robots and crawlers',
   browser_extensions: 'Browser extensions',

@@ -6,7 +6,7 @@ interface GroupCounts {
   readonly resolvedGroups: number;
 }
 
-/** What a release did to exceptions, without what it did not. */
+/** Returns the counts of a release's exceptions as texts; counts of zero are left out. */
 export function groupCounts({ newGroups, regressedGroups, resolvedGroups }: GroupCounts): string[] {
   return [
     ...(newGroups > 0 ? [countText(newGroups, 'new exception')] : []),

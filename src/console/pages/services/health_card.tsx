@@ -15,7 +15,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 60_000;
 
-/** How the service is, at a glance: open incidents, what it sent in the last day, and what watches it. */
+/** Card of the service's health: open incidents, what it sent in the last day, and what watches it. */
 export function HealthCard({ service }: { readonly service: ServiceWithKeys }) {
   const { orgId } = useOrganization().org;
   const { serviceId, alertRules, capabilities } = service;
@@ -83,7 +83,7 @@ function Figure({ name, children }: { readonly name: string; readonly children: 
   );
 }
 
-/** Of the height of what follows. */
+/** Placeholder of the same height as what follows. */
 function Waiting() {
   return <span className="dimmed">…</span>;
 }
@@ -107,7 +107,7 @@ function Activity({ values, unit, isOn, tone }: ActivityProps) {
   );
 }
 
-/** How many of the rules page somebody, in words: the count of all stands before it. */
+/** Returns how many of the rules page somebody, as text: the count of all stands before it. */
 function pagingText(paging: number, all: number): string {
   if (paging === 0) return all === 1 ? 'pages nobody' : 'page nobody';
   if (paging === all) return all === 1 ? 'pages somebody' : 'page somebody';

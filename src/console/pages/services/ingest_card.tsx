@@ -16,10 +16,10 @@ import { useOrganization } from '#console/shell/organization.tsx';
 import { noQuantilesText } from '#core/metrics/quantile.ts';
 
 const REFRESH_MS = 15_000;
-/** A service that sent data within this time counts as sending. */
+/** Time since the last data within which a service counts as sending, in milliseconds. */
 const RECENT_MS = 10 * 60_000;
 
-/** Whether data arrives, and what is refused. */
+/** Card on whether data arrives, and what is refused. */
 export function IngestCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org } = useOrganization();
   const { data, error } = useQuery({ ...ingestStatusQuery(org.orgId, serviceId), refetchInterval: REFRESH_MS });
@@ -91,7 +91,7 @@ interface ArrivalProps {
   readonly isEnabled: boolean;
   readonly lastSeenAt: string | null;
   readonly rate: string;
-  /** Receiving nothing is the normal state. */
+  /** Whether receiving nothing is the normal state. */
   readonly isQuietGood?: boolean;
 }
 

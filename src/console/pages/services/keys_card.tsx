@@ -8,7 +8,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
 import { Snippet } from '#console/pages/services/snippet.tsx';
 
-/** The credentials of the service, and how to start sending data. */
+/** Card of the credentials of the service, and how to start sending data. */
 export function KeysCard({ service }: { readonly service: ServiceWithKeys }) {
   const { keys, error, isPending, reveal, hide } = useRevealedKeys(service.serviceId);
   const { ingestionKey, dsn } = keys ?? service;

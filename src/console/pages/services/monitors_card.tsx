@@ -33,7 +33,7 @@ const RUN_NAMES: Readonly<Record<RunStatus, string>> = {
   timeout: 'took too long',
 };
 
-/** Before the time at which it began, or was to begin. */
+/** Texts on the last run, which stand before the time at which it began, or was to begin. */
 const LAST_RUN: Readonly<Record<RunStatus, string>> = {
   in_progress: 'A run began',
   ok: 'Last run ok,',
@@ -42,7 +42,7 @@ const LAST_RUN: Readonly<Record<RunStatus, string>> = {
   timeout: 'Last run took too long,',
 };
 
-/** The scheduled jobs that check in; nothing where none does. */
+/** Card of the scheduled jobs that check in; nothing if there are none. */
 export function MonitorsCard({ service: { serviceId, capabilities } }: { readonly service: ServiceWithKeys }) {
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({
@@ -173,7 +173,7 @@ function State({ monitor: { isFailing, isMuted, runs } }: { readonly monitor: Mo
   return hasEnded ? <Status tone="green">OK</Status> : <Status tone="blue">First run</Status>;
 }
 
-/** Oldest first, as people read time. */
+/** Marks of the last runs, oldest first, as people read time. */
 function Runs({ runs }: { readonly runs: readonly Run[] }) {
   return (
     <div className={classes.runs} role="list" aria-label="Last runs">

@@ -11,12 +11,12 @@ import { useServiceChange } from '#console/pages/services/use_service_change.ts'
 
 interface RecordDeployProps {
   readonly serviceId: string;
-  /** The release that is most likely meant. */
+  /** Release that is most likely meant. */
   readonly newest: string;
   readonly onClose: () => void;
 }
 
-/** For deploys that no build reports. */
+/** Dialog to record a deploy that no build reports. */
 export function RecordDeploy({ serviceId, newest, onClose }: RecordDeployProps) {
   const { form, draft } = useDraftForm({
     form: `record_deploy ${serviceId}`,

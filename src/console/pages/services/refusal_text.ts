@@ -28,7 +28,7 @@ const REQUEST_REASONS: Partial<Record<Refusal['reason'], string>> = {
   internal: 'internal error',
 };
 
-/** `1,204 points refused: too many new series in a day`. */
+/** Returns a refusal as text: `1,204 points refused: too many new series in a day`. */
 export function refusalText({ kind, reason, count }: Pick<Refusal, 'kind' | 'reason' | 'count'>): string {
   const why = ITEM_REASONS[reason];
   const thing = { points: 'point', events: 'event', alerts: 'alert' }[kind];
@@ -42,7 +42,7 @@ function plural(count: number, one: string): string {
 
 type Limited = Pick<IngestStatus['limited'][number], 'limit' | 'count'>;
 
-/** What was stored, and what is to be said of it. */
+/** Titles and advice for limits that affected stored data. */
 export const LIMITED_TEXTS: Readonly<
   Record<Limited['limit'], { readonly title: (count: number) => string; readonly advice: string }>
 > = {
@@ -68,7 +68,7 @@ export const LIMITED_TEXTS: Readonly<
 
 type NotKept = Pick<IngestStatus['notKept'][number], 'kind' | 'reason' | 'count'>;
 
-/** Why something that came besides exceptions is not there, or why an exception was left out on purpose. */
+/** Reasons why an item other than an exception was not kept, or why an exception was left out on purpose. */
 const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
   not_kept: 'not kept: only exceptions are',
   over_quota:
@@ -92,7 +92,7 @@ const NOT_KEPT_REASONS: Readonly<Record<string, string>> = {
   unavailable: 'not kept: the database was not available',
 };
 
-/** `1,204 transactions not kept: only exceptions are`. */
+/** Returns what was not kept as text: `1,204 transactions not kept: only exceptions are`. */
 export function notKeptText({ kind, reason, count }: NotKept): string {
   const things = plural(count, kind === 'other' ? 'other item' : kind);
   if (reason.startsWith('client:')) {

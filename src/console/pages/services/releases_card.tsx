@@ -29,7 +29,7 @@ const DEBOUNCE_MS = 200;
 
 type Release = ResultOf<'list_releases'>['releases'][number];
 
-/** What each release brought, and when it was deployed. */
+/** Card of the releases, with their exceptions and deploys. */
 export function ReleasesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { org, may } = useOrganization();
   const { serviceId } = service;
@@ -43,7 +43,7 @@ export function ReleasesCard({ service }: { readonly service: ServiceWithKeys })
     placeholderData: keepPreviousData,
   });
   const { releases = [], total = 0 } = data ?? {};
-  // The address leads here, and what is above has its height only now.
+  // The address leads here, and the content above has its final height only now.
   const isMeant = useLocation().hash === RELEASES && data !== undefined;
   useEffect(() => {
     if (isMeant) document.getElementById(RELEASES)?.scrollIntoView({ block: 'start' });

@@ -19,7 +19,7 @@ interface RetentionProps {
   readonly onClose: () => void;
 }
 
-/** Sets how long data is kept. */
+/** Dialog that sets how long data is kept. */
 export function Retention({ service, capability, onClose }: RetentionProps) {
   const { may } = useOrganization();
   const before = service.retentionDays[capability];

@@ -20,7 +20,7 @@ const STATUS: Record<Rule['status'], readonly [Tone, string]> = {
 const NO_DATA: readonly [Tone, string] = ['amber', 'no data yet'];
 const WAITING: readonly [Tone, string] = ['amber', 'waiting for data'];
 
-/** The rules that open incidents for this service. */
+/** Card of the rules that open incidents for this service. */
 export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
   const { alertRules } = service;
   if (alertRules.length === 0) {
@@ -64,7 +64,7 @@ function stateOf(rule: Rule): readonly [Tone, string] {
   return rule.missingMetric === null ? STATUS.active : NO_DATA;
 }
 
-/** When the rule fires, and what prevents it from firing. */
+/** Text on when the rule fires, and what prevents it from firing. */
 function Condition({ rule }: { readonly rule: Rule }) {
   const { missingMetric, waitingForData } = rule;
   return (
@@ -85,7 +85,7 @@ function Condition({ rule }: { readonly rule: Rule }) {
   );
 }
 
-/** When it fires, and that it pages nobody where that is so. */
+/** Returns the condition as text, with a note if the rule pages nobody. */
 function conditionOf(rule: Rule): string {
   if (rule.unreadable !== undefined) return `It was switched off because it cannot be read: ${rule.unreadable}.`;
   return `${conditionText(rule)}${rule.escalationPolicyId === null ? ' Pages nobody.' : ''}`;

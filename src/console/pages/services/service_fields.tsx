@@ -1,7 +1,7 @@
 import { Group, Stack, TextInput } from '@mantine/core';
 import type { GetInputPropsReturnType } from '@mantine/form';
 
-/** The editable fields of a service. An empty text means no value. */
+/** Editable fields of a service. An empty text means no value. */
 export interface ServiceFacts {
   name: string;
   environment: string;
@@ -21,7 +21,7 @@ export const SERVICE_VALIDATION = {
 };
 
 interface ServiceFieldsProps {
-  /** What `form.getInputProps` gives for a field. */
+  /** Returns the props of a field, as `form.getInputProps` does. */
   readonly propsOf: (field: keyof ServiceFacts) => GetInputPropsReturnType;
 }
 

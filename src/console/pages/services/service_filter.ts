@@ -1,10 +1,10 @@
 import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
 
-/** What the address of the list holds. */
+/** Filter of services in an address. */
 export interface ServiceFilter {
-  /** Part of the name or the environment. */
+  /** Search text: part of the name or the environment. */
   readonly text?: string | undefined;
-  /** The form for a new service is open. */
+  /** Whether the form for a new service is open. */
   readonly create?: true | undefined;
 }
 
@@ -15,7 +15,7 @@ export function readServiceFilter({ text, create }: Record<string, unknown>): Se
   };
 }
 
-/** The router reads digits as a number. */
+/** Whether a value of the address is text. The router parses digits as a number. */
 function isText(value: unknown): value is string | number {
   return typeof value === 'number' || (typeof value === 'string' && value.trim() !== '');
 }

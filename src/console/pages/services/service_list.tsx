@@ -22,7 +22,7 @@ const CreateService = lazyDialog(() =>
 
 const route = getRouteApi('/inside/services');
 
-/** A search field is of use only when not all services are in sight. */
+/** Number of services from which a search field is shown: it is useful only if not all services are in sight. */
 const SEARCH_FROM = 8;
 const DEBOUNCE_MS = 200;
 

@@ -69,8 +69,8 @@ export function ServicePage() {
 }
 
 /**
- * Whether cards are loading whose height depends on their data: what stands below them must not move when it arrives.
- * They are asked for together with the service.
+ * Whether cards are loading whose height depends on their data: content below them must not move when it arrives. They
+ * are fetched together with the service.
  */
 function useArePartsLoading(serviceId: string): boolean {
   const { orgId } = useOrganization().org;

@@ -16,7 +16,7 @@ import { shortCount } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/services/service_rows.module.css';
 import type { useServices } from '#console/pages/services/use_services.ts';
 
-/** As in the style sheet. */
+/** Height of a row, as in the style sheet. */
 const ROW_PX = 60;
 const ROW_ON_PHONE_PX = 108;
 const OVERSCAN = 12;
@@ -26,7 +26,7 @@ type ServiceRowsProps = Pick<
   'rows' | 'total' | 'openOf' | 'healthOf' | 'hasMore' | 'loadMore'
 >;
 
-/** Any number of services: only the rows on the screen are drawn. */
+/** List of any number of services, of which only the rows on the screen are drawn. */
 export function ServiceRows({ rows, total, openOf, healthOf, hasMore, loadMore }: ServiceRowsProps) {
   const list = useRef<HTMLUListElement>(null);
   const [top, setTop] = useState(0);
@@ -120,7 +120,7 @@ interface AttentionProps {
   readonly refused: number;
 }
 
-/** Open incidents, and data that was refused. */
+/** Counts of open incidents, and of data that was refused. */
 function Attention({ counts, refused }: AttentionProps) {
   if (counts === undefined && refused === 0) return <span className="dimmed">nothing</span>;
   return (

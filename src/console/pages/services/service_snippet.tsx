@@ -10,12 +10,12 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 interface ServiceSnippetProps {
   readonly serviceId: string;
-  /** What it would send. */
+  /** Capability for which it would send data. */
   readonly capability: Capability;
   readonly kinds: readonly string[];
 }
 
-/** How a service starts sending, on pages that show what it sends. */
+/** Snippet that makes a service start sending, on pages that show what it sends. */
 export function ServiceSnippet({ serviceId, capability, kinds }: ServiceSnippetProps) {
   const { orgId } = useOrganization().org;
   const { data: service } = useQuery(serviceQuery(orgId, serviceId));

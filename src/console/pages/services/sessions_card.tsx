@@ -8,10 +8,10 @@ import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const REFRESH_MS = 60_000;
-/** Fewer sessions without a crash are worth a look. */
+/** Percentage of sessions without a crash; a lower one deserves a look. */
 const GOOD_PERCENT = 99.5;
 
-/** How many sessions of each release ended without a crash; nothing where no client sends sessions. */
+/** Card of the share of each release's sessions that ended without a crash; nothing if no client sends sessions. */
 export function SessionsCard({ serviceId }: { readonly serviceId: string }) {
   const { org } = useOrganization();
   const { data } = useQuery({

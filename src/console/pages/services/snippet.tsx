@@ -8,17 +8,17 @@ import type { RevealedKeys } from '#console/pages/services/use_revealed_keys.ts'
 import { SNIPPETS } from '#console/pages/services/snippets.ts';
 
 interface SnippetProps {
-  /** The credentials with their secrets masked. */
+  /** Credentials with their secrets masked. */
   readonly masked: RevealedKeys;
-  /** null until somebody reveals them. */
+  /** Credentials; null until somebody reveals them. */
   readonly keys: RevealedKeys | null;
   readonly isPending: boolean;
   readonly onReveal: () => void;
-  /** Which of the snippets are offered; all of them without it. */
+  /** Snippets that are offered; all of them if absent. */
   readonly kinds?: readonly string[];
 }
 
-/** How a service starts sending. The text can be copied once it contains the real key. */
+/** Snippet that makes a service start sending. The text can be copied once it contains the real key. */
 export function Snippet({ masked, keys, isPending, onReveal, kinds = Object.keys(SNIPPETS) }: SnippetProps) {
   const [kind, setKind] = useState(kinds[0] ?? 'node');
   const clipboard = useClipboard({ timeout: 2_000 });

@@ -1,7 +1,7 @@
 import { addressOf } from '#console/api/http.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 
-/** How a service starts sending, by kind of sender. */
+/** Snippets that make a service start sending, by kind of sender. */
 export const SNIPPETS: Readonly<
   Record<string, { readonly label: string; text(keys: { dsn: string; ingestionKey: string }): string }>
 > = {

@@ -3,15 +3,15 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { invoke, type ResultOf } from '#console/api/actions.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** The credentials that a service sends data with. */
+/** Credentials that a service sends data with. */
 export type RevealedKeys = Pick<ResultOf<'reveal_ingest_key'>, 'ingestionKey' | 'dsn'>;
 
-/** Not part of any topic: live changes must not load secrets again. */
+/** Key of revealed secrets, outside of every topic: live changes must not load secrets again. */
 export const revealedKeysKey = (serviceId: string) => ['revealed_keys', serviceId] as const;
 
 /**
- * The credentials of a service, loaded only on request, because the audit log records each load. All components that
- * show them share one answer. It is dropped when the last of them unmounts.
+ * Returns the credentials of a service, loaded only on request, because the audit log records each load. All components
+ * that show them share one answer. It is dropped when the last of them unmounts.
  */
 export function useRevealedKeys(serviceId: string) {
   const { orgId } = useOrganization().org;

@@ -5,7 +5,7 @@ import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** An action that changes a service. Afterwards all data about services is loaded again. */
+/** Runs an action that changes a service. Afterwards all data about services is reloaded. */
 export function useServiceChange<Name extends ActionName>(action: Name, onDone?: (result: ResultOf<Name>) => void) {
   const { orgId } = useOrganization().org;
   const queryClient = useQueryClient();
@@ -15,7 +15,7 @@ export function useServiceChange<Name extends ActionName>(action: Name, onDone?:
       onDone?.(result);
       await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
     },
-    // What the other person has saved is shown beside what was entered here.
+    // The form shows what the other person has saved beside the input.
     onError: (error) =>
       isApiError(error, 409) ? queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') }) : undefined,
   });

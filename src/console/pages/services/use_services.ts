@@ -7,14 +7,14 @@ import { type ServiceHealth, serviceHealthQuery, serviceSearchQuery } from '#con
 import { useOrganization } from '#console/shell/organization.tsx';
 import { SERVICES_PAGE } from '#core/console/service_reads.ts';
 
-/** Services with open incidents stand before the others. */
+/** Most services with open incidents, which stand before the others. */
 const ATTENTION_MAX = 50;
 const REFRESH_MS = 60_000;
 
 const mostUrgentFirst = (a: OpenCounts, b: OpenCounts): number =>
   b.triggered - a.triggered || b.acknowledged - a.acknowledged;
 
-/** The services in the order of the list: first those with open incidents, then all others by name, page by page. */
+/** Returns the services in the order of the list: those with open incidents, then all others by name, page by page. */
 export function useServices(text: string | undefined) {
   const { orgId } = useOrganization().org;
   const search = useInfiniteQuery({
@@ -68,7 +68,7 @@ function uniqueByIds(services: readonly Service[]): Service[] {
   return [...new Map(services.map((service) => [service.serviceId, service])).values()];
 }
 
-/** What is known of each row; it is asked for by the hundred. */
+/** Returns the health of each row; it is requested by the hundred. */
 function useHealth(rows: readonly Service[]): ReadonlyMap<string, ServiceHealth> {
   const { orgId } = useOrganization().org;
   const ids = rows.map(({ serviceId }) => serviceId);

@@ -2,7 +2,7 @@ import { IconLock } from '@tabler/icons-react';
 
 import { EmptyState } from '#console/components/empty_state.tsx';
 
-/** For members who open a page for admins by its address. */
+/** Empty state for members who open a page for admins by its address. */
 export function AdminsOnly({ what }: { readonly what: string }) {
   return (
     <EmptyState icon={<IconLock size={24} />} title="For owners and admins">

@@ -43,7 +43,7 @@ const route = getRouteApi('/inside/settings/agents');
 
 const DEBOUNCE_MS = 150;
 
-/** What agents may do in the organization: the switch, their limits, and which of them respond to incidents. */
+/** Page of what agents may do in the organization: the switch, their limits, and which of them respond to incidents. */
 export function Agents() {
   const { org } = useOrganization();
   const { q } = route.useSearch();
@@ -149,7 +149,7 @@ function Limits({ settings: { writesAnHour, holdMinutes } }: { readonly settings
       draft.done();
       await refresh();
     },
-    // What the other person has saved is shown beside what was entered here.
+    // The form shows what the other person has saved beside the input.
     onError: (error) => (isApiError(error, 409) ? refresh() : undefined),
   });
   const isOwner = org.role === 'owner';

@@ -144,7 +144,7 @@ const columnsWith = (onOpen: (entry: AuditEntry) => void, nameOf: NameOf): Colum
   { id: 'at', title: 'When', isRightAligned: true, cell: ({ at }) => <Timestamp at={at} format="date_time" /> },
 ];
 
-/** Names of what the entries are about, and of whose it is, where that still exists. */
+/** Returns the names of the entries' targets, and of their owners, where they still exist. */
 function useTargetNames(entries: readonly AuditEntry[]): NameOf {
   const { orgId } = useOrganization().org;
   const incidents = useQueries({
@@ -171,7 +171,7 @@ function useTargetNames(entries: readonly AuditEntry[]): NameOf {
 
 const IDS_MAX = 200;
 
-/** The ids of the targets with this prefix, in batches of what one request may ask for. */
+/** Returns the ids of the targets with this prefix, in batches for one request each. */
 function targetsIn(entries: readonly AuditEntry[], prefix: string): string[][] {
   const ids = [...new Set(entries.flatMap(({ target }) => (target?.startsWith(prefix) === true ? [target] : [])))];
   return Array.from({ length: Math.ceil(ids.length / IDS_MAX) }, (_, index) =>
@@ -229,7 +229,7 @@ interface WordFilterProps {
   readonly onChange: (value: string | undefined) => void;
 }
 
-/** The server compares whole words, so the filter changes when the person has finished typing. */
+/** Filter for whole words, which the server compares, so it changes when the person has finished typing. */
 function WordFilter({ label, value = '', onChange }: WordFilterProps) {
   const finish = (text: string): void => {
     if (text.trim() !== value) onChange(text.trim() || undefined);

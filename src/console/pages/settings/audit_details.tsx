@@ -13,7 +13,7 @@ const KINDS: Readonly<Record<string, string>> = {
   user: 'a former member',
 };
 
-/** Who did it: a person, with the key or app that they used, or a key of the organization. */
+/** Returns who did it: a person, with the key or app that they used, or a key of the organization. */
 export function whoText({ actor, apiKey, connection, proposal }: AuditEntry): string {
   const keyName = apiKey?.name == null ? null : `the API key "${isolateBidi(apiKey.name)}"`;
   if (actor.kind === 'api_key') return keyName ?? 'an API key';
@@ -33,7 +33,7 @@ interface AuditDetailsProps {
   readonly onClose: () => void;
 }
 
-/** One entry, with the changed fields before and after. */
+/** Dialog of one entry, with the changed fields before and after. */
 export function AuditDetails({ entry, onClose }: AuditDetailsProps) {
   const { action, at, target, result, address, requestId, before, after } = entry;
   const facts: readonly (readonly [string, React.ReactNode])[] = [

@@ -1,6 +1,6 @@
 import type { InputOf } from '#console/api/actions.ts';
 
-/** The filter of the audit log, as the address holds it. Days are in the viewer's time zone. */
+/** Filter of the audit log in an address. Days are in the viewer's time zone. */
 export interface AuditFilter {
   readonly from?: string;
   readonly to?: string;
@@ -25,8 +25,8 @@ export function readAuditFilter(search: Record<string, unknown>): AuditFilter {
 type AuditInput = Omit<InputOf<'list_audit_log'>, 'cursor' | 'limit'>;
 
 /**
- * As the server takes it, which refuses values it does not know: from the beginning of the first day to the end of the
- * last.
+ * Converts a filter to the request, from the beginning of the first day to the end of the last. The server refuses
+ * values that it does not know.
  */
 export function auditInput({ from, to, ...others }: AuditFilter): AuditInput {
   const begin = startOfDay(from, 0);
@@ -35,7 +35,7 @@ export function auditInput({ from, to, ...others }: AuditFilter): AuditInput {
   return { ...marks, ...(begin !== null && { from: begin }), ...(end !== null && { to: end }) };
 }
 
-/** Of so many days later, in the viewer's zone. */
+/** Returns the start of the day, `daysLater` days after `day`, in the viewer's zone; null if `day` is not a date. */
 function startOfDay(day: string | undefined, daysLater: number): string | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
   if (year === undefined) return null;

@@ -2,7 +2,7 @@ import type { AuditEntry } from '#console/api/organization.ts';
 
 type Entry = Pick<AuditEntry, 'target' | 'before' | 'after'>;
 
-/** What ids of a kind stand for, by their prefixes, where the thing has no name of its own. */
+/** Nouns of things without a name of their own, by the prefix of their ids. */
 const NOUNS: Readonly<Record<string, string>> = {
   user: 'member',
   member: 'team membership',
@@ -26,20 +26,20 @@ const NOUNS: Readonly<Record<string, string>> = {
   org: 'organization',
 };
 
-/** The fields that say whose something is. */
+/** Fields that name the owner of a thing. */
 const OWNER_FIELDS = ['userId', 'createdBy'] as const;
 
 function fieldsOf({ before, after }: Entry): Readonly<Record<string, unknown>> {
   return { ...before, ...after };
 }
 
-/** The person whom the entry is about beside its target; null for nobody. */
+/** Returns the person whom the entry concerns besides its target; null if there is none. */
 export function ownerOf(entry: Entry): string | null {
   const fields = fieldsOf(entry);
   return OWNER_FIELDS.map((name) => fields[name]).find((id) => typeof id === 'string') ?? null;
 }
 
-/** What an entry is about: a name, or else what kind of thing it is and whose, because ids say nothing to people. */
+/** Returns the subject of an entry: a name, or else the kind of thing and its owner: ids say nothing to people. */
 export function targetText(entry: Entry, nameOf: (id: string) => string | undefined): string {
   const { target } = entry;
   if (target === null) return '';

@@ -129,7 +129,7 @@ export function CreateApiKey({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** Shows the secret, which cannot be shown again. */
+/** Secret of the new key, which cannot be shown again. */
 function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewApiKey; readonly onClose: () => void }) {
   return (
     <Dialog onClose={onClose} title={named`${name} is created`} isShownOnce>
@@ -144,7 +144,7 @@ function Created({ apiKey: { name, secret }, onClose }: { readonly apiKey: NewAp
   );
 }
 
-/** In the viewer's time zone. */
+/** Returns the end of the day in the viewer's time zone. */
 function endOfDay(day: string): Date {
   const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
   return new Date(year, month - 1, date + 1);

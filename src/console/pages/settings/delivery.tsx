@@ -14,7 +14,7 @@ import { CHANNEL_DECLARATIONS, PROVIDERS } from '#core/oncall/channel.ts';
 
 const REFRESH_MS = 15_000;
 
-/** Whether each channel can deliver messages. */
+/** Page on whether each channel can deliver messages. */
 export function Delivery() {
   const { org } = useOrganization();
   const { data, error, refetch } = useQuery({ ...deliveryQuery(org.orgId), refetchInterval: REFRESH_MS });

@@ -1,4 +1,4 @@
-/** Whose keys are shown, as the address holds it: those of the first service without it. */
+/** Service whose keys are shown, in an address; without it, the first service. */
 export interface IntegrationSearch {
   readonly service?: string;
 }

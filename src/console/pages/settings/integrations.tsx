@@ -20,7 +20,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/integrations');
 
-/** What sends data here and what may act here, with the keys and addresses that each needs. */
+/** Page of what sends data here and what may act here, with the keys and addresses that each needs. */
 export function Integrations() {
   return (
     <Page title="Integrations" lead="What sends data to this organization, and what may act in it." isNarrow>
@@ -98,7 +98,7 @@ function Sender({ serviceId }: { readonly serviceId: string }) {
   );
 }
 
-/** The addresses that programs call, and where what they need is made. */
+/** Card of the addresses that programs call, and where to create what they need. */
 function Programs() {
   return (
     <Card

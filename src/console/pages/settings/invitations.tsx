@@ -16,7 +16,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import classes from '#console/pages/settings/invitations.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Invitations that nobody has accepted yet. */
+/** Card of invitations that nobody has accepted yet. */
 export function Invitations() {
   const { org } = useOrganization();
   const { data, error, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } = useInfiniteQuery(

@@ -2,7 +2,7 @@ import type { Role } from '#console/api/session.ts';
 import { readTextSearch, type TextSearch } from '#console/components/text_search.ts';
 import { ROLES } from '#kernel/permissions.ts';
 
-/** The filter of the members, as the address holds it. */
+/** Filter of the members in an address. */
 export interface MemberSearch extends TextSearch {
   readonly role?: Role;
 }

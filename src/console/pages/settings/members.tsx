@@ -86,7 +86,7 @@ export function Members() {
         }
         skeleton={<Skeleton height={200} radius="lg" />}
       />
-      {/* Not before the list above, which would push it down. */}
+      {/* Shown only after the list above, which would push it down. */}
       {isAdmin && !query.isPending && (
         <>
           <div className={classes.section}>
@@ -180,7 +180,7 @@ function useColumns(onRemove: (member: Member) => void): Column<Member>[] {
   ];
 }
 
-/** Only owners can add or remove owners. Arrow keys change a select, so every change has to be confirmed. */
+/** Select of a member's role. Only owners may add or remove owners. Changes are confirmed: arrow keys make them. */
 function RoleChoice({ member }: { readonly member: Member }) {
   const { org, isAdmin } = useOrganization();
   const [next, setNext] = useState<Role | null>(null);
@@ -215,7 +215,7 @@ function ChangeRole({ member: { userId, name, role }, next, onClose }: ChangeRol
   const isMe = userId === session.user.userId;
   const changing = useMutation({
     mutationFn: () => invoke(org.orgId, 'change_role', { userId, role: next, basedOn: role }),
-    // The role of now is shown beside the one that was chosen here.
+    // The dialog shows the present role beside the chosen one.
     onError: async (error) => {
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: topicKey(org.orgId, 'settings') });
     },

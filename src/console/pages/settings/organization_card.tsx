@@ -14,7 +14,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** The name of the organization, which owners and admins may change. */
+/** Card of the name of the organization, which owners and admins may change. */
 export function OrganizationCard() {
   const { org } = useOrganization();
   const queryClient = useQueryClient();
@@ -28,7 +28,7 @@ export function OrganizationCard() {
       invoke(org.orgId, 'rename_organization', { name: name.trim(), basedOn: org.name }),
     onError: async (error, values) => {
       form.setErrors(faultsAtFields(error, values));
-      // What the other person has saved is shown beside what was entered here.
+      // The form shows what the other person has saved beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
     async onSuccess() {

@@ -9,7 +9,7 @@ import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import classes from '#console/pages/settings/searched_list.module.css';
 
-/** Fewer are found at a glance. */
+/** Total from which the list has a search field: fewer entries are found at a glance. */
 const SEARCHED_FROM = 10;
 
 interface Counted {
@@ -18,24 +18,24 @@ interface Counted {
 
 interface SearchedListProps<Item, Found extends Counted> {
   readonly label: string;
-  /** One of them. */
+  /** Noun for one of the entries. */
   readonly what: string;
   readonly columns: readonly Column<Item>[];
   readonly query: UseInfiniteQueryResult<InfiniteData<Found>>;
   readonly itemsOf: (page: Found) => readonly Item[];
   readonly keyOf: (item: Item) => string;
-  /** What the address says is searched for. */
+  /** Search text in the address. */
   readonly text: string | undefined;
   readonly onSearch: (text: string | undefined) => void;
   readonly filter?: ReactNode;
   readonly isFiltered?: boolean;
   readonly onClear?: () => void;
-  /** In place of the list when there is nothing at all. */
+  /** Content in place of the list if there is nothing at all. */
   readonly empty?: ReactNode;
   readonly skeleton: ReactNode;
 }
 
-/** A list that the server pages and searches. What is loaded can be sorted here once all of it is. */
+/** List that the server pages and searches. The rows can be sorted here once all of them are loaded. */
 export function SearchedList<Item extends object, Found extends Counted>(props: SearchedListProps<Item, Found>) {
   const { label, what, columns, query, itemsOf, keyOf, text = '', onSearch, filter, empty = null, skeleton } = props;
   const { isFiltered = text !== '', onClear = () => onSearch(undefined) } = props;

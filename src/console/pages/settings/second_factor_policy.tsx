@@ -8,7 +8,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Whether owners and admins must have a second factor. */
+/** Card on whether owners and admins must have a second factor. */
 export function SecondFactorPolicy() {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();

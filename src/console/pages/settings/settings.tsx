@@ -4,7 +4,7 @@ import { PageTabs } from '#console/components/page_tabs.tsx';
 import { useNavigation } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
-/** Settings of the organization. */
+/** Page of the settings of the organization. */
 export function Settings() {
   const { isAdmin } = useOrganization();
   const { settings } = useNavigation();

@@ -14,7 +14,7 @@ import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#core/metrics/trace_link.ts';
 
-/** Where the organization looks at traces, so that charts can link to them. */
+/** Card of the address where the organization looks at traces, so that charts can link to them. */
 export function TraceLinkCard() {
   const { org, isAdmin } = useOrganization();
   const queryClient = useQueryClient();
@@ -31,7 +31,7 @@ export function TraceLinkCard() {
       }),
     onError: async (error, values) => {
       form.setErrors(faultsAtFields(error, values));
-      // What the other person has saved is shown beside what was entered here.
+      // The form shows what the other person has saved beside the input.
       if (isApiError(error, 409)) await queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
     },
     async onSuccess({ traceLink }) {

@@ -17,7 +17,7 @@ import { StepUp } from '#console/shell/step_up.tsx';
 
 const route = getRouteApi('/connect/$uid');
 
-/** Asks whether an application may act in the name of the person, in which organization, and with which access. */
+/** Page that asks whether an application may act for the person, in which organization, and with which access. */
 export function Connect() {
   const { uid } = route.useParams();
   const { data: request, error } = useQuery(connectQuery(uid));
@@ -142,7 +142,7 @@ const READ_ONLY = [
   'Only if an owner turns it on under Settings, Agents, it also writes notes on incidents and proposes changes, which happen when a person approves them.',
 ];
 
-/** What a connection can change, for somebody with these permissions. */
+/** Returns the changes that a connection of somebody with these permissions can make. */
 function changesOf(permissions: Organization['permissions']): readonly string[] {
   const changes = permissions.flatMap((permission) => CHANGES[permission] ?? []);
   if (changes.length === 0) {

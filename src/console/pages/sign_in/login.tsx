@@ -78,7 +78,10 @@ export function Login() {
   );
 }
 
-/** The server does not say which of the two was wrong, so that nobody can find out who has an account. */
+/**
+ * Replaces the error of a wrong mail address or password. The server does not say which of the two was wrong, so that
+ * nobody can find out who has an account.
+ */
 function inPlainWords(error: unknown): unknown {
   if (!isApiError(error, 401)) return error;
   const message = 'The mail address or the password is wrong. Check both, or reset your password.';

@@ -7,14 +7,14 @@ import classes from '#console/pages/sign_in/sign_in_layout.module.css';
 
 interface SignInLayoutProps {
   readonly title: string;
-  /** The title with names in it, when it has any. */
+  /** Title with names in it, if it has any. */
   readonly heading?: ReactNode;
   readonly lead?: ReactNode;
   readonly children?: ReactNode;
   readonly foot?: ReactNode;
 }
 
-/** The frame of pages for people who are not logged in yet. */
+/** Frame of pages for people who are not signed in yet. */
 export function SignInLayout({ title, heading = title, lead, children, foot }: SignInLayoutProps) {
   useDocumentTitle(title);
   return (

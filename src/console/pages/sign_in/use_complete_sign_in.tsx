@@ -14,7 +14,8 @@ import {
 import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
 
 /**
- * Opens the console with a new session, at the page the person wanted. Cached data of the previous session is dropped.
+ * Returns a function that opens the console with a new session, at the page the person wanted. Cached data of the
+ * previous session is dropped.
  */
 function useOpenSession(): (session: Session, next?: string) => Promise<void> {
   const queryClient = useQueryClient();

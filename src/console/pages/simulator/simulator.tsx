@@ -29,7 +29,7 @@ import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/on-call/oncall/simulator');
 
-/** Who would be paged at a time for a rule of a service, step by step. The address holds all three. */
+/** Page of who would be paged at a time for a rule of a service, step by step. The address holds all three. */
 export function Simulator() {
   const { org } = useOrganization();
   const { service, rule, at } = route.useSearch();
@@ -67,7 +67,7 @@ export function Simulator() {
   );
 }
 
-/** The service, the rule and the time. */
+/** Form of the service, the rule and the time. */
 function Question({ simulation }: { readonly simulation: Simulation | undefined }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -205,7 +205,7 @@ function Answer({ simulation: { at, service, simulated } }: { readonly simulatio
 
 type Simulated = NonNullable<Simulation['simulated']>;
 
-/** What keeps the steps back. */
+/** Text on what keeps the steps back. */
 function Before({ quiet, joined }: Pick<Simulated, 'quiet' | 'joined'>) {
   if (quiet !== null) {
     return (
@@ -240,7 +240,7 @@ function warningsOf({ status, pages, policy, steps }: Simulated): string[] {
   return warnings;
 }
 
-/** How many people and messages, and until when. */
+/** Returns the number of people and messages, and until when, as text. */
 function sumOf(steps: Simulated['steps']): string {
   const people = new Set(
     steps.flatMap(({ people: own }) =>
@@ -257,7 +257,7 @@ function sumOf(steps: Simulated['steps']): string {
   return `${people.size} ${people.size === 1 ? 'person gets' : 'people get'} ${messages} ${messages === 1 ? 'message' : 'messages'}${span}.`;
 }
 
-/** A link that shows the same to others, also later: with the time that was simulated. */
+/** Button for a link that shows the same to others, also later: it contains the simulated time. */
 function CopyLink({ simulation: { at, service, simulated } }: { readonly simulation: Simulation }) {
   const clipboard = useClipboard({ timeout: 2_000 });
   const router = useRouter();

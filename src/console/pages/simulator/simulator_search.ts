@@ -1,8 +1,8 @@
-/** What is simulated, as the address holds it. Without a time it is now. */
+/** Simulation in an address. Without a time it is now. */
 export interface SimulatorSearch {
   readonly service?: string;
   readonly rule?: string;
-  /** RFC 3339 in UTC. */
+  /** Time, RFC 3339 in UTC. */
   readonly at?: string;
 }
 
@@ -15,7 +15,7 @@ export function readSimulatorSearch(search: Record<string, unknown>): SimulatorS
   };
 }
 
-/** For an input of the type `datetime-local`, in the time zone of the viewer. */
+/** Converts to the value of an input of the type `datetime-local`, in the time zone of the viewer. */
 export function toLocalInput(at: number): string {
   const shown = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');
@@ -23,13 +23,13 @@ export function toLocalInput(at: number): string {
   return `${year}-${two(shown.getMonth() + 1)}-${two(shown.getDate())}T${two(shown.getHours())}:${two(shown.getMinutes())}`;
 }
 
-/** Null while the input is incomplete. */
+/** Converts the value of the input to a time in UTC; null while the input is incomplete. */
 export function fromLocalInput(text: string): string | null {
   const at = new Date(text);
   return text === '' || Number.isNaN(at.getTime()) ? null : at.toISOString();
 }
 
-/** The next time that the clock of the viewer shows three at night. */
+/** Returns the next time that the clock of the viewer shows three at night. */
 export function nextNight(now: number): string {
   const night = new Date(now);
   night.setHours(3, 0, 0, 0);
@@ -37,7 +37,7 @@ export function nextNight(now: number): string {
   return night.toISOString();
 }
 
-/** By the clock of the viewer: a day later is the same time of day, also when the clocks change in between. */
+/** Shifts a time by the viewer's clock: a day later is the same time of day, also when the clocks change in between. */
 export function shifted(at: string, by: { readonly hours?: number; readonly days?: number }): string {
   const moved = new Date(at);
   if (by.days !== undefined) moved.setDate(moved.getDate() + by.days);

@@ -9,7 +9,7 @@ import { setSender } from '#entry/http/sender.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
-/** Serves an operation on an account at its route. Who asks is settled before the body is read. */
+/** Serves an operation on an account at its route. The caller is authenticated before the body is read. */
 export function serveAccountOperation(scope: FastifyInstance, serving: Serving, operation: AnyAccountOperation): void {
   const { context, budget } = serving;
   const { method, path } = routeOf(operation);
@@ -39,7 +39,7 @@ export function serveAccountOperation(scope: FastifyInstance, serving: Serving, 
   });
 }
 
-/** The method and the path of `POST /session`. */
+/** Splits a route such as `POST /session` into method and path. */
 export function routeOf({ route }: AnyAccountOperation): { readonly method: Method; readonly path: string } {
   const space = route.indexOf(' ');
   return { method: route.slice(0, space) as Method, path: route.slice(space + 1) };
@@ -51,7 +51,7 @@ export function takesBody(method: Method): boolean {
   return method === 'POST' || method === 'PATCH';
 }
 
-/** A body of the wrong kind goes on as it is, for the pipeline to refuse. */
+/** Adds the parameters of the path to the body. A body of the wrong type is passed on for the pipeline to refuse. */
 function withParameters(body: unknown, parameters: Readonly<Record<string, string>>): unknown {
   if (body === undefined) return parameters;
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;

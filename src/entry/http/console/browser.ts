@@ -7,7 +7,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** The browser behind a request. `giveCookies` lets it have what an operation gave it, once that is committed. */
+/** Browser behind a request. `giveCookies` sends it the cookies that an operation set, once that is committed. */
 export interface BrowserOfRequest extends Browser {
   giveCookies(): void;
 }
@@ -43,7 +43,7 @@ export function browserOf(serving: Serving, request: FastifyRequest, reply: Fast
   };
 }
 
-/** Who is signed in in the browser of this request. Throws `unauthenticated`. */
+/** Returns the session of the browser behind this request. Throws `unauthenticated`. */
 export async function authenticateRequest(
   { context, cookie }: Pick<Serving, 'context' | 'cookie'>,
   request: FastifyRequest,

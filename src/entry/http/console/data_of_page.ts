@@ -18,18 +18,18 @@ import { withTimeout } from '#kernel/with_timeout.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What a page holds for the person who opens it, so that the console begins without a request of its own. */
+/** Initial data of a page for the person who opens it, so that the console begins without a request of its own. */
 export interface DataOfPage {
-  /** Who is signed in, as `get_session` answers; null for nobody, or when it cannot be read now. */
+  /** Session, as `get_session` answers; null if nobody is signed in, or if it cannot be read now. */
   readonly session: unknown;
-  /** What the page shows first; null where the console has to ask. */
+  /** Data the page shows first; null if the console has to fetch it. */
   readonly first: FirstData | null;
   readonly frame: FirstFrame | null;
 }
 
 interface FirstData {
   readonly orgId: string;
-  /** By the server's clock. */
+  /** Time of the read, by the server's clock. */
   readonly at: string;
   readonly reads: readonly (FirstRead & { readonly result: unknown })[];
 }
@@ -40,7 +40,7 @@ type Session = Static<(typeof getSession)['result']>;
 
 const NOBODY: DataOfPage = { session: null, first: null, frame: null };
 
-/** A page does not wait longer for its data: the console asks for it, and shows meanwhile that it loads. */
+/** Longest time a page waits for its data: after that the console fetches it, and shows that it is loading. */
 const PAGE_WAIT_MS = 1_000;
 
 const FIRST_READS_OF_ROUTE = new Map(
@@ -53,9 +53,9 @@ const FIRST_READS_OF_ROUTE = new Map(
 const ROUTES_WITHOUT_SHELL: ReadonlySet<string> = new Set(PAGES_WITHOUT_SHELL.map((name) => routeOfPage(PAGES[name])));
 
 /**
- * For the page that a browser asks for first. The data is what the same person is answered by the same operations: each
- * has its own permission, and its share of their budget. What is refused or fails is left out: the console asks for it,
- * and says what is wrong.
+ * Returns the function that reads the data of the page a browser requests first. The data is what the same operations
+ * answer the same person: each has its own permission, and counts against their budget. What is refused or fails is
+ * left out: the console fetches it, and shows the error.
  */
 export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfPage {
   const { context, cookie } = serving;
@@ -68,7 +68,7 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
   ): Promise<FirstData | null> => {
     const wanted = firstReadsOf(request, route);
     const [org, ...others] = organizations;
-    // Of several the browser knows which one it shows.
+    // With several organizations, only the browser knows which one it shows.
     if (wanted.length === 0 || org === undefined || others.length > 0) return null;
     const now = context.clock.now();
     const caller = await memberCallerOf(storesOf(context.db.session()), person, org.orgId, now);
@@ -106,13 +106,13 @@ export function dataOfPage(serving: Serving, waitMs = PAGE_WAIT_MS): FindDataOfP
       const frame = hasFrame ? { organization: org.name, title: titleIn(resultsOf(first), idIn(request)) } : null;
       return { session, first, frame };
     } catch {
-      // The console asks again, and says what is wrong.
+      // The console fetches the data again, and shows the error.
       return NOBODY;
     }
   };
 }
 
-/** The address of a list with a filter shows other data than the one without. */
+/** Returns the first reads of a route. With a filter in the address, a list shows other data than without. */
 function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRead[] {
   if (ROUTES_WITHOUT_SHELL.has(route)) return [];
   const id = idIn(request);
@@ -121,7 +121,7 @@ function firstReadsOf(request: FastifyRequest, route: string): readonly FirstRea
   return readsOf?.(id) ?? SHELL_READS;
 }
 
-/** What the address names; empty for nothing. */
+/** Returns the id in the address; empty if there is none. */
 function idIn({ params }: FastifyRequest): string {
   const { id = '' } = params as { readonly id?: string };
   return id;

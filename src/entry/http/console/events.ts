@@ -6,12 +6,12 @@ import type { Serving } from '#entry/http/console/serving.ts';
 export const EVENTS_PATH = '/organizations/:org/events';
 
 const COMMENT_MS = 15_000;
-/** A console that leaves this many bytes unread counts as gone. */
+/** Unread bytes from which a console counts as gone. */
 const WAITING_BYTES_MAX = 1024 * 1024;
 
 /**
- * Serves the changes of an organization to its members, as server-sent events. `shownForMs` tells how long ago the
- * browser began to read what it shows: what has changed since then is told at once.
+ * Serves the changes of an organization to its members, as server-sent events. `shownForMs` is how long ago the browser
+ * began to read what it shows: changes since then are sent at once.
  */
 export function serveEvents(scope: FastifyInstance, serving: Serving): void {
   const { context } = serving;
@@ -58,7 +58,7 @@ export function serveEvents(scope: FastifyInstance, serving: Serving): void {
   );
 }
 
-/** Null for consoles of an earlier version, which read again by themselves. */
+/** Parses the duration; null for consoles of an earlier version, which reload by themselves. */
 function readDuration(text: unknown): number | null {
   return typeof text === 'string' && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }

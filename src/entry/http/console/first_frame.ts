@@ -1,13 +1,13 @@
 import { escapeHtml } from '#notify/texts/html.ts';
 
-/** What stands on the screen while the console is on its way to a slow phone. */
+/** First content on the screen while the console loads on a slow phone. */
 export interface FirstFrame {
   readonly organization: string;
-  /** What the page is about; null where its data does not say it. */
+  /** Name of the page's subject; null if its data has none. */
   readonly title: string | null;
 }
 
-/** It stands where the console draws the same (src/console/global.css). */
+/** Renders the frame in the place where the console draws the same (src/console/global.css). */
 export function toHtml({ organization, title }: FirstFrame): string {
   const heading = title === null ? '' : `<h1>${isolated(title)}</h1>`;
   return `<div class="first-frame"><p>${isolated(organization)}</p>${heading}</div>`;
@@ -15,7 +15,7 @@ export function toHtml({ organization, title }: FirstFrame): string {
 
 const isolated = (name: string): string => `<bdi>${escapeHtml(name)}</bdi>`;
 
-/** How the data of a page calls what its address names; null where it does not. */
+/** Returns the title or name of the result that has this id; null if no result has it. */
 export function titleIn(results: readonly unknown[], id: string): string | null {
   for (const result of results) {
     const answer = result as Readonly<Record<string, unknown>>;

@@ -23,7 +23,7 @@ interface Invocation {
 
 /**
  * Serves every action and operation of the console within an organization: `POST …/actions/<name>` with a JSON body.
- * Who asks (401), whether they belong there (404) and may (403) is settled before the body is read.
+ * The caller (401), the membership (404) and the permission (403) are checked before the body is read.
  */
 export function serveOrganizationOperations(scope: FastifyInstance, serving: Serving): void {
   const invocations = new WeakMap<FastifyRequest, Invocation>();
@@ -78,7 +78,9 @@ async function answer(
     .send(Readable.from(content));
 }
 
-/** The signed-in person, with their role in the organization. Throws `unauthenticated` or `not_found`. */
+/**
+ * Returns the signed-in person as a caller with their role in the organization. Throws `unauthenticated`, `not_found`.
+ */
 export async function authenticateMember(
   serving: Serving,
   request: FastifyRequest,

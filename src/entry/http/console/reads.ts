@@ -10,7 +10,7 @@ import { invalidInput } from '#kernel/errors.ts';
 
 export const READS_PATH = '/organizations/:org/reads';
 
-/** Serves what a page asks for at the same time in one request: a phone far away waits for one answer, not for eight. */
+/** Serves the simultaneous reads of a page in one request: a phone far away waits for one answer, not for eight. */
 export function serveReads(scope: FastifyInstance, serving: Serving): void {
   const callers = new WeakMap<FastifyRequest, MemberCaller>();
   const { context, budget } = serving;

@@ -3,7 +3,7 @@ import type { SessionCookie } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import type { CallBudget } from '#entry/http/call_budget.ts';
 
-/** What every endpoint of the console is served with. */
+/** Context of every endpoint of the console. */
 export interface Serving {
   readonly context: HttpContext;
   readonly cookie: SessionCookie;

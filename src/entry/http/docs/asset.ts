@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** A file as it is sent. */
+/** File as it is sent. */
 export interface Asset {
   readonly etag: string;
   readonly bytes: Buffer;

@@ -3,19 +3,19 @@ import path from 'node:path';
 
 const ROOT = path.join(import.meta.dirname, '../../../..');
 
-/** The guides, also readable in the repository. */
+/** Folder of the guides, which can also be read in the repository. */
 const GUIDES_FOLDER = path.join(ROOT, 'src/docs');
 
-/** A Markdown file that is served as a page. */
+/** Markdown file that is served as a page. */
 export interface GuideFile {
   /** Path in the repository, with slashes: `src/docs/on_call.md`. */
   readonly file: string;
-  /** What follows `/docs/` in its address: `on_call`. */
+  /** Part of its address after `/docs/`: `on_call`. */
   readonly name: string;
   readonly markdown: string;
 }
 
-/** Every guide, and the README of the repository, which holds the table of settings. */
+/** Reads every guide, and the README of the repository, which holds the table of settings. */
 export async function readGuideFiles(): Promise<GuideFile[]> {
   const found = await readdir(GUIDES_FOLDER, { recursive: true });
   const files = found
@@ -29,7 +29,7 @@ export async function readGuideFiles(): Promise<GuideFile[]> {
   );
 }
 
-/** The pictures in them, by what follows `/docs/` in their address. */
+/** Reads the images of the guides, by the part after `/docs/` in their address. */
 export async function readGuideImages(): Promise<ReadonlyMap<string, Buffer>> {
   const names = await readdir(path.join(GUIDES_FOLDER, 'images'));
   const images = names.map(async (name): Promise<[string, Buffer]> => {
@@ -38,7 +38,7 @@ export async function readGuideImages(): Promise<ReadonlyMap<string, Buffer>> {
   return new Map(await Promise.all(images));
 }
 
-/** The list of all guides: its order is that of the navigation. */
+/** Name of the list of all guides, whose order is that of the navigation. */
 export const LIST_OF_GUIDES = 'guides';
 
 function nameOf(file: string): string {
@@ -47,7 +47,7 @@ function nameOf(file: string): string {
   return file.replace(/^src\/docs\//, '').replace(/(\/README)?\.md$/, '');
 }
 
-/** Where a relative link in a file of the repository leads: a path in the repository and what follows `#`. */
+/** Resolves a relative link in a file of the repository to a path in the repository and the part after `#`. */
 export function resolveLink(fromFile: string, href: string): { readonly file: string; readonly hash: string } {
   const [target = '', anchor] = href.split('#');
   const file = target === '' ? fromFile : path.posix.join(path.posix.dirname(fromFile), target);

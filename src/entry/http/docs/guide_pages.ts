@@ -9,11 +9,11 @@ import { type Guide, renderMarkdown } from '#entry/http/docs/render_markdown.ts'
 import { escapeHtml } from '#notify/texts/html.ts';
 
 export interface GuidePages {
-  /** The whole page of that name; null when there is none. */
+  /** Returns the whole page of that name; null if there is none. */
   findPage(name: string): string | null;
-  /** The picture `images/….png`; null when there is none. */
+  /** Returns the picture `images/….png`; null if there is none. */
   findImage(name: string): Buffer | null;
-  /** The page for a name that there is no guide of. */
+  /** Returns the page for a name without a guide. */
   notFoundPage(name: string): string;
 }
 
@@ -32,7 +32,7 @@ export async function renderGuides(): Promise<GuidePages> {
   };
 }
 
-/** Addresses are relative, so that they hold under whatever path a proxy gives the product. */
+/** Returns a function that makes relative addresses, which work under whatever path a proxy gives the product. */
 function addressesFrom(
   name: string,
   files: readonly GuideFile[],
@@ -50,7 +50,7 @@ function addressBetween(from: string, to: string): string {
   return upFrom(from) + to;
 }
 
-/** From a page below `/docs/` to that folder. */
+/** Returns the relative path from a page below `/docs/` to that folder. */
 function upFrom(name: string): string {
   return '../'.repeat(name.split('/').length - 1);
 }
@@ -60,7 +60,7 @@ interface Group {
   readonly guides: readonly Guide[];
 }
 
-/** The navigation: the headings of the list of guides, and the links below each. */
+/** Returns the navigation: the headings of the list of guides, and the links below each. */
 function groupsOf(guides: ReadonlyMap<string, Guide>): Group[] {
   const list = guides.get(LIST_OF_GUIDES);
   if (list === undefined) throw new Error('src/docs/README.md, the list of guides, is missing');
@@ -98,7 +98,7 @@ function notFound(name: string, groups: readonly Group[]): string {
   );
 }
 
-/** The frame is that of the reference; see `reference/page.html`. */
+/** Renders a page in the frame of the reference; see `reference/page.html`. */
 function framed(name: string, title: string, groups: readonly Group[], content: string): string {
   const docs = upFrom(name);
   const contents = groups.map((group) => {

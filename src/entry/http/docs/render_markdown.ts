@@ -9,20 +9,20 @@ export interface Section {
   readonly title: string;
 }
 
-/** A guide as HTML. */
+/** Guide as HTML. */
 export interface Guide extends GuideFile {
   readonly title: string;
-  /** Its headings of the second level. */
+  /** Headings of the second level. */
   readonly sections: readonly Section[];
-  /** Every place in it that a link can lead to. */
+  /** Ids of every place in the guide that a link can lead to. */
   readonly ids: ReadonlySet<string>;
   readonly html: string;
 }
 
-/** Turns a path in the repository into an address relative to the page, or null when nothing is served for it. */
+/** Converts a path in the repository to an address relative to the page; null if nothing is served for it. */
 export type AddressOf = (file: string) => string | null;
 
-/** Renders one guide. Anchors are those that GitHub makes, so that a link leads to the same place here and there. */
+/** Renders one guide. Anchors are those of GitHub, so that a link leads to the same place here and there. */
 export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
   const slugger = new GithubSlugger();
   const sections: Section[] = [];
@@ -58,7 +58,7 @@ export function renderMarkdown(guide: GuideFile, addressOf: AddressOf): Guide {
         const label = lang === undefined || lang === '' ? 'Text' : `Code, ${lang}`;
         return `<pre tabindex="0" role="group" aria-label="${escapeHtml(label)}"><code>${escapeHtml(text)}</code></pre>\n`;
       },
-      // The guides are Markdown alone.
+      // The guides contain no HTML.
       html({ text }: Tokens.HTML | Tokens.Tag) {
         return escapeHtml(text);
       },
@@ -79,7 +79,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-/** What the text renderer escapes. */
+/** Reverses the escaping of the text renderer. */
 function unescapeHtml(text: string): string {
   return text.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,4 +1,4 @@
-/** The part of JSON Schema that says of which kind a value is. */
+/** The part of JSON Schema that gives the type of a value. */
 interface Schema {
   readonly type?: string;
   readonly enum?: readonly unknown[];
@@ -10,9 +10,9 @@ interface Schema {
 }
 
 /**
- * Reads what a model filled into the form of a tool: null for an optional field counts as absent, unless null means something
- * there; `"60"`, `"true"` and JSON in text are what they spell where the schema takes no text. Everything else stays as it
- * was sent, and is checked like a request over REST. Returns the same object if nothing is changed.
+ * Reads the arguments that a model passes to a tool: null for an optional field counts as absent, unless null has a
+ * meaning there; `"60"`, `"true"` and JSON in text are parsed where the schema takes no text. Everything else stays as
+ * it was sent, and is checked like a request over REST. Returns the same object if nothing is changed.
  */
 export function readAgentInput(schema: object, input: unknown): unknown {
   return read(schema, input);
@@ -51,7 +51,7 @@ const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['null', null],
 ]);
 
-/** What a text spells that stands where none may; the text if that is not what the schema takes. */
+/** Returns the value spelled by a text where no text is allowed; the text itself if the schema does not take it. */
 function spelt(schema: Schema, text: string): unknown {
   const plain = text.trim();
   const word = WORDS.get(plain.toLowerCase());
@@ -66,14 +66,14 @@ function spelt(schema: Schema, text: string): unknown {
   }
 }
 
-/** Whether a value of this kind may stand there. A schema that says nothing takes everything. */
+/** Whether the schema takes a value of this type. A schema without types takes everything. */
 function takes(schema: Schema, kind: string): boolean {
   if (schema.enum !== undefined) return schema.enum.some((value) => kindOf(value) === kind);
   if (schema.anyOf !== undefined) return schema.anyOf.some((alternative) => takes(alternative, kind));
   return schema.type === undefined || schema.type === kind;
 }
 
-/** The alternative that describes values of this kind. */
+/** Returns the alternative that describes values of this type. */
 function schemaFor(schema: Schema, kind: string): Schema {
   return schema.anyOf?.find((alternative) => takes(alternative, kind)) ?? schema;
 }

@@ -10,13 +10,13 @@ import { serverFor } from '#entry/http/mcp/server.ts';
 import { extractToolInputs } from '#entry/http/mcp/tool_inputs.ts';
 import type { Listener, ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 
-/** A request of either generation, with its body as JSON. */
+/** Request of either generation, with its body as JSON. */
 export interface McpRequest {
   readonly request: Request;
   readonly body: unknown;
 }
 
-/** Answers one request, in JSON but for the stream that a modern client listens on. */
+/** Answers one request in JSON, except for the stream that a modern client listens on. */
 export async function answer(
   { request, body }: McpRequest,
   exchange: Exchange,
@@ -38,9 +38,9 @@ export async function answer(
 }
 
 /**
- * The SDK's own way to serve older clients without sessions answers with event streams; here they get JSON, too.
- * What is cancelled is never answered, which would leave a JSON answer waiting for ever: as nothing outlives its
- * request, there is nothing to cancel, and notifications are passed over.
+ * Answers an older client in JSON; the SDK's own way to serve them without sessions answers with event streams. A
+ * cancelled request is never answered, which would leave a JSON answer waiting for ever: as nothing outlives its
+ * request, there is nothing to cancel, and notifications are ignored.
  */
 async function answerLegacy({ request, body }: McpRequest, server: Server): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

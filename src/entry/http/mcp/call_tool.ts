@@ -12,15 +12,12 @@ import { type ToolAnswer, toToolAnswer } from '#entry/http/mcp/tool_answer.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';
 import { messageOf } from '#kernel/errors.ts';
 
-/** As the SDK calls it. An unknown tool is an error of the protocol. */
+/** Runs a tool for the SDK. Throws an error of the protocol if the tool is unknown. */
 export async function callTool(exchange: Exchange, name: string, input: unknown): Promise<CallToolResult> {
   return (await runTool(exchange, await getTool(exchange, name, input), input)).result;
 }
 
-/**
- * Runs the action of a tool through the same pipeline as REST. Whatever is refused or fails is a result that an agent can
- * read and act on.
- */
+/** Runs the action of a tool through the same pipeline as REST. Refusals and failures are results agents can act on. */
 export async function runTool(exchange: Exchange, action: AnyAction, sent: unknown): Promise<ToolAnswer> {
   const input = readAgentInput(action.input, sent);
   try {
@@ -42,12 +39,12 @@ async function getTool(exchange: Exchange, name: string, input: unknown): Promis
   }
 }
 
-/** One line that can be read by programs, too. */
+/** Renders the call as one line, which programs can read, too. */
 function callOf({ name, arguments: input }: Suggestion): string {
   return `Call instead: ${name} ${JSON.stringify(input)}`;
 }
 
-/** Code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */
+/** Returns code, sentence and next step for the agent; `_meta.problem` is the problem that REST would answer. */
 async function failed(action: AnyAction, input: unknown, error: unknown, exchange: Exchange): Promise<CallToolResult> {
   const { requestId } = exchange.origin;
   const known = toLoggedAppError(error, requestId, exchange.log);

@@ -4,10 +4,10 @@ import { Directory } from '#entry/http/mcp/advice/directory.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import type { Kind } from '#kernel/ids.ts';
 
-/** As the protocol allows. */
+/** Limit on the values of a completion, set by the protocol. */
 const VALUES_MAX = 100;
 
-/** What the arguments of prompts and resources name. */
+/** Kinds of objects that the arguments of prompts and resources refer to. */
 const KINDS: Readonly<Record<string, Kind>> = {
   service: 'service',
   serviceId: 'service',
@@ -16,7 +16,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ruleId: 'rule',
 };
 
-/** Ids for the addresses of resources, names for prompts; what was typed may be the beginning of an id or any part of a name. */
+/**
+ * Completes an argument: ids for the addresses of resources, names for prompts; the typed text may be the beginning of
+ * an id or any part of a name.
+ */
 export async function complete(
   exchange: Exchange,
   { ref, argument }: CompleteRequest['params'],

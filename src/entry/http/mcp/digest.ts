@@ -1,31 +1,31 @@
 import { downsamplePoints } from '#core/metrics/downsample_points.ts';
 
-/** What limits how much of a value is told. */
+/** Limits on the size of a shortened value. */
 interface Limits {
-  /** Of a list of objects that hold others, or of lists. */
+  /** Entries of a list of objects that hold other objects or lists, or of a list of lists. */
   readonly entries: number;
-  /** Of a list of objects without any: a table, whose rows say much in little. */
+  /** Entries of a list of flat objects: a table, whose rows say much in little space. */
   readonly rows: number;
-  /** Of one text, in characters. */
+  /** Characters of one text. */
   readonly text: number;
-  /** Of an object whose names senders choose. */
+  /** Members of an object whose names senders choose. */
   readonly names: number;
 }
 
-/** What is left of a value, and what was left out, in words. */
+/** Shortened value, and notes on what was left out. */
 interface Cut {
   readonly value: unknown;
   readonly notes: readonly string[];
 }
 
 interface Shortened extends Cut {
-  /** The value as it was rendered. */
+  /** Rendered value. */
   readonly text: string;
 }
 
 const WIDEST: Limits = { entries: 50, rows: 50, text: 4_000, names: 200 };
 const NARROW = { text: 45, names: 4 };
-/** From what is always meant to fit to what always does: texts give way before entries, and entries before rows. */
+/** Limits to try in turn, from the widest to one that always fits: first texts shrink, then entries, then rows. */
 const LIMITS: readonly Limits[] = [
   WIDEST,
   { ...WIDEST, text: 1_000, names: 60 },
@@ -43,21 +43,21 @@ const LIMITS: readonly Limits[] = [
   { ...NARROW, entries: 1, rows: 3 },
   { ...NARROW, entries: 1, rows: 1 },
 ];
-/** Objects of senders, by the names that results give them. */
+/** Paths of objects whose names senders choose, by the names that results give them. */
 const OF_SENDERS = /(?:^|\.)(?:contexts|extra|request|data|tags|query|options|code|variables|modules)(?:\.|\[|$)/;
-/** The points of a series. */
+/** Path of the points of a series. */
 const SERIES = /(?:^|\.)points$/;
 const POINTS_MAX = 60;
-/** Texts in a list are names; many of them fit. */
+/** Factor of the entries of a list of texts: they are names, and many of them fit. */
 const TEXTS_PER_ENTRY = 6;
 const TEXTS_MIN = 20;
-/** A text in a list is a line that begins with what names it. */
+/** Shortest limit on a text in a list: it is a line that begins with its name. */
 const LINE_CHARACTERS = 120;
 const NOTES_MAX = 6;
 
 /**
- * As much of a value as `render` tells in so many characters: lists end early and texts are cut, in as few places as
- * will do. A list says how long it was.
+ * Shortens a value so that `render` makes at most so many characters of it: lists end early and texts are cut, in as
+ * few places as possible. A shortened list states its full length.
  */
 export function shorten(value: unknown, charactersMax: number, render: (value: unknown) => string): Shortened {
   if (isSmall(value)) {
@@ -72,7 +72,7 @@ export function shorten(value: unknown, charactersMax: number, render: (value: u
   return { value: {}, text: '', notes: ['everything: it is too large to be shown here'] };
 }
 
-/** Whether the widest limits leave all of it as it is, whatever its names are. */
+/** Whether the widest limits leave the whole value as it is, whatever its names are. */
 function isSmall(value: unknown): boolean {
   if (typeof value === 'string') return value.length <= WIDEST.text;
   if (typeof value !== 'object' || value === null) return true;
@@ -118,8 +118,8 @@ function cut(whole: unknown, { entries, rows, text, names }: Limits): Cut {
 }
 
 /**
- * A value as lines for a model: `name: value`; a list of flat entries is a table. What is null or empty is left out. A
- * text that could be taken for anything else is quoted, and no text breaks a line.
+ * Renders a value as lines for a model: `name: value`; a list of flat entries is a table. Null and empty values are
+ * left out. A text that could be taken for anything else is quoted, and no text breaks a line.
  */
 export function renderDigest(value: unknown): string {
   return linesOf(value, '').join('\n');
@@ -135,7 +135,7 @@ function linesOf(value: unknown, indent: string): string[] {
   });
 }
 
-/** A row of names, and one of values for each entry; a dash is null. Null for fewer than three entries, or nested ones. */
+/** Renders a row of names, and one of values per entry; a dash is null. Null for under three, or nested, entries. */
 function tableOf(list: readonly unknown[], indent: string): string[] | null {
   if (list.length < 3 || !list.every(isObject)) return null;
   const entries: readonly Readonly<Record<string, unknown>>[] = list;
@@ -159,10 +159,10 @@ function entryLines(entry: unknown, indent: string): string[] {
   return [`${indent}- ${flat.join(', ')}`, ...rest];
 }
 
-/** Of a list in one line; longer texts get a line each. */
+/** Longest text of a list on one line; a longer text gets its own line. */
 const INLINE_CHARACTERS = 60;
 
-/** In one line: a scalar, or a list of scalars. */
+/** Returns a scalar, or a list of scalars, as one line; null for anything else. */
 function inlineOf(value: unknown): string | null {
   if (!Array.isArray(value)) return isObject(value) ? null : scalar(value);
   const isLong = value.some((entry) => typeof entry === 'string' && entry.length > INLINE_CHARACTERS);
@@ -174,7 +174,7 @@ function scalar(value: unknown): string {
   return PLAIN.test(value) ? value : JSON.stringify(value);
 }
 
-/** Names, ids, times and words. */
+/** Texts that need no quotes: names, ids, times and words. */
 const PLAIN = /^[\p{L}\p{N}_][\p{L}\p{N}_.:/@+•*<>%#() -]*$/u;
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -4,7 +4,7 @@ import type { Caller } from '#core/access/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
 
-/** One request and its caller. */
+/** Request and its caller. */
 export interface Exchange {
   readonly runtime: ActionRuntime;
   readonly budget: CallBudget;

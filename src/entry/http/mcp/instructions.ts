@@ -3,7 +3,7 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
 const NAME_MAX = 80;
 
-/** The instructions that a client gives its model about this server: a runbook of the night shift. Under 2,048 characters. */
+/** Returns the instructions about this server for a client's model, a night shift's runbook. Under 2,048 characters. */
 export function instructionsFor(caller: Caller, now: Temporal.Instant): string {
   return [
     'Tocsin watches software services: metrics, exceptions, alert rules, and the people who are on call for them.',

@@ -2,7 +2,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import { idSourceOf } from '#actions/id_sources.ts';
 import type { AppError } from '#kernel/errors.ts';
 
-/** What an agent can do about a refusal, in a sentence or two. */
+/** Returns what an agent can do about a refusal, in a sentence or two. */
 export function nextStepAfter(error: AppError, action: AnyAction): string {
   switch (error.code) {
     case 'invalid_input':
@@ -30,7 +30,7 @@ export function nextStepAfter(error: AppError, action: AnyAction): string {
   }
 }
 
-/** The tools that show ids of the kinds that named nothing; `steps[0].targetUserIds[1]` is a userId. */
+/** Names the tools that list ids of the kinds that were not found; `steps[0].targetUserIds[1]` is a userId. */
 function afterNotFound({ faults }: AppError): string {
   const names = faults.map(({ path }) => nameOfId(path));
   const tools = new Set(names.flatMap((name) => idSourceOf(name)?.shownBy ?? []));

@@ -18,7 +18,7 @@ import { SERVER_INFO } from '#entry/http/mcp/server_info.ts';
 const MODERN = '2026-07-28';
 const METHOD = 'tools/call';
 
-/** A call of a tool that leaves nothing to be decided: right in every part, and of a tool that there is. */
+/** Complete and valid call of an existing tool. */
 interface PlainCall {
   readonly id: RequestId;
   readonly action: AnyAction;
@@ -27,8 +27,8 @@ interface PlainCall {
 }
 
 /**
- * The call in a request, if it is nothing but one that is right. Such a call needs no server and no transport of the SDK,
- * which cost more than most actions. Null for everything else: the SDK reads it, and answers what is wrong with it.
+ * Returns the call in a request that consists of one valid call. Such a call needs no server and no transport of the
+ * SDK, which cost more than most actions. Null for everything else: the SDK reads it, and answers its errors.
  */
 export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainCall | null {
   if (!isRecord(body) || !hasOnly(body, ['jsonrpc', 'id', 'method', 'params'])) return null;
@@ -49,7 +49,7 @@ export function plainCallOf(headers: IncomingHttpHeaders, body: unknown): PlainC
   return isNamed && version === MODERN && isEnvelope(body) ? { id, action, input, isModern: true } : null;
 }
 
-/** Runs the call; the answer as JSON. */
+/** Runs the call; returns the answer as JSON. */
 export async function answerPlainCall({ id, action, input, isModern }: PlainCall, exchange: Exchange): Promise<string> {
   const { result, exact } = await runTool(exchange, action, input);
   const { structuredContent, ...others } = result;
@@ -62,7 +62,7 @@ export async function answerPlainCall({ id, action, input, isModern }: PlainCall
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${whole}}`;
 }
 
-/** As the SDK classifies it, which checks what the client says of itself. */
+/** Whether the body is an envelope, as the SDK classifies it, which checks the client's own declaration. */
 function isEnvelope(body: unknown): boolean {
   const found = classifyInboundRequest({
     httpMethod: 'POST',
@@ -73,7 +73,7 @@ function isEnvelope(body: unknown): boolean {
   return found.kind === 'modern' && found.messageKind === 'request' && found.classification.revision === MODERN;
 }
 
-/** Keys of the protocol say what only the SDK knows what to do with. */
+/** Whether there are no keys of the protocol, which only the SDK can handle. */
 function hasNone(meta: Readonly<Record<string, unknown>>): boolean {
   return !Object.keys(meta).some((key) => key.startsWith('io.modelcontextprotocol/'));
 }

@@ -1,6 +1,6 @@
 import { type GetPromptResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
-/** A job that people start from a menu of their client. */
+/** Task that people start from a menu of their client. */
 interface Prompt {
   readonly name: string;
   readonly description: string;
@@ -60,12 +60,12 @@ const ALL: readonly Prompt[] = [
   },
 ];
 
-/** What `prompts/list` answers. */
+/** Answer to `prompts/list`. */
 export const PROMPTS = ALL.map(({ text: _, ...prompt }) => ({ ...prompt, arguments: [...prompt.arguments] }));
 
 const TEXT_MAX = 200;
 
-/** Throws an error of the protocol for a prompt that does not exist. */
+/** Returns a prompt. Throws an error of the protocol if it does not exist. */
 export function getPrompt(name: string, given: Readonly<Record<string, string>> = {}): GetPromptResult {
   const prompt = ALL.find((one) => one.name === name);
   if (prompt === undefined) {

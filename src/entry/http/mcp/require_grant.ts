@@ -4,8 +4,8 @@ import type { Caller } from '#core/access/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 
 /**
- * Throws `insufficient_scope` for a call that the role of the person allows and the connection was not granted. Clients
- * learn from the answer of HTTP that they can ask for more, so this is settled before the protocol answers.
+ * Throws `insufficient_scope` for a call that the role of the person allows but the connection was not granted. Clients
+ * learn from the HTTP status that they can ask for more, so this is checked before the protocol answers.
  */
 export async function requireGrant(
   runtime: ActionRuntime,

@@ -4,8 +4,8 @@ import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { once } from '#kernel/once.ts';
 
 /**
- * Refuses what a foreign page makes a browser send. A proxy in front may call the product by the names of this machine for
- * itself, too. The SDK, which knows how to tell, is loaded with the first request.
+ * Refuses requests that a foreign page makes a browser send. A proxy in front may call the product by the loopback
+ * names, too. The SDK, which checks this, is loaded with the first request.
  */
 export function requireOwnNames(scope: FastifyInstance, baseUrl: string): void {
   const own = new URL(baseUrl).hostname;

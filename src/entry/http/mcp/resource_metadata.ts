@@ -6,14 +6,15 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 export const MCP_PATH = API_PATHS.mcp;
 const METADATA_PATH = `/.well-known/oauth-protected-resource${MCP_PATH}`;
 
-/** The URL of the endpoint's metadata, sent with each 401. */
+/** Returns the URL of the endpoint's metadata, sent with each 401. */
 export function resourceMetadataUrl(baseUrl: string): string {
   return baseUrl + METADATA_PATH;
 }
 
 /**
- * What a client must know to obtain a token for the endpoint (RFC 9728). When the product lives below a path, the RFC
- * has the well-known part before that path: it is served there, too, for proxies that pass it on.
+ * Mounts the metadata a client needs to obtain a token for the endpoint (RFC 9728). When the product lives below a
+ * path, the RFC puts the well-known part before that path: the metadata is served there, too, for proxies that pass it
+ * on.
  */
 export function mountResourceMetadata(app: FastifyInstance, baseUrl: string): void {
   const prefix = new URL(baseUrl).pathname.replace(/\/+$/, '');

@@ -11,7 +11,7 @@ import { conditionText } from '#core/incidents/rule_kinds.ts';
 import { AppError } from '#kernel/errors.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Always there. */
+/** Resources that always exist. */
 export const RESOURCES = [
   { uri: 'tocsin://services', name: 'Services', mimeType: 'application/json' },
   { uri: 'tocsin://incidents', name: 'Incidents', mimeType: 'application/json' },
@@ -23,7 +23,7 @@ export const RESOURCE_TEMPLATES = [
   { uriTemplate: 'tocsin://rules/{ruleId}/runbook', name: 'Runbook of a rule', mimeType: 'text/plain' },
 ] as const;
 
-/** Throws an error of the protocol for what is not there, or may not be seen. */
+/** Reads a resource. Throws an error of the protocol if it does not exist, or may not be seen. */
 export async function readResource(exchange: Exchange, uri: string): Promise<ReadResourceResult> {
   try {
     const [, ruleId] = /^tocsin:\/\/rules\/([^/?]+)\/runbook$/.exec(uri) ?? [];
@@ -62,7 +62,7 @@ function notThere(uri: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri.slice(0, 200)}`);
 }
 
-/** What a person does when the rule fires: its condition, whom it pages, and how its last incidents ended. */
+/** Reads the runbook of a rule: its condition, whom it pages, and how its last incidents ended. */
 async function readRunbook({ runtime, caller }: Exchange, ruleId: string): Promise<string> {
   if (!caller.permissions.has('oncall:view'))
     throw new AppError('forbidden', 'a runbook needs the permission oncall:view');

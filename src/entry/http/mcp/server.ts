@@ -9,10 +9,10 @@ import { readResource, RESOURCE_TEMPLATES, RESOURCES } from '#entry/http/mcp/res
 import { SERVER_INFO } from '#entry/http/mcp/server_info.ts';
 import { toolsOf } from '#entry/http/mcp/tools.ts';
 
-/** `modern` is 2026-07-28; `legacy` are the versions that begin with `initialize`, up to 2025-11-25. */
+/** Protocol era: `modern` is 2026-07-28; `legacy` are the versions that begin with `initialize`, up to 2025-11-25. */
 type Era = 'modern' | 'legacy';
 
-/** Tools change with a role at any moment, so no client may keep them; what the server says of itself names the time. */
+/** Cache hints: tools change with a role at any moment, so clients may not cache them; the description has the time. */
 const CACHE_HINTS = {
   'tools/list': { ttlMs: 0, cacheScope: 'private' },
   'resources/read': { ttlMs: 0, cacheScope: 'private' },
@@ -20,8 +20,8 @@ const CACHE_HINTS = {
 } as const;
 
 /**
- * The server of one request, with what its tools are called with: nothing is kept between two of them. Only the modern generation has a way to hear that
- * the tools have changed without a session.
+ * Returns the server of one request, with the arguments of its tools: nothing is kept between two requests. Without a
+ * session, only the modern generation can learn that the tools have changed.
  */
 export function serverFor(exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: Era): Server {
   const server = new Server(SERVER_INFO, {

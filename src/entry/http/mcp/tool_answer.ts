@@ -5,23 +5,23 @@ import { renderDigest, shorten } from '#entry/http/mcp/digest.ts';
 import { resultUri } from '#entry/http/mcp/resource_uris.ts';
 import { untrustedTextIn, warningAbout } from '#entry/http/mcp/untrusted_text.ts';
 
-/** All that an answer tells, text and structured together: what clients give to a model at once. */
+/** Limit on an answer, text and structured content together: clients give both to a model at once. */
 const ANSWER_CHARACTERS_MAX = 25_000;
-/** A body up to this size is given exactly as REST gives it. */
+/** Limit up to which a body is returned exactly as by REST. */
 const EXACT_CHARACTERS_MAX = 14_000;
 const TEXT_CHARACTERS_MAX = 11_500;
-/** What goes around both: the note on what is missing, its link, the warning. */
+/** Room for what surrounds both: the note on what is missing, its link, the warning. */
 const AROUND_CHARACTERS = 1_800;
 
-/** The result of a call, with the JSON of the body where it is told exactly, so that it is written once. */
+/** Result of a call, with the JSON of the body if it is returned exactly, so that it is serialized once. */
 export interface ToolAnswer {
   readonly result: CallToolResult;
   readonly exact: string | null;
 }
 
 /**
- * The result of an action for a model: a digest as text, the most urgent first, and the body itself beside it. One that
- * is too large is shortened in both, and linked.
+ * Converts the result of an action for a model: a digest as text, the most urgent first, and the body itself beside it.
+ * A result that is too large is shortened in both, and linked.
  */
 export function toToolAnswer(action: AnyAction, input: unknown, result: unknown): ToolAnswer {
   const urgent: unknown = action.digest === undefined ? result : action.digest(result);

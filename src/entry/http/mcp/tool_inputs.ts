@@ -2,15 +2,15 @@ import type { RequestId } from '@modelcontextprotocol/server';
 
 import { invalidInput } from '#kernel/errors.ts';
 
-/** Messages without what tools are called with, and that by the id of each request. */
+/** Messages without the arguments of tools, and those arguments by the id of each request. */
 interface ExtractedInputs {
   readonly body: unknown;
   readonly inputs: ReadonlyMap<RequestId, unknown>;
 }
 
 /**
- * Takes the arguments of tools out of a message or a batch, so that they reach their action exactly as they were sent:
- * the SDK would refuse what is no object in words of its own, and drop a property named `__proto__`.
+ * Extracts the arguments of tools from a message or a batch, so that they reach their action exactly as they were sent:
+ * the SDK would refuse a non-object with its own message, and drop a property named `__proto__`.
  */
 export function extractToolInputs(body: unknown): ExtractedInputs {
   const inputs = new Map<RequestId, unknown>();

@@ -5,19 +5,19 @@ import { AppError } from '#kernel/errors.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 
 const CHECK_EVERY_MS = 2_000;
-/** The credential has ended, or the organization has stopped its agents. */
+/** Codes that end a stream: the credential has ended, or the organization has stopped its agents. */
 const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden', 'second_factor_required']);
 
 type StreamLimits = Pick<Limits, 'mcpStreamsMax' | 'mcpStreamsOfCredentialMax'>;
 
-/** Somebody who asked to hear when their tools change. */
+/** Listener for changes of the tools of one caller. */
 export interface Listener {
   /** Identifies a credential. */
   readonly credential: string;
   readonly caller: Caller;
-  /** Who the same credential stands for by now. Throws `unauthenticated` when for nobody. */
+  /** Returns the present caller of the same credential. Throws `unauthenticated` if there is none any more. */
   readonly reauthenticate: () => Promise<Caller>;
-  /** Ends the stream in good order. */
+  /** Ends the stream cleanly. */
   readonly end: () => Promise<void>;
 }
 
@@ -28,8 +28,8 @@ interface Stream {
 }
 
 /**
- * Checks the permissions behind the open streams every two seconds, and notifies each stream whose permissions changed that its
- * tools have. It asks the store rather than be told, so that it does not matter where, how and in which process
+ * Checks the permissions behind the open streams every two seconds, and notifies each stream whose permissions have
+ * changed that its tools have. It polls the store, so that it does not matter where, how and in which process
  * somebody's role or key was changed. The stream of a credential that is refused by now ends.
  */
 export class ToolListWatch {
@@ -42,7 +42,7 @@ export class ToolListWatch {
     this.#limits = limits;
   }
 
-  /** Throws `rate_limited` when there are as many streams as one process, or one credential, may hold. */
+  /** Throws `rate_limited` if one process, or one credential, has as many streams as it may. */
   admit(credential: string): void {
     const own = [...this.#streams].filter(({ listener }) => listener.credential === credential);
     const { mcpStreamsMax, mcpStreamsOfCredentialMax } = this.#limits;
@@ -54,7 +54,7 @@ export class ToolListWatch {
     });
   }
 
-  /** The bus of one listener, on which nobody else is heard. */
+  /** Returns the bus of one listener, which carries no events of others. */
   busOf(listener: Listener): ServerEventBus {
     return {
       publish: () => {},
@@ -67,7 +67,7 @@ export class ToolListWatch {
     };
   }
 
-  /** One look at all of them; looks never overlap. */
+  /** Checks all streams once; checks never overlap. */
   check(): Promise<void> {
     this.#checking ??= Promise.all([...this.#streams].map((stream) => this.#checkOne(stream)))
       .then(() => {})

@@ -18,8 +18,8 @@ interface ObjectSchema extends JsonSchema {
 }
 
 /**
- * What a tool takes: the schema that validates it, told so that every client reads it alike: enumerations have a
- * type, and ids say which tool shows them.
+ * Returns the schema of a tool's input: the schema that validates it, written so that every client reads it alike:
+ * enumerations have a type, and ids say which tool shows them.
  */
 export function toInputSchema(input: object): ObjectSchema {
   return { ...simplify(input as JsonSchema), type: 'object' };
@@ -44,13 +44,14 @@ function toProperty(schema: JsonSchema, name: string): JsonSchema {
     : { ...property, description: `from ${source.shownBy}` };
 }
 
-/** An outline that is longer says less: it is sent to a model with every list of tools. */
+/** Limit on an outline: it is sent to a model with every list of tools, and a longer one says less. */
 const OUTLINE_LENGTH_MAX = 320;
 const LEVELS_MAX = 2;
 
 /**
- * What a tool answers: of a read as many levels as fit, of a change the ids that it always bears. Nothing but
- * `result` is required and no object is closed, so that a client that validates goes on when results gain fields.
+ * Returns the schema of a tool's result: for a read as many levels as fit, for a change the ids it always contains.
+ * Nothing but `result` is required and no object is closed, so that a client that validates accepts results that gain
+ * fields.
  */
 export function toOutputSchema({ effect, result }: Pick<AnyAction, 'effect' | 'result'>): ObjectSchema {
   const outlined = effect === 'read' ? outlineThatFits(result, LEVELS_MAX) : outline(idsOf(result), 1);
@@ -68,7 +69,7 @@ function idsOf({ properties = {}, ...schema }: JsonSchema): JsonSchema {
   return { ...schema, properties: Object.fromEntries(ids) };
 }
 
-/** Levels count objects within objects; a list is as deep as its items. */
+/** Outlines a schema. Levels count objects within objects; a list is as deep as its items. */
 function outline(schema: JsonSchema, levels: number): JsonSchema {
   const { type, anyOf, properties, items } = schema;
   if (anyOf !== undefined) return { anyOf: anyOf.map((alternative) => outline(alternative, levels)) };
@@ -79,7 +80,7 @@ function outline(schema: JsonSchema, levels: number): JsonSchema {
   return items !== undefined && levels > 0 ? { ...kind, items: outline(items, levels) } : kind;
 }
 
-/** Enumerations are of texts; anything else without a type may be of any. */
+/** Adds the type of an enumeration, if its values are texts; anything else without a type may have any. */
 function kindOfConstants({ enum: allowed }: JsonSchema): JsonSchema {
   return allowed === undefined ? {} : { type: 'string' };
 }

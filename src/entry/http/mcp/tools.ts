@@ -6,7 +6,10 @@ import { toInputSchema, toOutputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import type { Effect } from '#kernel/action.ts';
 import type { Caller } from '#core/access/caller.ts';
 
-/** What clients ask people about before a call. Nothing is done outside of the product; what is no read may count twice. */
+/**
+ * Hints by which clients decide what to confirm with people before a call. Nothing is done outside of the product; a
+ * call that is not a read may have an effect twice.
+ */
 const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {
   read: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   write: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
@@ -15,7 +18,7 @@ const ANNOTATIONS: Readonly<Record<Effect, ToolAnnotations>> = {
 
 const TOOLS = ACTIONS.map((action) => ({ permission: action.permission, tool: toTool(action) }));
 
-/** One tool for each action that the caller may use, in the order of the contract. */
+/** Returns the tools of the actions that the caller may use, in the order of the contract. */
 export function toolsOf(caller: Caller): Tool[] {
   return TOOLS.filter(({ permission }) => caller.permissions.has(permission)).map(({ tool }) => tool);
 }

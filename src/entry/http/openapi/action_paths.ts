@@ -4,7 +4,7 @@ import { type Refused, refusedAs, refusedWhen } from '#entry/http/openapi/proble
 import { type JsonSchema, toOpenApiSchema } from '#entry/http/openapi/schemas.ts';
 import { ACTIONS_PATH } from '#entry/http/rest.ts';
 
-/** Every action as a path, in the order of the contract. */
+/** Returns every action as a path, in the order of the contract. */
 export function actionPaths(): Record<string, JsonSchema> {
   return Object.fromEntries(
     ACTION_GROUPS.flatMap(({ heading, actions }) =>
@@ -65,7 +65,7 @@ function toOperation(action: AnyAction, heading: string): JsonSchema {
   };
 }
 
-/** `Delete a team with its schedules. Rules stay.` is listed as `Delete a team with its schedules`. */
+/** Returns the first clause: `Delete a team with its schedules` of `Delete a team with its schedules. Rules stay.` */
 function firstClause(summary: string): string {
   return summary.split(/[.:;](?: |$)/)[0] ?? summary;
 }

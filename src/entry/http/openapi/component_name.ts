@@ -1,4 +1,4 @@
-/** `invalid_input` is `InvalidInput`. */
+/** Converts to Pascal case: `invalid_input` to `InvalidInput`. */
 export function componentName(name: string): string {
   return name.replaceAll(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

@@ -27,26 +27,26 @@ const WHO = {
   manager: 'For owners and admins of the organization; 403 to other members, 404 to others.',
 } as const;
 
-/** One operation as the reference shows it. */
+/** Description of an operation in the reference. */
 interface Described {
   readonly name: string;
   readonly summary: string;
   readonly tag: keyof typeof TAGS;
   readonly who: keyof typeof WHO;
   readonly method: string;
-  /** With parameters as `:name`. */
+  /** Path with parameters as `:name`. */
   readonly path: string;
-  /** Without the parameters of the path; null for none. */
+  /** Body without the parameters of the path; null if there is none. */
   readonly body: JsonSchema | null;
   readonly query?: JsonSchema | undefined;
   readonly status?: number | undefined;
-  /** null: it is sent bit by bit, as one of these media types. */
+  /** Schema of the result; null if it is streamed, as one of the media types in `sends`. */
   readonly result: TSchema | null;
   readonly sends?: readonly string[] | undefined;
   readonly refusals?: readonly Refused[] | undefined;
 }
 
-/** What has no operation of its own: any action, several reads at once, and the stream of changes. */
+/** Endpoints other than single operations: any action, several reads at once, and the stream of changes. */
 const OTHERS: readonly Described[] = [
   {
     name: 'invoke_action',
@@ -99,7 +99,7 @@ const OTHERS: readonly Described[] = [
   },
 ];
 
-/** Every operation of the console as a path. */
+/** Returns every operation of the console as a path. */
 export function consolePaths(): Record<string, JsonSchema> {
   const described = [...ACCOUNT_OPERATIONS.map(ofAccount), ...OTHERS, ...CONSOLE_OPERATIONS.map(ofOrganization)];
   const byPath = Map.groupBy(described, ({ path }) => path);
@@ -220,7 +220,7 @@ function refusedBy({ who, method, body, refusals = [] }: Described): JsonSchema 
   return { ...refusedAs([...codes]), ...(hasConflict ? refusedWhen('conflict', CONFLICT) : {}) };
 }
 
-/** `End a session: it is refused.` is listed as `End a session`. */
+/** Returns the first clause: `End a session` of `End a session: it is refused.` */
 function firstClause(summary: string): string {
   return summary.split(/[.:;,](?: |$)/)[0] ?? summary;
 }

@@ -4,7 +4,7 @@ import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 
 const TEXT: JsonSchema = { type: 'string' };
 
-/** How a pipeline tells of a deploy. */
+/** Operation by which a pipeline reports a deploy. */
 export const DEPLOY_OPERATION: JsonSchema = {
   operationId: 'ingest_deploy',
   tags: ['Ingestion'],

@@ -9,7 +9,7 @@ import { componentSchemas, type JsonSchema } from '#entry/http/openapi/schemas.t
 /** The version of the contract. */
 export const CONTRACT_VERSION = '1.0.0';
 
-/** The OpenAPI 3.1 document: every action from the registry, and what else is served. */
+/** Returns the OpenAPI 3.1 document: every action from the registry, and the other endpoints. */
 export function openApiDocument(baseUrl: string): JsonSchema {
   return {
     openapi: '3.1.1',

@@ -10,7 +10,7 @@ import { LEVELS_MAX } from '#kernel/unstorable.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Roles with the same permissions share a row. */
+/** Renders the table of roles; roles with the same permissions share a row. */
 function roleRows(): string {
   const byPermissions = Map.groupBy(ROLES, (role) => permissionsInWords(role));
   return [...byPermissions].map(([words, roles]) => `| ${roles.join(', ')} | ${words} |`).join('\n');
@@ -29,14 +29,14 @@ function permissionsInWords(role: Role): string {
 
 const inCode = (texts: readonly string[]): string => texts.map((text) => `\`${text}\``).join(', ');
 
-/** What is said of a code beside its name. */
+/** Remarks shown beside the names of codes. */
 const REMARKS: Partial<Record<ErrorCode, string>> = {
   unknown_action: 'with the nearest names',
   rate_limited: 'with `Retry-After`',
   unavailable: 'with `Retry-After`',
 };
 
-/** Only the console and connected apps meet these. */
+/** Codes that only the console and connected apps get. */
 const OTHER_CODES: ReadonlySet<ErrorCode> = new Set([
   'insufficient_scope',
   'second_factor_required',
@@ -53,7 +53,7 @@ function errorRows(): string {
     .join('\n');
 }
 
-/** What holds for every call; Markdown. The tests in test/contract pin each sentence of it. */
+/** Introduction to the reference, in Markdown: the rules of every call. Tests in test/contract pin each sentence. */
 export const INTRODUCTION = `
 Tocsin watches services for an organization: metrics, exceptions, and who is paged when something breaks. Every operation
 is an **action**: \`POST {base_url}/api/rest/actions/{action}\` with a JSON object, answered by \`{"result": …}\`. Agents find the

@@ -31,7 +31,7 @@ const INGESTION_KEY: JsonSchema = {
 
 const DSN: JsonSchema = { security: [{ sentryAuth: [] }, { sentryKey: [] }, {}] };
 
-/** What is served beside the actions. */
+/** Returns the paths other than those of actions. */
 export function otherPaths(): Record<string, JsonSchema> {
   return {
     ...metricPaths(),
@@ -51,12 +51,12 @@ export function otherPaths(): Record<string, JsonSchema> {
   };
 }
 
-/** Each way to send metrics, as its protocol declares it. */
+/** Returns the paths that take metrics, each as its protocol declares it. */
 function metricPaths(): Record<string, JsonSchema> {
   return Object.fromEntries(METRIC_PROTOCOLS.map(({ path, reference }) => [path, { post: toIngestion(reference) }]));
 }
 
-/** The named schemas of the protocols. */
+/** Returns the named schemas of the protocols. */
 export function ingestionSchemas(): Record<string, object> {
   return Object.fromEntries(METRIC_PROTOCOLS.flatMap(({ reference }) => Object.entries(reference.schemas ?? {})));
 }

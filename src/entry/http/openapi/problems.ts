@@ -4,7 +4,7 @@ import { componentName } from '#entry/http/openapi/component_name.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import { ERROR_CODES, type ErrorCode, type Fault } from '#kernel/errors.ts';
 
-/** How the reference documents an error: when it occurs, and an example. */
+/** Documentation of an error in the reference: when it occurs, and an example. */
 interface Refusal {
   readonly when: string;
   readonly detail: string;
@@ -30,7 +30,7 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Every refusal that a documented call can meet, by code. */
+/** Refusals that a documented call can meet, by code. */
 const REFUSALS = {
   invalid_input: {
     when: 'The body is not JSON, or not what is asked: `errors` names every fault of it, each with its path.',
@@ -112,7 +112,7 @@ export function componentHeaders(): Readonly<Record<string, JsonSchema>> {
   return HEADERS;
 }
 
-/** All but conflicts, which are documented with each operation. */
+/** Returns the responses of all refusals but conflicts, which are documented with each operation. */
 export function componentResponses(): Record<string, JsonSchema> {
   const { conflict: _told, ...shared } = REFUSALS;
   return Object.fromEntries(
@@ -120,14 +120,14 @@ export function componentResponses(): Record<string, JsonSchema> {
   );
 }
 
-/** The responses of an operation that may be refused in these ways. */
+/** Returns the responses of an operation that may be refused in these ways. */
 export function refusedAs(codes: readonly Refused[]): Record<string, JsonSchema> {
   return Object.fromEntries(
     codes.map((code) => [String(ERROR_CODES[code]), { $ref: `#/components/responses/${componentName(code)}` }]),
   );
 }
 
-/** As `refusedAs`, with a sentence of its own on when it comes, and on what it says where that differs. */
+/** Documents a refusal like `refusedAs`, with its own sentence on when it occurs, and its own detail if given. */
 export function refusedWhen(code: Refused, when: string, detail?: string): Record<string, JsonSchema> {
   const refusal: Refusal = detail === undefined ? { ...REFUSALS[code], when } : { when, detail };
   return { [String(ERROR_CODES[code])]: toResponse(code, refusal) };

@@ -17,10 +17,10 @@ import { MemberView, TeamView } from '#actions/teams/view.ts';
 import { componentName } from '#entry/http/openapi/component_name.ts';
 import { type IdSource, idSourceOf } from '#actions/id_sources.ts';
 
-/** A schema as JSON: what OpenAPI 3.1 takes is what TypeBox makes, but for the readability of it. */
+/** Schema as JSON: OpenAPI 3.1 accepts TypeBox's schemas; only their readability is improved. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What bears a name of its own in the reference, wherever it stands. */
+/** Schemas that have a name in the reference, wherever they are used. */
 const NAMED: Readonly<Record<string, object>> = {
   Service: ServiceView,
   ServiceWithKeys: ServiceWithKeysView,
@@ -55,12 +55,12 @@ const NAMED: Readonly<Record<string, object>> = {
 
 const NAMES = new Map(Object.entries(NAMED).map(([name, schema]) => [JSON.stringify(schema), name]));
 
-/** The named schemas, each with references to the others. */
+/** Returns the named schemas, each with references to the others. */
 export function componentSchemas(): Record<string, JsonSchema> {
   return Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, inside(schema as JsonSchema)]));
 }
 
-/** A schema of the document: a reference where it has a name. */
+/** Converts a schema for the document: to a reference if it has a name. */
 export function toOpenApiSchema(schema: object): JsonSchema {
   const name = NAMES.get(JSON.stringify(schema));
   return name === undefined ? inside(schema as JsonSchema) : { $ref: `#/components/schemas/${name}` };
@@ -79,7 +79,7 @@ function inside(schema: JsonSchema): JsonSchema {
   };
 }
 
-/** What a record holds under any name. */
+/** Returns the schema of the values of a record. */
 function valuesOf(patternProperties: object): JsonSchema {
   const [values = {}] = Object.values(patternProperties) as object[];
   return toOpenApiSchema(values);
@@ -102,7 +102,7 @@ function toSentence({ noun, kind, shownBy }: IdSource): string {
   return `the id of ${noun} (\`${kind}_…\`), as ${shownBy} shows it`;
 }
 
-/** "Text or null" reads best as two types of one schema. */
+/** Merges alternatives: "text or null" reads best as two types of one schema. */
 function alternatives(schemas: readonly JsonSchema[]): JsonSchema {
   const [first, second, ...more] = schemas.map(toOpenApiSchema);
   const isNullable = more.length === 0 && second?.['type'] === 'null';

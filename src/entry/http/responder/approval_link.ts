@@ -6,17 +6,17 @@ import type { FastifyRequest } from 'fastify';
 import { quoted } from '#core/responder/visible_text.ts';
 
 /**
- * The page on which a person answers a proposal. Whoever opens it has to be signed in and may decide what they may decide
- * anyway: the agent, which passes it on, can do nothing with it.
+ * Link to the page on which a person answers a proposal. Whoever opens it has to be signed in and may decide what they
+ * may decide anyway: the agent, which passes it on, can do nothing with it.
  */
 export interface ApprovalLink {
   readonly proposalId: string;
   readonly url: string;
-  /** What the client shows beside it. */
+  /** Text that the client shows beside the link. */
   readonly message: string;
 }
 
-/** The link of what `propose_action` has answered; null for anything else, and for what was proposed before. */
+/** Returns the link in a result of `propose_action`; null for anything else, and for a repeated proposal. */
 export function approvalLinkOf(result: unknown): ApprovalLink | null {
   if (!isRecord(result)) return null;
   const { proposalId, answerUrl, agentName, proposed, number, isRepeated } = result;
@@ -27,14 +27,15 @@ export function approvalLinkOf(result: unknown): ApprovalLink | null {
 }
 
 /**
- * In front of the id of a session whose client opens links for its person. Of the generations with sessions a client says
- * so once, and this server keeps none: the id, which comes back with each request, is where it is kept.
+ * Prefix of the id of a session whose client opens links for its person. In the protocol versions with sessions a
+ * client declares this once, and this server stores no sessions: the id, which comes back with each request, carries
+ * it.
  */
 const SESSION_PREFIX = 'opens-links.';
-/** The first version of the protocol that knows such links. */
+/** First version of the protocol with such links. */
 const SINCE = '2025-11-25';
 
-/** The id of a session for a client that begins, if it opens links; null if it does not. */
+/** Returns the session id of a client that initializes, if it opens links; null if it does not. */
 export function sessionIdFor(body: unknown): string | null {
   if (!isRecord(body) || body['method'] !== 'initialize' || !isRecord(body['params'])) return null;
   return opensLinks(body['params']['capabilities']) ? SESSION_PREFIX + randomUUID() : null;
@@ -46,7 +47,10 @@ export function isOfLinkSession({ headers }: Pick<FastifyRequest, 'headers'>): b
   return headers['mcp-protocol-version'] === SINCE && typeof session === 'string' && session.startsWith(SESSION_PREFIX);
 }
 
-/** Of the newest generation, whose clients say with each request what they can do. */
+/**
+ * Whether the client of a request opens links, in the newest version of the protocol, where clients declare their
+ * capabilities with each request.
+ */
 export function opensLinksNow(envelope: Readonly<Record<string, unknown>> | undefined): boolean {
   return opensLinks(envelope?.[CLIENT_CAPABILITIES_META_KEY]);
 }
@@ -57,7 +61,7 @@ function opensLinks(capabilities: unknown): boolean {
   return isRecord(elicitation) && isRecord(elicitation['url']);
 }
 
-/** A JSON answer as the events of a stream: the links first, as requests of the server to the client. */
+/** Converts a JSON answer to the events of a stream: the links first, as requests of the server to the client. */
 export async function withLinks(answer: Response, links: readonly ApprovalLink[]): Promise<Response> {
   const asked = links.map(({ proposalId, url, message }) => ({
     jsonrpc: '2.0',

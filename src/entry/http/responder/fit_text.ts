@@ -1,9 +1,9 @@
-/** What one answer may hold, so that it fits the context of a model many times. */
+/** Limit on the length of an answer, so that it fits the context of a model many times. */
 const TEXT_LENGTH_MAX = 24_000;
 
 /**
- * The result as JSON. One that is too long loses the middle of its longest lists, and says how many entries each had:
- * the first and the newest remain.
+ * Returns the result as JSON. If it is too long, its longest lists lose their middle, and state how many entries each
+ * had: the first and the newest remain.
  */
 export function fitText(result: unknown): string {
   let value = result;

@@ -15,7 +15,7 @@ import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';
 import { type ApprovalLink, opensLinksNow } from '#entry/http/responder/approval_link.ts';
 import { callResponderTool, describeProposal } from '#entry/http/responder/call_tool.ts';
 
-/** The name of what a client is asked for. */
+/** Name of the input requested from a client. */
 const ANSWER = 'answer';
 
 const INFO = { name: 'tocsin-responder', title: 'Tocsin responder', version: CONTRACT_VERSION };
@@ -52,8 +52,9 @@ const TOOLS: readonly Tool[] = RESPONDER_TOOLS.map(({ name, summary, input, effe
 }));
 
 /**
- * Makes the server of one request; the tools are the same for every responder that may look at incidents. Links for the
- * person are returned by the generation that has a way to; of the others they are `pushed`, where the client takes them.
+ * Makes the server of one request; the tools are the same for every responder that may view incidents. Links for the
+ * person are returned in the generation that supports it; in the others they are added to `pushed`, if the client takes
+ * them.
  */
 export function responderServerWith(pushed: ApprovalLink[] | null) {
   return (exchange: Exchange, inputs: ReadonlyMap<RequestId, unknown>, era: 'modern' | 'legacy'): Server => {

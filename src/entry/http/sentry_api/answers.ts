@@ -15,7 +15,7 @@ interface NamedOrganization {
   readonly secondFactorRequired: boolean;
 }
 
-/** An organization as clients of the protocol know it: `sentry-cli` reads none without every one of these fields. */
+/** Returns an organization as clients of the protocol expect it: `sentry-cli` requires every one of these fields. */
 export function organizationAnswer({ id, name, createdAt, secondFactorRequired }: NamedOrganization): object {
   return {
     id,
@@ -28,12 +28,12 @@ export function organizationAnswer({ id, name, createdAt, secondFactorRequired }
   };
 }
 
-/** A service as clients of the protocol know projects. */
+/** Returns a service as clients of the protocol expect projects. */
 export function projectAnswer({ name, projectId }: NamedService): object {
   return { id: String(projectId), slug: slugOf(name) || String(projectId), name, platform: null, status: 'active' };
 }
 
-/** The same release of several services is one to clients of the protocol. */
+/** Returns the answer for one release. The same release of several services is one to clients of the protocol. */
 export function releaseAnswer(rows: readonly ReleaseRow[], services: readonly NamedService[]): object {
   const [first] = rows;
   if (first === undefined) return {};

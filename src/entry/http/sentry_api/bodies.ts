@@ -9,7 +9,7 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 const VALUES_MAX = 100_000;
 const LEVELS_MAX = 20;
 
-/** Bodies of this scope are JSON or a form with files, which arrives as its bytes. */
+/** Makes the scope parse bodies as JSON, or as a form with files, which arrives as its bytes. */
 export function parseBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
@@ -36,7 +36,7 @@ export function objectOf(body: unknown): JsonObject {
   throw invalidInput([{ path: '', message: 'send a JSON object' }]);
 }
 
-/** A text that may be missing or null. Throws for another type, or one that is too long. */
+/** Returns a text that may be missing or null. Throws for another type, or if it is too long. */
 export function optionalText(body: JsonObject, name: string, lengthMax: number): string | null {
   const value = body[name] ?? null;
   if (value === null || value === '') return null;
@@ -65,7 +65,7 @@ export function listOfTexts(value: unknown, name: string, max: number): string[]
   return texts;
 }
 
-/** RFC 3339, or null. */
+/** Returns an RFC 3339 time, or null. */
 export function optionalTime(body: JsonObject, name: string): Temporal.Instant | null {
   const text = optionalText(body, name, 50);
   if (text === null) return null;
@@ -76,7 +76,7 @@ export function optionalTime(body: JsonObject, name: string): Temporal.Instant |
   }
 }
 
-/** An address that the console may link to; anything else that builds write there is left out. */
+/** Returns an address that the console may link to; null for anything else that builds write there. */
 export function optionalLink(body: JsonObject, name: string): string | null {
   const text = optionalText(body, name, 2_000);
   return text !== null && /^https?:\/\//i.test(text) ? text : null;

@@ -6,7 +6,7 @@ import { Busboy } from '@fastify/busboy';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
-/** Of bytes made to be expensive, so many are read in some milliseconds. */
+/** Bytes parsed per turn of the event loop: even the most expensive input of this size takes only some milliseconds. */
 const SLICE_BYTES = 256 * 1024;
 
 interface FormFile {
@@ -15,7 +15,7 @@ interface FormFile {
   readonly content: Buffer;
 }
 
-/** The files of a form of at most so many parts. Other requests are served while it is read. */
+/** Returns the files of a form with at most `partsMax` parts. Other requests are served while it is read. */
 export async function filesOf(body: unknown, contentType: string | undefined, partsMax: number): Promise<FormFile[]> {
   if (!Buffer.isBuffer(body) || contentType === undefined) {
     throw new AppError('unsupported_media_type', 'send the parts as content-type: multipart/form-data');

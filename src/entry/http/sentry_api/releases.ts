@@ -27,9 +27,9 @@ const COMMITS_SENT_MAX = 5_000;
 const COMMITS_KEPT_MAX = 100;
 const LISTED_MAX = 100;
 
-/** Releases, their commits and their deploys, of the organization or of one project of it. */
+/** Mounts releases, their commits and their deploys, of the organization or of one of its projects. */
 export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
-  /** Makes known or changes the release for the services that the call is about. */
+  /** Creates or changes the release for the services of the call. */
   const save = async (call: Call, version: string, services: readonly Id<'service'>[]): Promise<ReleaseRow[]> => {
     const body = objectOf(call.body);
     return await inUnitOfWork(runtime, async ({ stores, now }) => {
@@ -162,7 +162,7 @@ export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
   }
 }
 
-/** The services that the path or the body names; none where neither does. */
+/** Returns the services that the path or the body names; none if neither does. */
 async function servicesOf({ params, body, query, stores, requester }: Call): Promise<Id<'service'>[]> {
   const { project } = params;
   const named = typeof body === 'object' && body !== null && 'projects' in body ? body.projects : query['project'];
@@ -184,7 +184,7 @@ function checkedVersion(version: string): string {
   return version.toWellFormed();
 }
 
-/** What the body says; what it does not name stays. */
+/** Returns the fields that the body sets; the others are kept. */
 function fieldsOf(body: JsonObject, now: Temporal.Instant): ReleaseFields {
   const commits = commitsOf(body);
   const [archived] = [optionalText(body, 'status', 20)];
@@ -198,7 +198,7 @@ function fieldsOf(body: JsonObject, now: Temporal.Instant): ReleaseFields {
   };
 }
 
-/** `commits` are whole; `refs` name the newest commit of each repository. */
+/** Returns the commits in the body: `commits` are whole; `refs` name the newest commit of each repository. */
 function commitsOf(body: JsonObject): Commit[] | null {
   const { commits, refs } = body;
   if (Array.isArray(commits) && commits.length > 0) {

@@ -15,7 +15,7 @@ import type { Permission } from '#kernel/permissions.ts';
 import type { Requester } from '#releases/requester.ts';
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
-/** What the endpoints run on. */
+/** Context of the endpoints. */
 export interface SentryApi {
   readonly runtime: ActionRuntime;
   readonly budget: CallBudget;
@@ -24,7 +24,7 @@ export interface SentryApi {
   readonly baseUrl: string;
 }
 
-/** A request whose key is known. */
+/** Request with a valid key. */
 export interface Call {
   readonly requester: Requester;
   readonly caller: Caller;
@@ -34,7 +34,7 @@ export interface Call {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly contentType: string | undefined;
-  /** The address that the client has reached. */
+  /** Address by which the client reached the server. */
   readonly address: string;
 }
 
@@ -58,8 +58,9 @@ interface Route extends RouteGenericInterface {
 }
 
 /**
- * Mounts endpoints, each with and without a slash at its end. Who calls, for which organization and with which permission
- * is settled before the body is read. The organization is the key's; a path that names another one is refused.
+ * Returns a function that mounts endpoints, each with and without a slash at its end. The caller, the organization and
+ * the permission are checked before the body is read. The organization is the key's; a path that names another one is
+ * refused.
  */
 export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits, baseUrl }: SentryApi): AddEndpoint {
   const callers = new WeakMap<FastifyRequest, Caller>();
@@ -107,7 +108,10 @@ export function openEndpoints(scope: FastifyInstance, { runtime, budget, limits,
   };
 }
 
-/** The public address, whatever a proxy makes of `Host`; while that is only this machine for itself, what the client asked. */
+/**
+ * Returns the public address, whatever a proxy makes of `Host`; if that is only this machine itself, the address that
+ * the client used.
+ */
 function addressOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>, baseUrl: string): string {
   const base = new URL(baseUrl);
   const isPublic = !LOOPBACK_NAMES.includes(base.hostname);

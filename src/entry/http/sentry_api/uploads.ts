@@ -9,7 +9,7 @@ import { invalidInput } from '#kernel/errors.ts';
 const NAME_LENGTH_MAX = 200;
 const SHA1 = /^[0-9a-f]{40}$/;
 
-/** Source maps in parts, and then as a whole. */
+/** Mounts the upload of source maps, in parts and then as a whole. */
 export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
   const { limits } = runtime.installation;
   const uploadBytesMax = limits.uploadMegabytes * 1_048_576;
@@ -29,7 +29,7 @@ export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
       concurrency: 2,
       hashAlgorithm: 'sha1',
       compression: ['gzip'],
-      // Nothing of native code.
+      // Files of native code are not supported.
       accept: ['release_files', 'artifact_bundles', 'artifact_bundles_v2'],
     }),
   });

@@ -10,26 +10,26 @@ import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { AppError } from '#kernel/errors.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 
-/** A call that would have been right. */
+/** Corrected call. */
 export interface Suggestion {
   readonly name: string;
   readonly arguments: unknown;
 }
 
 export interface Advice {
-  /** What was found, in sentences. */
+  /** Findings, in sentences. */
   readonly sentences: readonly string[];
-  /** Never does more than what was called; null when nothing is clear enough to be called. */
+  /** Corrected call, which never does more than the original one; null if no correction is certain enough. */
   readonly suggestion: Suggestion | null;
 }
 
 const NONE: Advice = { sentences: [], suggestion: null };
-/** Nobody waits longer for a hint. */
+/** Timeout of the advice. */
 const ADVICE_TIMEOUT_MS = 2_000;
-/** A body that is larger was not written by hand. */
+/** Greatest length of a body that is corrected: a larger one was not written by hand. */
 const BODY_CHARACTERS_MAX = 20_000;
 
-/** Suggests a correction of a call that was refused for its arguments, or whose ids name nothing. Never throws. */
+/** Suggests a correction of a call that was refused for its arguments, or whose ids do not exist. Never throws. */
 export async function adviseOn(
   exchange: Exchange,
   action: AnyAction,
@@ -70,7 +70,7 @@ function isRight(action: AnyAction, value: unknown): boolean {
   }
 }
 
-/** The call of a tool that does not exist, as the nearest one that this caller may use and that does no more. */
+/** Suggests, for a tool that does not exist, a call of the nearest tool the caller may use that does no more. */
 export async function adviseOnUnknown(exchange: Exchange, name: string, input: unknown): Promise<Suggestion | null> {
   const nearest = nearestActions(name, ACTIONS).find(({ permission }) => exchange.caller.permissions.has(permission));
   if (nearest === undefined) return null;
@@ -80,7 +80,7 @@ export async function adviseOnUnknown(exchange: Exchange, name: string, input: u
   return suggestion ?? (isRight(nearest, {}) ? { name: nearest.name, arguments: {} } : null);
 }
 
-/** The same body when each of its ids names something. */
+/** Returns the body if each of its ids exists, else null. */
 async function withIds(exchange: Exchange, action: AnyAction, input: unknown): Promise<unknown> {
   const { sentences } = await repairIds(input, new Directory(exchange), action.effect === 'delete');
   return sentences.length === 0 ? input : null;

@@ -8,9 +8,9 @@ import type { ListedThing } from '#kernel/action.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
 
-/** What may be meant by a text that is no id of the kind. */
+/** Candidates for a text that is not an id of the kind. */
 export interface Meant {
-  /** The only one that it can be. */
+  /** Object that the text refers to; null if that is not clear. */
   readonly only: ListedThing | null;
   /** Whether it was named exactly, rather than nearly. */
   readonly isExact: boolean;
@@ -20,7 +20,7 @@ export interface Meant {
 const CANDIDATES_MAX = 5;
 const TEXT_MAX = 120;
 
-/** The first action whose result lists things of the kind. */
+/** Returns the first action whose result lists objects of the kind. */
 function listingOf(kind: Kind) {
   for (const action of ACTIONS) {
     const entries = action.lists?.[kind];
@@ -29,7 +29,7 @@ function listingOf(kind: Kind) {
   return null;
 }
 
-/** What the organization has, as far as this caller may see it. Each list is read once, and only when it is needed. */
+/** Index of what the organization has, as far as this caller may see it. Lists are read once, and only when needed. */
 export class Directory {
   readonly #exchange: Exchange;
   readonly #results = new Map<string, Promise<unknown>>();
@@ -38,7 +38,7 @@ export class Directory {
     this.#exchange = exchange;
   }
 
-  /** Empty for what the caller may not see. */
+  /** Lists the objects of a kind; empty if the caller may not see them. */
   async list(kind: Kind): Promise<readonly ListedThing[]> {
     const listing = listingOf(kind);
     if (listing === null) return [];
@@ -58,7 +58,7 @@ export class Directory {
     }
   }
 
-  /** What a text means that stands where an id of the kind is wanted. */
+  /** Finds the objects that a text may refer to where an id of the kind is expected. */
   async find(kind: Kind, written: string): Promise<Meant> {
     const text = written.trim().slice(0, TEXT_MAX);
     const entries = await this.list(kind);
@@ -88,7 +88,7 @@ export class Directory {
     };
   }
 
-  /** An id of another kind: what belongs to it, or what it belongs to. */
+  /** Finds candidates for an id of another kind: what belongs to it, or what it belongs to. */
   async #related(kind: Kind, id: string, other: Kind, entries: readonly ListedThing[]): Promise<Meant> {
     const named = (await this.list(other)).find((entry) => entry.id === id);
     const related = entries.filter((entry) => entry.links.includes(id) || named?.links.includes(entry.id) === true);
@@ -101,7 +101,7 @@ export class Directory {
   }
 }
 
-/** The kind whose prefix the text bears. */
+/** Returns the kind whose prefix the text has; null if there is none. */
 export function kindOfId(text: string): Kind | null {
   const prefix = /^([a-z]+)_[0-9a-z]{20,}$/i.exec(text)?.[1]?.toLowerCase() ?? '';
   return isKind(prefix) ? prefix : null;
@@ -115,7 +115,7 @@ function plainOf(text: string): string {
     .trim();
 }
 
-/** From 0, the same, to 1. A name that contains what was written is near. */
+/** Returns the distance, from 0 (equal) to 1. A name that contains the written text is near. */
 function apart(written: string, name: string): number {
   if (written.length >= 3 && (name.includes(written) || (written.includes(name) && name.length >= 3))) return 0.15;
   return distance(written, name) / Math.max(written.length, name.length, 1);

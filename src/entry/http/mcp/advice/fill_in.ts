@@ -22,8 +22,8 @@ type Body = Record<string, unknown>;
 const DAY_MINUTES = 1_440;
 
 /**
- * What is missing and can only be one thing: the only service, the kind of a rule by its config, times in words; for a
- * threshold the present values are told.
+ * Fills in what is missing if only one value is possible: the only service, the kind of a rule by its config, times in
+ * words; for a threshold it reports the present values.
  */
 export async function fillIn(
   action: AnyAction,
@@ -91,7 +91,7 @@ function isComparator(text: string): text is Comparator {
   return COMPARATORS.some((one) => one === text);
 }
 
-/** What a metric is now, or the name that is nearest to one that never arrived. */
+/** Reads the present value of a metric, or the nearest name if the metric never arrived. */
 async function readPresent({ runtime, caller }: Exchange, serviceId: string, metricName: string) {
   if (!caller.permissions.has('dashboards:view')) return null;
   const now = runtime.clock.now();
@@ -120,7 +120,7 @@ async function readPresent({ runtime, caller }: Exchange, serviceId: string, met
 
 const AHEAD: Readonly<Record<string, number>> = { now: 0, today: 0, tonight: 0, tomorrow: 1 };
 
-/** A time that the product reads, for one that it does not: `tomorrow 09:00`, seconds since 1970, a space for the T. */
+/** Converts a time that the product cannot read: `tomorrow 09:00`, seconds since 1970, a space for the T. */
 function timeOf(value: unknown, now: Temporal.Instant, sentences: string[], name: string): unknown {
   if (parseInstant(value, 'UTC', name).kind === 'ok') return value;
   sentences.push(

@@ -4,7 +4,7 @@ import { kindOfId } from '#entry/http/mcp/advice/directory.ts';
 import type { ListedThing } from '#kernel/action.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
 
-/** A body whose ids name something, as far as they could be found, and what was found, in sentences. */
+/** Body with ids that exist, as far as they could be found, and the findings, in sentences. */
 export interface RepairedIds {
   readonly value: unknown;
   readonly sentences: readonly string[];
@@ -13,8 +13,8 @@ export interface RepairedIds {
 const SENTENCES_MAX = 6;
 
 /**
- * Puts ids where names, numbers or ids of other kinds were written. `isExact` asks for exact matches only, where a wrong
- * guess could not be undone.
+ * Replaces names, numbers and ids of other kinds with ids. `isExact` accepts exact matches only, for calls where a
+ * wrong guess could not be undone.
  */
 export async function repairIds(body: unknown, directory: Directory, isExact: boolean): Promise<RepairedIds> {
   const sentences: string[] = [];
@@ -62,7 +62,7 @@ function told({ id, names: [name = ''] }: ListedThing): string {
   return `${JSON.stringify(name.slice(0, 80))} ${id}`;
 }
 
-/** Without its article. */
+/** Returns the noun of a kind without its article. */
 function nounOf(kind: Kind): string {
   return KIND_NOUNS[kind].replace(/^an? /, '');
 }

@@ -21,9 +21,9 @@ const LETTERS_OFF = 2;
 const DEPTH_MAX = 6;
 
 /**
- * A body that means the same and fits the schema better: other names for its properties, texts for numbers, words for
- * the values of an enumeration. Pure, and never invents what was not said. `drops` tells whether unknown properties that mean
- * nothing to the action may be left out.
+ * Returns an equivalent body that fits the schema better: other names of its properties, texts for numbers, words for
+ * the values of an enumeration. Pure, and never adds what was not said. `drops` says whether unknown properties that
+ * mean nothing to the action may be left out.
  */
 export function repairShape(schema: Schema, value: unknown, drops: boolean, name = '', depth = 0): unknown {
   if (depth > DEPTH_MAX) return value;
@@ -66,7 +66,7 @@ function repairArray(schema: Schema, value: unknown, drops: boolean, name: strin
     : entries.map((entry) => repairShape(schema.items ?? {}, entry, drops, name, depth + 1));
 }
 
-/** One entry where a list is wanted, or a text with commas. */
+/** Returns the list meant by a single entry or by a text with commas; null if there is no value. */
 function splitList(value: unknown): unknown[] | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value.split(',').map((part) => part.trim());
@@ -101,11 +101,11 @@ function repairObject(schema: Schema, whole: unknown, drops: boolean, depth: num
   return kept.length === 0 || required.length === 0 ? { ...repaired } : { ...repaired, ...Object.fromEntries(kept) };
 }
 
-/** Says nothing about what is to be done. */
+/** Names of properties without any meaning for a call. */
 const NOISE =
   /^(?:note|notes|reason|message|comment|comments|limit|offset|page|cursor|sort|order|verbose|format|fields|include|dry_?run|explanation|description)$/i;
 
-/** Properties of an object within this one, such as those of `config`, that were written beside it. */
+/** Moves properties of a nested object, such as those of `config`, that were written beside it. */
 function moveInside(
   repaired: Record<string, unknown>,
   left: readonly [string, unknown][],
@@ -125,7 +125,7 @@ function moveInside(
   });
 }
 
-/** The property that another name stands for: the same but for its writing, a synonym, or nearly the same. */
+/** Returns the property that another name stands for: the same in another spelling, a synonym, or nearly the same. */
 export function propertyMeantBy(name: string, known: readonly string[]): string | undefined {
   const plain = plainOf(name);
   const same = known.find((one) => plainOf(one) === plain);
@@ -146,7 +146,7 @@ function plainOf(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9]/g, '').toLowerCase();
 }
 
-/** Hours and days where minutes are wanted. */
+/** Converts hours and days where minutes are expected. */
 function converted(name: string, meant: string, value: unknown): unknown {
   if (!/minutes$/i.test(meant) || typeof value !== 'number') return value;
   if (/hour/i.test(name)) return value * 60;
@@ -192,7 +192,7 @@ function toBoolean(value: unknown): unknown {
   return /^(?:false|no|off|disabled|0)$/i.test(value) ? false : value;
 }
 
-/** Of an enumeration the value that a word stands for. */
+/** Returns the value of the enumeration that a word stands for. */
 function nearestOf(allowed: readonly unknown[], value: unknown): unknown {
   if (allowed.includes(value) || typeof value !== 'string') return value;
   const plain = value
@@ -212,7 +212,7 @@ function takesNull({ type, anyOf, enum: allowed }: Schema): boolean {
   return type === 'null' || (type === undefined && anyOf === undefined) || anyOf?.some(takesNull) === true;
 }
 
-/** JSON that was sent as a text. */
+/** Parses JSON that was sent as text. */
 function parsedJson(value: unknown, opening: '{' | '['): unknown {
   if (typeof value !== 'string' || !value.trimStart().startsWith(opening)) return value;
   try {

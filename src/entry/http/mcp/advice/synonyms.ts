@@ -1,4 +1,4 @@
-/** What callers write instead of the name of a property, in lower case without signs; the first that a body takes is meant. */
+/** Words that callers write for the name of a property, in lower case without signs; the first a body takes is used. */
 export const PROPERTY_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   window: ['windowMinutes'],
   minutes: ['windowMinutes', 'afterMinutes'],
@@ -99,7 +99,7 @@ export const PROPERTY_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   push: ['pushEnabled'],
 };
 
-/** What callers write instead of a value of an enumeration; the first that is allowed is meant. */
+/** Words that callers write instead of a value of an enumeration; the first that is allowed is used. */
 export const VALUE_SYNONYMS: Readonly<Record<string, readonly string[]>> = {
   open: ['triggered', 'unresolved'],
   active: ['triggered', 'unresolved'],
