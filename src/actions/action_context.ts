@@ -18,7 +18,7 @@ import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
 import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 
-/** What an action changed, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
+/** A change by an action, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
 export interface Change {
   /** The id of what was changed. */
   readonly target: string;
@@ -32,7 +32,7 @@ export interface CheckedCall {
   readonly permission: OperationPermission;
 }
 
-/** How this installation is set up, as far as operations of the console need it. */
+/** Setup of this installation, as far as operations of the console need it. */
 export interface Installation {
   readonly limits: Limits;
   /** Whether mail is sent to people about their accounts. */
@@ -46,9 +46,9 @@ export interface Installation {
   readonly timeZoneRules: { readonly used: string; readonly fault: string | null };
   /** The channels whose messages go to the phone simulator, and so to nobody. */
   readonly simulatedChannels: ReadonlySet<Channel>;
-  /** Where messages come from. */
+  /** Senders of messages. */
   readonly senders: Senders;
-  /** For `PushManager.subscribe` in browsers. */
+  /** Public key for `PushManager.subscribe` in browsers. */
   readonly vapidPublicKey: string;
   /** Asks the DNS whether a host name stands for an address that is not public. */
   readonly isPrivateHost: (hostname: string) => Promise<boolean>;
@@ -60,14 +60,14 @@ export interface Installation {
   };
 }
 
-/** What every operation may use. */
+/** Context that every operation has. */
 interface OperationContext extends UnitOfWork {
   readonly installation: Installation;
   /** The public address, without a slash at its end. */
   readonly baseUrl: string;
 }
 
-/** All that a handler may use. It never sees HTTP or MCP, checks no permission and begins no transaction. */
+/** Context of a handler. It has nothing of HTTP or MCP; the handler checks no permission and begins no transaction. */
 export interface ActionContext extends OperationContext {
   readonly caller: Caller;
   readonly metrics: MetricReader;
@@ -78,11 +78,11 @@ export interface ActionContext extends OperationContext {
   readonly cipher: Cipher;
   /** The channels that the operator has set up. */
   readonly configuredChannels: ReadonlySet<Channel>;
-  /** Notes a change for the audit log. A call whose two sides are equal is no change. */
+  /** Records a change for the audit log. A call whose two sides are equal is no change. */
   record(change: Change): void;
   /**
-   * What a call of an action of the contract would need and is. Throws `unknown_action`, or `invalid_input` for what the
-   * action would refuse of its input.
+   * Checks a call of an action of the contract, and returns its effect and permission. Throws `unknown_action`, or
+   * `invalid_input` for what the action would refuse of its input.
    */
   checkCall(name: string, input: unknown): CheckedCall;
   /**
@@ -90,36 +90,36 @@ export interface ActionContext extends OperationContext {
    * because they approve a proposal. It is audited under its own name, with the agent that proposed it.
    */
   carryOut(name: string, input: unknown, proposal: ThroughProposal): Promise<unknown>;
-  /** Notes for the audit log that credentials of `target` are in the result. */
+  /** Records for the audit log that credentials of `target` are in the result. */
   recordCredentialRead(target: string): void;
 }
 
-/** The browser that asks: who it is, and what it keeps. Nothing that it is given takes effect unless all is committed. */
+/** The browser that asks: who it is, and what it keeps. What it is given takes effect only if all is committed. */
 export interface Browser extends Visitor {
-  /** The person signed in, if any. */
+  /** Returns the person signed in; null for nobody. */
   findSignedIn(): Promise<Id<'user'> | null>;
   giveSession(token: string, email: string): void;
   takeSessionAway(): void;
-  /** The request of an app to be connected that this browser is asked about. Throws `not_found`. */
+  /** Returns the request of an app to be connected that this browser is asked about. Throws `not_found`. */
   getConnectRequest(uid: string): Promise<ConnectRequest>;
 }
 
-/** What was changed of an account. */
+/** A change of an account. */
 export interface AccountChange extends Change {
   readonly userId: Id<'user'>;
-  /** The name of the operation when left out. */
+  /** Name of the action; when left out, that of the operation. */
   readonly action?: string;
-  /** The only organization whose audit log gets it; each that the person is a member of when left out. */
+  /** Only organization whose audit log gets it; when left out, each that the person is a member of. */
   readonly orgId?: Id<'org'>;
 }
 
-/** All that a handler of an operation on an account may use. */
+/** Context of a handler of an operation on an account. */
 export interface AccountContext extends OperationContext {
   readonly browser: Browser;
   readonly origin: RequestOrigin;
-  /** For `prepare`: what is committed by it stays committed. */
+  /** Runtime for `prepare`: transactions that it commits stay committed. */
   readonly runtime: UnitOfWorkRuntime;
-  /** Notes a change for the audit log, done by the person themselves. */
+  /** Records a change for the audit log, made by the person themselves. */
   record(change: AccountChange): void;
 }
 
@@ -160,5 +160,5 @@ export type AnyAccountOperation =
 /** An operation within an organization. */
 export type AnyOperation = AnyAction | AnyConsoleOperation;
 
-/** Contract bodies have no paging: a list ends here, and `total` says how many entries there are. */
+/** Length at which a list ends, since contract bodies have no paging; `total` says how many entries there are. */
 export const LIST_LIMIT = 1_000;

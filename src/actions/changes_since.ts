@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '#kernel/errors.ts';
 
 /**
- * What an editor has changed of what they read. What they left as it was stays as it is now; a field that somebody else
- * has set to another value meanwhile is a conflict. Without `basedOn`, all that is wanted.
+ * Returns the fields that an editor has changed from what they read. Fields they left alone keep their current value;
+ * one that somebody else has set to another value meanwhile is a conflict. Without `basedOn`, returns all of `wanted`.
  */
 export function changesSince<Values extends object>(
   basedOn: Readonly<Values> | undefined,

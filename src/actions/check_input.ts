@@ -5,7 +5,7 @@ import { type Fault, invalidInput } from '#kernel/errors.ts';
 import { findFaults, pathOfPointer } from '#kernel/input_faults.ts';
 import { findUnstorable } from '#kernel/unstorable.ts';
 
-/** What declares an input. */
+/** Declaration of an input. */
 interface Checked {
   readonly input: TObject;
   readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
@@ -25,7 +25,7 @@ export function checkInput({ input: schema, meaning }: Checked, input: unknown):
   if (faults.length > 0) throw invalidInput(onePerPath(faults));
 }
 
-/** At least one. */
+/** Returns the faults of the shape, at least one. */
 function shapeFaults(schema: TObject, validator: Validator, input: unknown): Fault[] {
   const faults = findFaults(schema, input);
   if (faults.length > 0) return faults;
@@ -42,7 +42,7 @@ function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
-/** What is wrong with the shape of a value says more than what it fails to mean. */
+/** Keeps one fault for each path: one of the shape says more than one of the meaning. */
 function onePerPath(faults: readonly Fault[]): Fault[] {
   return [...new Map(faults.toReversed().map((fault) => [fault.path, fault])).values()].toReversed();
 }

@@ -2,12 +2,12 @@ import { ACTIONS } from '#actions/registry.ts';
 import { KIND_NOUNS, type Kind } from '#kernel/ids.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
-/** Where callers find the ids of a kind. */
+/** Source of the ids of a kind for callers. */
 export interface IdSource {
   readonly kind: Kind;
-  /** What has such an id, with its article. */
+  /** Noun for what has such an id, with its article. */
   readonly noun: string;
-  /** The action whose result shows it. */
+  /** Action whose result shows it. */
   readonly shownBy: string;
 }
 
@@ -20,13 +20,13 @@ const SOURCES = new Map(
   ),
 );
 
-/** Of a property of a body or a result, such as `serviceId`. Undefined where no action shows such ids. */
+/** Returns the source for a property of a body or a result, such as `serviceId`; undefined if no action shows any. */
 export function idSourceOf(property: string): IdSource | undefined {
   const kind = OTHER_NAMES[property] ?? (property.endsWith('Id') ? property.slice(0, -'Id'.length) : '');
   return isKind(kind) ? SOURCES.get(kind) : undefined;
 }
 
-/** The kind whose ids a property holds, `targetUserIds` too; null for any other property. */
+/** Returns the kind whose ids a property holds, `targetUserIds` too; null for any other property. */
 export function kindOfProperty(property: string): Kind | null {
   if (/userIds?$/i.test(property)) return 'user';
   return idSourceOf(property)?.kind ?? null;

@@ -3,7 +3,7 @@ import { type TArray, type TInteger, type TOptional, type TString, Type } from '
 import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
 import { IdText } from '#actions/fields.ts';
 
-/** What a list that comes page by page takes: where the page begins, and how many rows it has. */
+/** Returns the paging parameters of a list: the cursor and the number of rows. */
 export function pageInput(
   usual: number,
   most: number,
@@ -14,19 +14,19 @@ export function pageInput(
   };
 }
 
-/** Limits a list to what has the text in it. */
+/** Returns the parameter that limits a list to rows with a text in them. */
 export function searchInput(description: string): TOptional<TString> {
   return Type.Optional(Type.String({ maxLength: SEARCH_LENGTH_MAX, description }));
 }
 
-/** Limits a list to what has these ids. */
+/** Returns the parameter that limits a list to these ids. */
 export function idsInput(most: number): TOptional<TArray<typeof IdText>> {
   return Type.Optional(
     Type.Array(IdText, { maxItems: most, description: 'no others; one that is not there is left out' }),
   );
 }
 
-/** The first `limit` of the rows, and where the list goes on; one more was read, to know whether it does. */
+/** Returns the first `limit` rows, and the cursor of the next page; one more was read, to know whether there is one. */
 export function pageOf<Row>(
   read: readonly Row[],
   limit: number,

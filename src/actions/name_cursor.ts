@@ -1,7 +1,7 @@
 import { invalidInput } from '#kernel/errors.ts';
 import type { Kind } from '#kernel/ids.ts';
 
-/** Where a list by name goes on: behind the last one that was shown. */
+/** Cursor of a list sorted by name: the position after the last row of a page. */
 interface NamePlace {
   readonly name: string;
   readonly id: string;

@@ -5,7 +5,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 const NEAREST_MAX = 3;
 const NAME_LENGTH_MAX = 60;
 
-/** What a verb does at most. A suggestion never does more than the verb that was written. */
+/** Strengths of verbs: the most that each does. A suggestion never does more than the verb that was written. */
 const STRENGTHS = { reads: 0, answers: 1, changes: 2, ends: 3, deletes: 4 } as const;
 type Strength = (typeof STRENGTHS)[keyof typeof STRENGTHS];
 
@@ -47,19 +47,19 @@ const VERBS: readonly { readonly verb: string; readonly strength: Strength; read
   { verb: 'remove', strength: STRENGTHS.deletes, others: ['delete', 'drop', 'kick', 'leave'] },
   { verb: 'rotate', strength: STRENGTHS.deletes, others: ['renew', 'regenerate', 'reset', 'revoke', 'refresh'] },
 ];
-/** What a verb means by itself, where several actions share it. */
+/** Strength of a verb by itself, where several actions share it. */
 const OWN_STRENGTHS: ReadonlyMap<string, Strength> = new Map([
   ...VERBS.toReversed().flatMap(({ strength, others }) => others.map((other): [string, Strength] => [other, strength])),
   ...VERBS.map(({ verb, strength }): [string, Strength] => [verb, strength]),
   ['close', STRENGTHS.ends],
   ['resolve', STRENGTHS.ends],
 ]);
-/** Misspelt by so many letters, a word is still the same. */
+/** Number of letters by which a misspelt word is still the same. */
 const LETTERS_OFF = 2;
 
 /**
- * Up to three actions that may be meant by a name, the nearest first, and none that does more than the name asks for:
- * `ack_incident` is `acknowledge_incident` and never `resolve_incident`.
+ * Returns up to three actions that may be meant by a name, the nearest first, and none that does more than the name
+ * asks for: `ack_incident` is `acknowledge_incident` and never `resolve_incident`.
  */
 export function nearestActions(written: string, actions: readonly AnyAction[]): AnyAction[] {
   const name = written.slice(0, NAME_LENGTH_MAX);
@@ -73,7 +73,7 @@ export function nearestActions(written: string, actions: readonly AnyAction[]): 
     .map(({ action }) => action);
 }
 
-/** Lower-case words in the singular: `listAlertRules` is `list`, `alert`, `rule`. */
+/** Returns lower-case words in the singular: `listAlertRules` is `list`, `alert`, `rule`. */
 function wordsOf(name: string): string[] {
   return name
     .replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
@@ -89,7 +89,7 @@ function strengthOfAction({ name, effect }: AnyAction): Strength {
   return OWN_STRENGTHS.get(wordsOf(name)[0] ?? '') ?? STRENGTHS.changes;
 }
 
-/** Of the first word that is a verb, or of the action whose name was misspelt. Nothing known: reading. */
+/** Returns the strength of the first verb, or of the action whose name was misspelt; if neither, that of reading. */
 function strengthOf(asked: readonly string[], name: string, actions: readonly AnyAction[]): Strength {
   const verb = asked.find((word) => OWN_STRENGTHS.has(word)) ?? asked.flatMap((word) => misspeltVerb(word) ?? [])[0];
   if (verb !== undefined) return OWN_STRENGTHS.get(verb) ?? STRENGTHS.reads;
@@ -102,7 +102,7 @@ function misspeltVerb(word: string): string | undefined {
   return VERBS.map(({ verb }) => verb).find((verb) => verb.length >= 5 && distance(word, verb) <= LETTERS_OFF);
 }
 
-/** From 0 to 1: the same verb counts a third, the same things the rest. */
+/** Returns a score from 0 to 1: the same verb counts a third, the same things the rest. */
 function scoreOf(asked: readonly string[], action: AnyAction): number {
   const also = (action.alsoCalled ?? []).map((other) => likeness(asked, wordsOf(other)) * 0.98);
   const [verb = '', ...things] = wordsOf(action.name);
@@ -112,7 +112,7 @@ function scoreOf(asked: readonly string[], action: AnyAction): number {
   return Math.max(likeness(others, things) * 0.66 + (isVerb ? 0.34 : isLike ? 0.3 : 0), ...also);
 }
 
-/** How much two sets of words have in common, misspelt ones too. */
+/** Returns how much two sets of words have in common, misspelt ones too. */
 function likeness(some: readonly string[], others: readonly string[]): number {
   if (some.length === 0 || others.length === 0) return 0;
   const best = (word: string, among: readonly string[]) => Math.max(...among.map((other) => alike(word, other)));

@@ -4,8 +4,8 @@ import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
- * Writes the audit row of a change that no operation makes: one of the command line that has no organization yet, of the
- * first run, or of a job. For operations the pipeline does it.
+ * Writes the audit row of a change that no operation makes: one of the command line that has no organization yet, of
+ * the first run, or of a job. For operations the pipeline does it.
  */
 export async function recordChange(
   { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,

@@ -6,12 +6,12 @@ import { type AuditEntry, CREDENTIALS_SHOWN } from '#storage/postgres/audit_stor
 import { type Stores, storesOf } from '#storage/postgres/stores.ts';
 
 /**
- * A program that reads the same credentials again and again leaves one row for each hour in which it does; a person who
- * asks to see them leaves a row each time.
+ * Window of one row for a program that reads the same credentials again and again; a person who asks to see them leaves
+ * a row each time.
  */
 const PROGRAM_WINDOW_SECONDS = 3_600;
 
-/** The audit log says who was shown which credentials. Done before they are answered: nobody sees them without a trace. */
+/** Records in the audit log who was shown which credentials, before the answer: nobody sees them without a trace. */
 export async function recordCredentialReads(
   runtime: UnitOfWorkRuntime,
   caller: Caller,
@@ -36,7 +36,7 @@ export async function recordCredentialReads(
   }
 }
 
-/** Answers most reads of a busy program without a write. */
+/** Whether the read is in the log already, which answers most of a busy program without a write. */
 async function wasRead(stores: Stores, key: string, now: Temporal.Instant): Promise<boolean> {
   return (await stores.signInLimits.findSince(key, windowAt(now))) !== null;
 }

@@ -231,7 +231,7 @@ const GROUPS = [
   },
 ] as const satisfies readonly ActionGroup[];
 
-/** Every action, by the headings and in the order of the contract. */
+/** Actions by the headings and in the order of the contract. */
 export const ACTION_GROUPS: readonly ActionGroup[] = GROUPS;
 
 export const ACTIONS: readonly AnyAction[] = ACTION_GROUPS.flatMap(({ actions }) => actions);
@@ -331,7 +331,7 @@ const WITHIN_ORGANIZATIONS = [
   saveDashboard,
 ] as const satisfies readonly AnyConsoleOperation[];
 
-/** What only the console offers, within an organization. */
+/** Operations within an organization that only the console offers. */
 export const CONSOLE_OPERATIONS: readonly AnyConsoleOperation[] = WITHIN_ORGANIZATIONS;
 
 const ON_ACCOUNTS = [
@@ -365,29 +365,29 @@ const ON_ACCOUNTS = [
   refuseApp,
 ] as const satisfies readonly AnyAccountOperation[];
 
-/** What only the console offers, on somebody's own account. */
+/** Operations on a person's own account that only the console offers. */
 export const ACCOUNT_OPERATIONS: readonly AnyAccountOperation[] = ON_ACCOUNTS;
 
-/** All that the console may invoke within an organization, with the types of each input and result. */
+/** Operations that the console may invoke within an organization, with the types of each input and result. */
 export type OrganizationOperation = (typeof GROUPS)[number]['actions'][number] | (typeof WITHIN_ORGANIZATIONS)[number];
 
-/** All that the console may ask for on an account, with the types of each input and result. */
+/** Operations that the console may invoke on an account, with the types of each input and result. */
 export type OwnAccountOperation = (typeof ON_ACCOUNTS)[number];
 
 const BY_NAME = new Map(ACTIONS.map((action) => [action.name, action]));
 const CONSOLE_OPERATIONS_BY_NAME = new Map(CONSOLE_OPERATIONS.map((operation) => [operation.name, operation]));
 
-/** What the console may invoke: every action, and its own operations. Throws as `getAction` does. */
+/** Returns an operation that the console may invoke: any action, and its own operations. Throws as `getAction` does. */
 export function getConsoleOperation(name: string): AnyOperation {
   return CONSOLE_OPERATIONS_BY_NAME.get(name) ?? getAction(name);
 }
 
-/** The action of exactly this name. */
+/** Finds the action of exactly this name. */
 export function findAction(name: unknown): AnyAction | undefined {
   return typeof name === 'string' ? BY_NAME.get(name) : undefined;
 }
 
-/** Throws `unknown_action`, with the names that are close to a misspelt one. */
+/** Returns the action. Throws `unknown_action`, with the names that are close to a misspelt one. */
 export function getAction(name: string): AnyAction {
   const action = findAction(name);
   if (action !== undefined) return action;

@@ -2,18 +2,18 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** A user as a body names one, and where it does. */
+/** A user that a body names, and the path where it does. */
 interface NamedUser {
   readonly path: string;
   readonly userId: string;
 }
 
-/** The ids of the entries of an array, with their paths: `userIds[0]`, `userIds[1]`, … */
+/** Returns the ids of the entries of an array, with their paths: `userIds[0]`, `userIds[1]`, … */
 export function namedUsers(path: string, userIds: readonly string[]): NamedUser[] {
   return userIds.map((userId, index) => ({ path: `${path}[${index}]`, userId }));
 }
 
-/** Takes them as ids once every one of them names a user of the organization; `not_found` with all paths that do not. */
+/** Returns the ids if each names a user of the organization; throws `not_found` with the paths of those that do not. */
 export async function requireUsers(
   named: readonly NamedUser[],
   { caller, stores }: Pick<ActionContext, 'caller' | 'stores'>,

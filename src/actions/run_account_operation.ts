@@ -10,9 +10,9 @@ import type { Temporal } from '#kernel/time.ts';
 import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Who asks, and how it came in. */
+/** The session, browser and origin of a request for an account operation. */
 export interface AccountRequester {
-  /** null: nobody is signed in, or nobody needs to be. */
+  /** Session of the person; null: nobody is signed in, or nobody needs to be. */
   readonly session: SessionOfPerson | null;
   readonly browser: Browser;
   readonly origin: RequestOrigin;

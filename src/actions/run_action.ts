@@ -28,7 +28,7 @@ import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What actions run on; wired once in `entry/compose.ts`. */
+/** Dependencies of actions; wired once in `entry/compose.ts`. */
 export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly metrics: MetricReader;
   readonly exceptions: ExceptionReader;
@@ -41,13 +41,13 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
   readonly installation: Installation;
 }
 
-/** Where the console's own operations are invoked from: the console itself, the command line, and answers to messages. */
+/** Ways that may invoke the console's own operations: the console itself, the command line, and answers to messages. */
 const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS]);
 
 /**
- * The one pipeline every invocation goes through, whichever way it came: permission (403), input (400), transaction,
- * handler, audit row and outbox in the same transaction, result. The caller is authenticated already (401) and the
- * action found (404). Operations on an account have `run_account_operation.ts`, which does the same.
+ * Runs every invocation, whichever way it came: permission (403), input (400), transaction, handler, audit row and
+ * outbox in the same transaction, result. The caller is authenticated already (401) and the action found (404).
+ * Operations on an account have `run_account_operation.ts`, which does the same.
  */
 export async function runAction(
   runtime: ActionRuntime,
@@ -116,7 +116,7 @@ export async function recordRefusal(
   await storesOf(runtime.db.session()).audit.append({ orgId, actor, via, ...refused, origin }, runtime.clock.now());
 }
 
-/** Refused until the second factor is shown again. */
+/** Returns the refusal until the second factor is shown again. */
 export function stepUpRequired(name: string): AppError {
   return new AppError('step_up_required', `${name} requires your second factor again; enter it and repeat the call`);
 }
@@ -187,7 +187,7 @@ async function change(
   });
 }
 
-/** What an agent could propose: the faults of a call that would be refused, before a person is asked. */
+/** Checks a call that an agent could propose: the faults of one that would be refused, before a person is asked. */
 function checkCall(name: string, input: unknown): CheckedCall {
   const action = getAction(name);
   checkInput(action, input);
@@ -213,7 +213,7 @@ function readContextOf(runtime: ActionRuntime, session: Session, caller: Caller,
     record: () => {
       throw new Error('a read action changes nothing');
     },
-    // What a change shows of the credentials that it makes is in the row of the change.
+    // The audit row of a change also covers the credentials that it makes and shows.
     recordCredentialRead: () => {},
     enqueue: () => {
       throw new Error('a read action enqueues nothing');

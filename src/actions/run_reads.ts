@@ -11,7 +11,7 @@ import { AppError, invalidInput } from '#kernel/errors.ts';
 
 const NAME_LENGTH_MAX = 100;
 
-/** What a page of the console asks for at the same time. */
+/** Reads that a page of the console makes at the same time. */
 export const READS_INPUT = Type.Object(
   {
     reads: Type.Array(
@@ -60,7 +60,7 @@ export async function runReads(
   );
 }
 
-/** One that a later version has taken away fails by itself, once it is looked for. */
+/** Finds the operation of a read. One that a later version has removed fails by itself, once it is called. */
 function findRead(getOperation: (name: string) => AnyOperation, name: string, index: number): () => AnyOperation {
   try {
     const operation = requireRead(getOperation(name), index);

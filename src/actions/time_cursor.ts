@@ -2,7 +2,7 @@ import { invalidInput } from '#kernel/errors.ts';
 import { asId, type Id, type Kind } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
-/** Where a list by time goes on: behind the last one that was shown. */
+/** Cursor of a list sorted by time: the position after the last row of a page. */
 interface TimePlace<K extends Kind> {
   readonly at: Temporal.Instant;
   readonly id: Id<K>;

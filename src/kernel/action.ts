@@ -4,49 +4,52 @@ import type { ErrorCode, Fault } from '#kernel/errors.ts';
 import type { Kind } from '#kernel/ids.ts';
 import type { OperationPermission, Permission } from '#kernel/permissions.ts';
 
-/** `read` changes nothing, `write` can be undone, `delete` cannot: it feeds read-only grants, audit and MCP hints. */
+/**
+ * Effect of an action: `read` changes nothing, `write` can be undone, `delete` cannot. It feeds read-only grants, audit
+ * and MCP hints.
+ */
 export type Effect = 'read' | 'write' | 'delete';
 
-/** Something that has an id, with what people call it. */
+/** An object that has an id, with the names that people use for it. */
 export interface ListedThing {
   readonly id: string;
-  /** The first is how answers name it. */
+  /** Names of the object; answers use the first. */
   readonly names: readonly string[];
-  /** Ids of what it belongs to. */
+  /** Ids of the objects to which it belongs. */
   readonly links: readonly string[];
 }
 
-/** What public actions and operations of the console have in common. */
+/** Common part of public actions and operations of the console. */
 interface Operation<Context, Input extends TObject, Result extends TSchema, Name extends string, Prepared> {
-  /** Unique among all operations; the file bears it too. */
+  /** Name that is unique among all operations; the file bears it too. */
   readonly name: Name;
   readonly summary: string;
   readonly effect: Effect;
-  /** Closed objects: a property that is not listed is invalid input. */
+  /** Schema of the input; objects are closed: a property that is not listed is invalid input. */
   readonly input: Input;
   readonly result: Result;
   /**
-   * Faults that the schema cannot express, so that one answer names them beside those of the shape. The body may have any
-   * shape; what is not of the right kind is the schema's to complain about.
+   * Returns faults that the schema cannot express, so that one answer names them besides those of the shape. The body
+   * may have any shape; values of the wrong kind are left to the schema.
    */
   readonly meaning?: (body: Readonly<Record<string, unknown>>) => readonly Fault[];
-  /** People in the console who have a second factor must have shown it within ten minutes. */
+  /** Set if people in the console who have a second factor must have shown it within ten minutes. */
   readonly stepUp?: true;
-  /** When it is refused with `conflict`; absent: never. */
+  /** Condition under which it is refused with `conflict`; absent: never. */
   readonly conflict?: string;
-  /** A body that is accepted, with ids of `actions/example_ids.ts`: for the reference and for the tests made of it. */
+  /** Body that is accepted, with ids of `actions/example_ids.ts`: for the reference and for the tests made of it. */
   readonly example: Static<Input>;
   /**
-   * Runs before the transaction begins: what takes long, such as hashing a password, or has to remain when the rest is
-   * refused, such as counting a wrong try.
+   * Prepares the operation before the transaction begins: for what takes long, such as hashing a password, or has to
+   * remain when the rest is refused, such as counting a wrong try.
    */
   prepare?(input: Static<Input>, context: Context): Promise<Prepared>;
   handle(input: Static<Input>, context: Context, prepared: Prepared): Promise<Static<Result>>;
 }
 
 /**
- * One declaration of one action of the contract. REST, MCP, OpenAPI, the reference, the permission tests and the audit
- * log all come from it, so nothing about an action is said twice.
+ * Declaration of one action of the contract. REST, MCP, OpenAPI, the reference, the permission tests and the audit log
+ * all come from it, so nothing about an action is said twice.
  */
 export interface Action<
   Context,
@@ -58,31 +61,31 @@ export interface Action<
   readonly consoleOnly?: never;
   readonly permission: Permission;
   /**
-   * What a model needs beyond the summary: when to call it, what to call before or after it, and when to ask the person
-   * it works for. Absent: the summary is enough.
+   * Guidance for a model beyond the summary: when to call it, what to call before or after it, and when to ask the
+   * person it works for. Absent: the summary is enough.
    */
   readonly guidance?: string;
-  /** What a model can do after `conflict`; absent: read the state and decide again. */
+  /** Hint for a model after `conflict`; absent: read the state and decide again. */
   readonly afterConflict?: string;
-  /** What its result shows when the input is empty, by kind: callers take ids from it, and names that they give are looked up in it. */
+  /** Objects in its result for an empty input, by kind: callers take ids from it, and names are looked up in it. */
   readonly lists?: { readonly [Of in Kind]?: (result: Static<Result>) => readonly ListedThing[] };
   /**
-   * The places of the result that hold text which senders of telemetry wrote, and so anybody who can make a service
-   * fail in words of their choice. `groups[].title` is the title of every group.
+   * Places of the result that hold text which senders of telemetry wrote, and so anybody who can make a service fail in
+   * words of their choice. `groups[].title` is the title of every group.
    */
   readonly untrustedText?: readonly string[];
   /**
-   * The result as a model is told it, of the same shape: the most urgent first, without what it hardly needs. Absent: as
-   * it is. MCP makes a digest of it when the body is long.
+   * Returns the result as a model gets it, of the same shape: the most urgent first, without what it hardly needs.
+   * Absent: as it is. MCP makes a digest of it when the body is long.
    */
   readonly digest?: (result: Static<Result>) => object;
-  /** Names by which callers ask for this action although it is not called so, such as `list_alerts`. */
+  /** Other names by which callers ask for this action, such as `list_alerts`. */
   readonly alsoCalled?: readonly string[];
-  /** What answers the example. */
+  /** Result of the example. */
   readonly exampleResult: Static<Result>;
 }
 
-/** What operations of the console have in common: they are never part of REST, MCP or the contract. */
+/** Common part of operations of the console: they are never part of REST, MCP or the contract. */
 interface OperationOfConsole<
   Context,
   Input extends TObject,
@@ -105,11 +108,11 @@ export interface ConsoleOperation<
 > extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
   readonly scope?: never;
   readonly permission: OperationPermission;
-  /** Set for a tool of the endpoint of responders: agents alone use it, and the console does not. */
+  /** Set for a tool of the endpoint of responders: only agents use it, and the console does not. */
   readonly isForResponders?: true;
-  /** It keeps or gives back what an agent has, so a cap on changes must not be in its way. */
+  /** Set for an operation that keeps or gives back what an agent has, so a cap on changes must not block it. */
   readonly isBeyondCap?: true;
-  /** The media types of the file that it answers with, a `FileAnswer`; it can be asked for with GET then. */
+  /** Media types of the file that it answers with, a `FileAnswer`; it can then be asked for with GET. */
   readonly sends?: readonly string[];
 }
 
@@ -120,7 +123,7 @@ export interface FileAnswer {
   readonly content: AsyncIterable<string>;
 }
 
-/** Where in the console an operation on an account is asked for, below `/api/console`. */
+/** Route of an operation on an account in the console, below `/api/console`. */
 export type AccountRoute = `${'GET' | 'POST' | 'PATCH' | 'DELETE'} /${string}`;
 
 /**
@@ -135,11 +138,11 @@ export interface AccountOperation<
   Name extends string = string,
   Prepared = unknown,
 > extends OperationOfConsole<Context, Input, Result, Name, Prepared> {
-  /** `signed_in`: for signed-in people. `anyone`: no sign-in needed. */
+  /** Required sign-in. `signed_in`: for signed-in people. `anyone`: no sign-in needed. */
   readonly scope: Scope;
   readonly permission?: never;
-  /** The parameters of the path (`:name`) and the body together are the input. */
+  /** Route of the operation. The parameters of the path (`:name`) and the body together are the input. */
   readonly route: AccountRoute;
-  /** 200 when left out. */
+  /** Status of the answer; 200 when left out. */
   readonly status?: 202;
 }

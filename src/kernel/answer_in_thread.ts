@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { threadProcessorMs } from '#kernel/thread_processor_ms.ts';
 
-/** What comes back from the thread. */
+/** Answer of the thread. */
 export interface PostedAnswer<Answer> {
   readonly answer: Answer;
   /** Processor time that it took. */
@@ -21,17 +21,17 @@ export function answerInThread(answer: (question: never) => unknown): void {
   });
 }
 
-/** What the thread was handed as it began. */
+/** Returns the data that the thread was given when it began. */
 export function threadData(): unknown {
   return workerData;
 }
 
-/** Of threads for what may be part of paging people: on a busy machine the thread that serves all goes first. */
+/** Niceness of threads whose work may be part of paging people: on a busy machine the main thread goes first. */
 export const THREAD_NICENESS = 5;
 
 /**
- * Lets others of a busy machine go first, the more so the higher the niceness. Linux gives each thread a priority of its
- * own; elsewhere it would be that of the process, which keeps its own.
+ * Lets others of a busy machine go first, the more so the higher the niceness. Linux gives each thread a priority of
+ * its own; elsewhere it would be that of the process, which keeps its own.
  */
 export function lowerThreadPriority(niceness: number): void {
   if (process.platform !== 'linux') return;

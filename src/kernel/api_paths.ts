@@ -1,4 +1,4 @@
-/** Where the HTTP API is served, below the public address. */
+/** Paths of the HTTP API, below the public address. */
 export const API_PATHS = {
   actions: '/api/rest/actions',
   mcp: '/api/mcp',
@@ -14,13 +14,13 @@ export const INGEST_PATHS = {
   metrics_json: '/api/ingest/metrics',
   otlp_metrics: '/api/ingest/otlp/v1/metrics',
   prometheus_write: '/api/ingest/prometheus/write',
-  /** Of releases, told by what deploys them. */
+  /** Path for deploys of releases, which the deploying tool reports. */
   deploys: '/api/ingest/deploys',
   sentry_envelope: '/api/:projectId/envelope',
   sentry_store: '/api/:projectId/store',
-  /** The DSN in the envelope says whose it is: for SDKs with a `tunnel`. */
+  /** Path for SDKs with a `tunnel`: the DSN in the envelope names the project. */
   sentry_tunnel: '/api/ingest/envelope',
   sentry_security: '/api/:projectId/security',
-  /** For scheduled jobs that are no program with an SDK. */
+  /** Path for scheduled jobs that are no program with an SDK. */
   sentry_cron: '/api/:projectId/cron/:slug/:key',
 } as const;

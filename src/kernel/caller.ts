@@ -14,23 +14,23 @@ export interface ThroughProposal {
   readonly agentName: string;
 }
 
-/** Who acts: a person, an organization's key, or the product itself. */
+/** A person, an organization's key, or the product itself, as the one who acts. */
 export type Actor =
   | {
       readonly kind: 'user';
       readonly userId: Id<'user'>;
       readonly apiKeyId: Id<'apikey'> | null;
-      /** What the key was called when it acted. */
+      /** Name of the key when it acted. */
       readonly apiKeyName?: string;
       /** The app that the person acts through; absent when there is none in between. */
       readonly connection?: ThroughConnection;
-      /** What the person approved; absent when the idea was their own. */
+      /** Proposal that the person approved; absent when the idea was their own. */
       readonly proposal?: ThroughProposal;
     }
   | { readonly kind: 'api_key'; readonly apiKeyId: Id<'apikey'>; readonly apiKeyName?: string }
   | { readonly kind: 'system' };
 
-/** Everyone who invokes an action, and the way they came. */
+/** A caller of an action, and the way they came. */
 export interface CallerVia<Way extends string> {
   readonly orgId: Id<'org'>;
   readonly actor: Actor;
@@ -41,17 +41,17 @@ export interface CallerVia<Way extends string> {
    * who has one, since there is no session to show it in; false for keys and connections, which were made with it.
    */
   readonly mustStepUp: boolean;
-  /** What the role of the person allows and the connection was not granted: approving it anew would help. */
+  /** Permissions that the person's role allows and the connection was not granted: approving it anew would help. */
   readonly withheld?: ReadonlySet<OperationPermission>;
-  /** An agent at the endpoint of responders, which an owner has enabled. */
+  /** Agent at the endpoint of responders, which an owner has enabled. */
   readonly responder?: { readonly agentId: string; readonly agentName: string };
-  /** The organization has stopped its agents: whoever comes over MCP is one. */
+  /** Set when the organization has stopped its agents: every caller over MCP is one. */
   readonly areAgentsStopped?: true;
-  /** A connection that may change nothing: what it is shown holds nothing that data can be sent with, either. */
+  /** Set for a connection that may change nothing: what it is shown cannot be used to send data, either. */
   readonly isReadOnly?: true;
 }
 
-/** What is known of the request itself; it goes into logs and the audit log. */
+/** Facts about the request itself, for logs and the audit log. */
 export interface RequestOrigin {
   readonly requestId: string;
   /** The sender's address, or null when the product acts on its own. */

@@ -3,21 +3,21 @@ import { Check } from 'typebox/value';
 
 import { findUrlFault } from '#kernel/url_fault.ts';
 
-/** One setting: the variable that holds it, what it is for, and in words what may stand in it. */
+/** A setting: the variable that holds it, its purpose, and the allowed values in words. */
 export interface Setting<Schema extends TSchema = TSchema> {
   readonly variable: string;
-  /** Markdown, for the table of the README, which is made of these declarations. */
+  /** Purpose in Markdown, for the table of the README, which is made of these declarations. */
   readonly purpose: string;
   readonly allowed: string;
   readonly schema: Schema;
   readonly fallback?: string;
-  /** What there is instead while it is not set, in a word or two. */
+  /** Effect while it is not set, in a word or two. */
   readonly unset?: string;
   /** The variable that cannot be set without this one. */
   readonly requiredWith?: string;
-  /** What is wrong with a value that fits the schema, in words that do not repeat it; null for nothing. */
+  /** Returns the fault of a value that fits the schema, in words that do not repeat the value; null for none. */
   readonly findFault?: (value: string) => string | null;
-  /** May be in a file instead, which the variable with `_FILE` at its end names. */
+  /** Whether it may be in a file instead, which the variable with `_FILE` at its end names. */
   readonly isSecret?: true;
 }
 
@@ -279,10 +279,10 @@ type MaybeUnset<Schema extends TSchema> = Schema extends { '~optional': true }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The only place that looks at the variables of the process. */
+/** Returns the variables of the process; the only place that reads them. */
 export const processEnvironment = (): Environment => process.env;
 
-/** What was wrong with the environment: every fault at once, and never a value, for it may be a secret. */
+/** Error that names every fault of the environment at once, and never a value, for it may be a secret. */
 export class ConfigError extends Error {
   constructor(faults: readonly string[]) {
     const [only = '', ...others] = faults;

@@ -1,6 +1,6 @@
 import { LIMIT_SETTINGS, type LimitName } from '#kernel/limit_settings.ts';
 
-/** Every code a caller can meet and its HTTP status. `unknown_action` and `not_found` share 404 on purpose. */
+/** Codes that a caller can get, with their HTTP status. `unknown_action` and `not_found` share 404 on purpose. */
 export const ERROR_CODES = {
   invalid_input: 400,
   unauthenticated: 401,
@@ -23,7 +23,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One fault of a body: where it is (`steps[0].channels`, empty for the whole body) and what to do about it. */
+/** A fault of a body: its path (`steps[0].channels`, empty for the whole body) and what to do about it. */
 export interface Fault {
   readonly path: string;
   readonly message: string;
@@ -38,8 +38,8 @@ interface AppErrorOptions {
 }
 
 /**
- * An expected refusal. The message is for the caller and is sent, with the name of the limit that was reached; the cause is for the log and never is.
- * Anything thrown that is not an AppError is a bug and answers 500 without its text.
+ * An expected refusal. The message is for the caller and is sent, with the name of the limit that was reached; the
+ * cause is for the log and never is. Anything thrown that is not an AppError is a bug and answers 500 without its text.
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
@@ -64,11 +64,11 @@ export class AppError extends Error {
   }
 }
 
-/** More faults of one body are not useful, so no check collects more. */
+/** Limit on the faults that a check collects: more of one body are not useful. */
 export const FAULTS_MAX = 50;
 const FAULTS_SUMMED_UP_MAX = 10;
 
-/** The refusal of a body: one 400 that names its faults, up to the maximum. */
+/** Returns the refusal of a body: one 400 that names its faults, up to the maximum. */
 export function invalidInput(faults: readonly Fault[]): AppError {
   const summary = faults
     .slice(0, FAULTS_SUMMED_UP_MAX)
@@ -78,7 +78,7 @@ export function invalidInput(faults: readonly Fault[]): AppError {
   return new AppError('invalid_input', summary.join('; '), { faults: faults.slice(0, FAULTS_MAX) });
 }
 
-/** The same answer for an id that never was and for one of another organization. */
+/** Returns the error for an unknown id, the same if it belongs to another organization. */
 export function notFound(path: string, noun: string): AppError {
   return new AppError('not_found', `no ${noun} with this ${path} in your organization`, {
     faults: [{ path, message: `names no ${noun} of your organization` }],
@@ -103,12 +103,12 @@ export function isUnreachable(error: unknown): boolean {
   return isNotConnected(error) || CONNECTION_LOST.has(errorCodeOf(error));
 }
 
-/** The `code` that Node and most clients give their errors: a name of the system, or a number of the server. */
+/** Returns the `code` that Node and most clients give their errors: a name of the system, or a number of the server. */
 export function errorCodeOf(error: unknown): unknown {
   return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
 }
 
-/** The text of anything thrown, for logs. */
+/** Returns the text of anything thrown, for logs. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,9 +1,9 @@
-/** First come, first served, across all requests of this process. */
+/** Queue of the turns, first come, first served, across all requests of this process. */
 const waiting: (() => void)[] = [];
 
 /**
  * Resolves in a turn of the event loop that no other long work has. So however many large bodies are read and packed at
- * once, requests that wait notice nothing of their number. Up to some milliseconds of work belong in a turn.
+ * once, waiting requests are not delayed by their number. Up to some milliseconds of work belong in a turn.
  */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
@@ -12,7 +12,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** Each of what takes some microseconds to make; after every so many, others have their turn. */
+/** Collects items that each take some microseconds to make; gives up its turn after every `aTurn` items. */
 export async function collectInTurns<Item>(items: Iterable<Item>, aTurn: number): Promise<Item[]> {
   const collected: Item[] = [];
   for (const item of items) {
@@ -22,7 +22,7 @@ export async function collectInTurns<Item>(items: Iterable<Item>, aTurn: number)
   return collected;
 }
 
-/** The work that gets the turn runs right after this, before the next callback. */
+/** Gives a turn to the next work, which runs right after this, before the next callback. */
 function giveTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(giveTurn);

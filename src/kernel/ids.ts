@@ -47,17 +47,17 @@ declare const brand: unique symbol;
 /** An id of one kind, so that a user's id cannot be passed where a team's is asked. */
 export type Id<K extends Kind> = string & { readonly [brand]: K };
 
-/** A TypeID: the kind as prefix, a UUIDv7 in base 32 behind it; ids of one kind sort by creation. */
+/** Creates a TypeID: the kind as prefix, then a UUIDv7 in base 32; ids of one kind sort by creation. */
 export function newId<K extends Kind>(kind: K): Id<K> {
   return typeid(kind).toString() as string as Id<K>;
 }
 
-/** The UUID inside an id, for stores that keep 16 bytes instead of text. */
+/** Returns the UUID inside an id, for stores that keep 16 bytes instead of text. */
 export function uuidOf(id: Id<Kind>): string {
   return toUUID(id as unknown as TypeId<Kind>);
 }
 
-/** The id of this kind with this UUID inside: the inverse of `uuidOf`. */
+/** Returns the id of this kind with this UUID inside: the inverse of `uuidOf`. */
 export function idOfUuid<K extends Kind>(kind: K, uuid: string): Id<K> {
   return fromUUID(uuid, kind).toString() as Id<K>;
 }

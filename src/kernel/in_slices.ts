@@ -1,7 +1,7 @@
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Steps } from '#kernel/steps.ts';
 
-/** Small work is done at once, as for most bodies. */
+/** Time in which small work, such as most bodies, is done at once. */
 const FIRST_SLICE_MS = 2;
 const SLICE_MS = 8;
 

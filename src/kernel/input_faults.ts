@@ -16,13 +16,13 @@ interface Schema {
   readonly minimum?: number;
   readonly maximum?: number;
   readonly pattern?: string;
-  /** What a pattern asks, in words. */
+  /** Meaning of a pattern, in words. */
   readonly description?: string;
 }
 
 /**
- * The faults of a value against a schema, each with its path and a sentence that says what was found and allowed. Stops
- * at `FAULTS_MAX`, so that a body that is all faults costs no more than one that has many.
+ * Returns the faults of a value against a schema, each with its path and a sentence that says what was found and
+ * allowed. Stops at `FAULTS_MAX`, so that a body that is all faults costs no more than one that has many.
  */
 export function findFaults(schema: object, value: unknown): Fault[] {
   const faults: Fault[] = [];
@@ -66,7 +66,7 @@ function visit(schema: Schema, value: unknown, path: string, faults: Fault[]): v
   }
 }
 
-/** Of several shapes the one that fits by kind is judged, so that `null or text` complains about the text. */
+/** Reports the faults against the alternative that fits by kind, so that `null or text` complains about the text. */
 function visitAlternatives(alternatives: readonly Schema[], value: unknown, path: string, faults: Fault[]): void {
   const attempts = alternatives.map((alternative) => {
     const found: Fault[] = [];
@@ -176,7 +176,7 @@ function count(amount: number, one: string, many: string): string {
   return `${amount} ${amount === 1 ? one : many}`;
 }
 
-/** A value as a person would recognise it, cut short; objects and arrays by kind only. */
+/** Shows a value as a person would recognise it, cut short; objects and arrays by kind only. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return 'an array';
@@ -185,7 +185,7 @@ function show(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 57)}…"` : text;
 }
 
-/** `/steps/0/channels`, as JSON Pointers (RFC 6901) say it, is `steps[0].channels`. */
+/** Converts a JSON Pointer (RFC 6901) such as `/steps/0/channels` to `steps[0].channels`. */
 export function pathOfPointer(pointer: string): string {
   return pointer
     .split('/')

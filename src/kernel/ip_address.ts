@@ -1,12 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** `203.0.113.7:51423`, `[2001:db8::7]:51423` and `[2001:db8::7]`, as proxies write them. */
+/** Addresses as proxies write them: `203.0.113.7:51423`, `[2001:db8::7]:51423` and `[2001:db8::7]`. */
 const WITH_PORT = /^"?(?:\[([^\]]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})"?$/;
 const ADDRESS_LENGTH_MAX = 100;
 
 /**
- * Parses an IP address as sockets, proxies and clients write it, and returns it in its one spelling: without a port and a
- * zone, in lower case, IPv4 within IPv6 as IPv4. Null for what is no address.
+ * Parses an IP address as sockets, proxies and clients write it, and returns it in its one spelling: without a port and
+ * a zone, in lower case, IPv4 within IPv6 as IPv4. Null for what is no address.
  */
 export function parseIpAddress(text: string): string | null {
   const given = text.trim();

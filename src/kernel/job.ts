@@ -5,29 +5,30 @@ export const QUEUE_NAMES = ['ingest', 'paging', 'upkeep', 'uploads'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /**
- * The contract of one kind of background work. Payloads carry ids, not copies: a handler re-reads the rows and
- * decides again, so that a lost, doubled or late job is harmless.
+ * Contract of one kind of background work. Payloads carry ids, not copies: a handler re-reads the rows and decides
+ * again, so that a lost, doubled or late job is harmless.
  */
 export interface JobContract<Payload extends TObject = TObject> {
   readonly name: string;
   /**
-   * The queue it waits in: the pager consumes `paging` and nothing else, the worker the others. No job of `upkeep` takes
+   * Queue of the job: the pager consumes `paging` and nothing else, the worker the others. No job of `upkeep` takes
    * longer than seconds; reading an upload may, so it has a queue of its own.
    */
   readonly queue: QueueName;
   readonly payload: Payload;
   /**
-   * Of the payload, 1 when it is left out. Raised when a handler of the release before would do the wrong thing with a new
-   * payload; a new optional field does not raise it. A process that knows a lower one leaves the job to a newer process.
+   * Version of the payload, 1 when it is left out. Raised when a handler of the release before would do the wrong thing
+   * with a new payload; a new optional field does not raise it. A process that knows a lower one leaves the job to a
+   * newer process.
    */
   readonly version?: number;
-  /** Jobs with the same key are one job while the first is pending; null lets every job stand for itself. */
+  /** Deduplication key: jobs with the same key are one job while the first is pending; null: every job is its own. */
   readonly key: ((payload: Static<Payload>) => string) | null;
   readonly attempts: number;
   readonly backoff: { readonly firstDelayMs: number; readonly maxDelayMs: number };
 }
 
-/** What the queue holds of durable jobs does not say which job to run. */
+/** Queue entry of durable jobs, which does not say which job to run. */
 const WakeUp = Type.Object({ keptId: Type.String() });
 
 /**
@@ -36,10 +37,10 @@ const WakeUp = Type.Object({ keptId: Type.String() });
  */
 export type DurableJobContract = JobContract<typeof WakeUp>;
 
-/** The field beside those of the payload that says its version; version 1 has none. */
+/** Field besides those of the payload that holds its version; version 1 has none. */
 const VERSION = 'payloadVersion';
 
-/** The payload as it is stored. */
+/** Returns the payload as it is stored. */
 export function toStored<Payload extends TObject>(
   { version = 1 }: JobContract<Payload>,
   payload: Static<Payload>,

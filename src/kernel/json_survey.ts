@@ -1,6 +1,9 @@
-/** What JSON text would come to, without reading it: reading costs by the value, some 60 times as much as by the byte. */
+/**
+ * Size of JSON text in values and levels, known without parsing it: parsing costs by the value, some 60 times as much
+ * as by the byte.
+ */
 export interface JsonSurvey {
-  /** Never fewer than there are. */
+  /** Number of values, never fewer than there are. */
   readonly values: number;
   readonly levels: number;
   /** Whether a word stands outside of strings that may be the NaN or Infinity of Python, which no JSON has. */
@@ -35,7 +38,7 @@ export function surveyJson(bytes: Uint8Array, valuesMax = Infinity, levelsMax = 
   return { values, levels, mayHaveNaN };
 }
 
-/** Where the string that begins at `quote` ends: the place of its last quote, or beyond the bytes. */
+/** Returns the position of the quote that ends the string beginning at `quote`, or one beyond the bytes. */
 export function endOfString(bytes: Uint8Array, quote: number): number {
   const { length } = bytes;
   let at = quote + 1;

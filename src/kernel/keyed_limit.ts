@@ -7,12 +7,12 @@ interface KeyedLimitOptions {
   readonly concurrencyPerKey: number;
 }
 
-/** To make the limiter of a key takes 2.5 µs, three times as long as to call it: those of idle keys stay for a while. */
+/** Number of limiters kept, idle ones included: to make one takes 2.5 µs, three times as long as to call it. */
 const KEYS_MAX = 1_000;
 
 /**
- * Limits how many calls run at the same time, in all and for each key. Others wait in order. A key whose calls take long
- * delays other keys only by the places that one key may have.
+ * Limits how many calls run at the same time, in all and for each key. Others wait in order. A key whose calls take
+ * long delays other keys only by the places that one key may have.
  */
 export class KeyedLimit {
   readonly #limit: LimitFunction;
@@ -25,7 +25,7 @@ export class KeyedLimit {
     this.#concurrencyPerKey = concurrencyPerKey;
   }
 
-  /** How many calls of the key run or wait. */
+  /** Returns how many calls of the key run or wait. */
   countOf(key: string): number {
     const limit = this.#limits.get(key);
     return limit === undefined ? 0 : callsOf(limit);

@@ -1,7 +1,7 @@
-/** Upper bounds in seconds: from what a request takes to how long an outage of a provider may last. */
+/** Upper bounds in seconds: from the time of a request to the length of an outage of a provider. */
 const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300] as const;
 
-/** What is promised to be quick, as `/metrics` names it. */
+/** Latencies with a promise, and their metrics at `/metrics`. */
 const LATENCIES = {
   accept: {
     name: 'tocsin_ingest_accept_duration_seconds',
@@ -28,7 +28,7 @@ interface Counts {
   sum: number;
 }
 
-/** How long promised work took in this process, as Prometheus's histograms. */
+/** Records how long promised work took in this process, as Prometheus's histograms. */
 export class LatencyHistograms {
   readonly #counts: Record<Latency, Map<string, Counts>> = { accept: new Map(), group: new Map(), page: new Map() };
 
@@ -44,7 +44,7 @@ export class LatencyHistograms {
     counts.sum += Math.max(0, seconds);
   }
 
-  /** In Prometheus's text format, a line break at the end. */
+  /** Returns the histograms in Prometheus's text format, with a line break at the end. */
   text(): string {
     return Object.entries(LATENCIES)
       .map(([latency, { name, help, label }]) => {

@@ -12,10 +12,10 @@ export class LimitLog {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #quietUntil = new Map<LimitName, number>();
-  /** Who met a limit since the last line about it, and how often. */
+  /** Callers that reached a limit since the last line about it, and how often. */
   readonly #since = new Map<LimitName, Map<string, number>>();
 
-  /** What was counted already: a refusal may pass several places. */
+  /** Refusals that were counted already: one may pass several places. */
   readonly #counted = new WeakSet<AppError>();
 
   constructor(log: Log, clock: Clock) {
@@ -30,7 +30,7 @@ export class LimitLog {
     this.met(error.limit, who);
   }
 
-  /** `who` names an address, a key or a service; never a secret. */
+  /** Counts that `who` reached the limit; `who` names an address, a key or a service, never a secret. */
   met(limit: LimitName, who: string): void {
     this.counts.set(limit, (this.counts.get(limit) ?? 0) + 1);
     const since = this.#since.get(limit) ?? new Map<string, number>();

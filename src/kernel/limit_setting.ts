@@ -2,20 +2,20 @@ import { Type, type TInteger } from 'typebox';
 
 import type { Setting } from '#kernel/config.ts';
 
-/** A limit that callers can reach: a setting like any other, with what happens to who reaches it. */
+/** A limit that callers can reach: a setting like any other, with the effect on callers that reach it. */
 export interface LimitSetting extends Setting<TInteger> {
-  /** How the default reads in the security guide, with its unit. */
+  /** Default as it stands in the security guide, with its unit. */
   readonly shown: string;
-  /** What is answered, or done instead. */
+  /** Answer when the limit is reached, or other effect. */
   readonly reached: string;
 }
 
 interface Declared {
   readonly variable: string;
-  /** Markdown, for the table of the security guide, which is made of these declarations. */
+  /** Purpose in Markdown, for the table of the security guide, which is made of these declarations. */
   readonly purpose: string;
   readonly fallback: number;
-  /** Of the default, as in `20 s`. */
+  /** Unit of the default, as in `20 s`. */
   readonly unit?: string;
   readonly reached: string;
   readonly minimum?: number;
@@ -36,5 +36,5 @@ export function limit({ fallback, unit, minimum = 1, maximum = AMOUNT_MAX, ...de
   };
 }
 
-/** 0 stands for no limit. */
+/** Declares a limit that 0 turns off. */
 export const optional = (declared: Declared): LimitSetting => limit({ minimum: 0, ...declared });

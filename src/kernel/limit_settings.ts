@@ -5,7 +5,7 @@ import { LONG_WORK_LIMITS } from '#kernel/long_work_limits.ts';
 const CLOSED = 'the connection is closed';
 const WAIT = '429';
 
-/** What callers, with and without a valid key, may hold of a process. */
+/** Limits on the resources of a process for all callers, with and without a valid key. */
 const OF_PROCESS = {
   connectionsMax: limit({
     variable: 'LIMIT_CONNECTIONS',
@@ -134,7 +134,7 @@ const OF_PROCESS = {
   }),
 };
 
-/** What one key, connected app or person may do. */
+/** Limits for one key, connected app or person. */
 const OF_CALLER = {
   callsAtOnce: limit({
     variable: 'LIMIT_CALLS_AT_ONCE',
@@ -228,7 +228,7 @@ const OF_CALLER = {
   }),
 };
 
-/** How often callers without a valid key may try something. */
+/** Limits on the attempts of callers without a valid key. */
 const OF_UNAUTHENTICATED = {
   badKeysPerMinute: limit({
     variable: 'LIMIT_BAD_KEYS_PER_MINUTE',
@@ -297,7 +297,7 @@ const OF_UNAUTHENTICATED = {
   }),
 };
 
-/** What a service may send. */
+/** Limits on the data that a service sends. */
 const OF_SERVICE = {
   ingestPointsPerSecond: optional({
     variable: 'INGEST_POINTS_PER_SECOND',
@@ -369,7 +369,7 @@ const OF_SERVICE = {
   }),
 };
 
-/** Every limit that is a setting. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
+/** Limits that are settings. The table of the security guide is made of them (`infra/release/limits_table.ts`). */
 export const LIMIT_SETTINGS = {
   ...OF_PROCESS,
   ...OF_UNAUTHENTICATED,

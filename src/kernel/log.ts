@@ -1,6 +1,6 @@
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-/** The little of a logger that modules need; `entry/logger.ts` builds the real one. */
+/** Interface of a logger with only what modules need; `entry/logger.ts` builds the real one. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -10,24 +10,24 @@ export interface Log {
 }
 
 /**
- * How secrets look wherever they appear. Those of ours have recognisable prefixes for this very reason; the rest
- * is known by what stands in front of it.
+ * Forms of secrets, wherever they appear. Those of the product have recognisable prefixes for this very reason; the
+ * others are known by the text before them.
  */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`(${Object.values(SECRET_PREFIXES).join('|')})_[A-Za-z0-9]{8,}`, 'g'), '$1_…'],
   [/\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]+/gi, '$1 …'],
-  // Of a DSN and of the address of a store, with any scheme.
+  // Credentials in a DSN or in the address of a store, with any scheme.
   [/([a-z][a-z0-9+.-]*:\/\/)[^/\s:@]*(?::[^/\s@]*)?@/gi, '$1…@'],
   [/\b(sentry_(?:key|secret)=)[0-9a-f]+/gi, '$1…'],
   // Links in messages act in somebody's name: the part behind the message id is the signature.
   [/(\/api\/answers\/[a-z]+\/[a-z0-9_]+\/)[^\s"\\]+/gi, '$1…'],
   [/(\/[ap]\/[0-9a-z]{26})[0-9a-z]{16}\b/g, '$1…'],
-  // In a query, a form or a cookie; codes and verifiers of OAuth, and what apps for one-time passwords are given.
+  // In a query, a form or a cookie; codes and verifiers of OAuth, and secrets of apps for one-time passwords.
   [
     /\b((?:code|code_verifier|pin|token|access_token|refresh_token|client_secret|password|secret|seal|tocsin_oauth[a-z_.]*)=)[^\s&"'\\;]+/gi,
     '$1…',
   ],
-  // In JSON, also where that is a text in JSON again.
+  // In JSON, also in JSON within a text.
   [
     /(\\*"(?:[a-z]+_?)?(?:password|secret|privateKey|private_key|token|recoveryCode)\\*"\s*:\s*\\*")(?:[^"\\]|\\+[^"\\])+/gi,
     '$1…',
@@ -35,11 +35,11 @@ const SECRETS: readonly (readonly [RegExp, string])[] = [
   // Codes that people type, which are digits: other codes are names of errors.
   [/(\\*"(?:code|pin|newPin)\\*"\s*:\s*\\*")\d{4,10}(?=\\*")/gi, '$1…'],
   [/(\\*"recoveryCodes\\*"\s*:\s*\[)[^\]]*/gi, '$1…'],
-  // Where a push service delivers, and what its messages are encrypted for.
+  // Keys for which push messages are encrypted.
   [/(\\*"(?:auth|p256dh)\\*"\s*:\s*\\*")[A-Za-z0-9_-]{16,}/g, '$1…'],
 ];
 
-/** The text without its secrets; also without the `known` ones, in any form. */
+/** Returns the text without its secrets; also without the `known` ones, in any form. */
 export function redact(text: string, known: readonly string[] = []): string {
   const unknown = known.reduce((redacted, secret) => redacted.replaceAll(secret, '…'), text);
   return SECRETS.reduce((redacted, [pattern, replacement]) => redacted.replace(pattern, replacement), unknown);

@@ -1,6 +1,6 @@
 import { limit, optional } from '#kernel/limit_setting.ts';
 
-/** Limits of what takes long: it is done in threads of its own, and organizations take turns. */
+/** Limits of long work, which is done in threads of its own while organizations take turns. */
 export const LONG_WORK_LIMITS = {
   uploadMegabytes: limit({
     variable: 'LIMIT_UPLOAD_MEGABYTES',

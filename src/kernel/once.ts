@@ -1,4 +1,4 @@
-/** The work is done when its result is first needed; work that failed is done again. */
+/** Wraps work so that it is done when its result is first needed; work that failed is done again. */
 export function once<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let done: Promise<Result> | null = null;
   return () =>

@@ -8,24 +8,24 @@ import { KeyedLimit } from '#kernel/keyed_limit.ts';
 interface OwnThreadOptions {
   /** A module that calls `answerInThread`. */
   readonly program: URL;
-  /** Handed to the program as it begins. */
+  /** Data that the program is given when it begins. */
   readonly data: unknown;
   /** Memory of everything in the thread, in MiB. */
   readonly memoryMb: number;
-  /** The program itself stops after its time. A thread that is not heard of for this long is ended. */
+  /** Time of silence after which a thread is ended. The program itself stops after its time. */
   readonly unheardMs: number;
 }
 
-/** What the program answered, with the processor time that it took. */
+/** Answer of the program, with the processor time that it took. */
 export type ThreadAnswer<Answer> =
   | { readonly kind: 'answered'; readonly answer: Answer; readonly tookMs: number }
-  /** It takes more time or memory than it may, after so long. The thread was ended; the next question starts another. */
+  /** Too much time or memory, after `tookMs`. The thread was ended; the next question starts another. */
   | { readonly kind: 'too_much'; readonly tookMs: number };
 
-/** For what was just made, besides: by itself each thread would keep three times as much of it. */
+/** Additional memory for new objects: by default each thread would keep three times as much. */
 const YOUNG_MEMORY_MB = 16;
 
-/** Without a question for so long, the thread ends and its memory is free. */
+/** Time without a question after which the thread ends and its memory is free. */
 const IDLE_MS = 60_000;
 
 /**
@@ -97,7 +97,7 @@ export class OwnThread<Question, Answer> {
     const forget = (): void => {
       if (this.#worker === worker) this.#worker = null;
     };
-    // A question that waits hears of it too.
+    // A waiting question has its own listeners for these events.
     worker.on('error', forget);
     worker.once('exit', forget);
     return worker;

@@ -1,2 +1,2 @@
-/** The fewest characters of a password. */
+/** Least length of a password, in characters. */
 export const PASSWORD_LENGTH_MIN = 12;

@@ -1,4 +1,4 @@
-/** What a caller may do, one permission per action. */
+/** Permissions of a caller, one per action. */
 export const PERMISSIONS = [
   'services:view',
   'services:edit',
@@ -14,12 +14,12 @@ export const PERMISSIONS = [
 export type Permission = (typeof PERMISSIONS)[number];
 
 /**
- * What the console's own operations need where no permission of the contract says it: to be a member, or to be an owner
+ * Permissions for the console's own operations if none of the contract covers them: to be a member, or to be an owner
  * or admin. Only people signed in to the console hold them; no API key and no connected app ever does.
  */
 export type ConsolePermission = 'organization:view' | 'organization:manage';
 
-/** What any operation, public or the console's own, may ask for. */
+/** Permissions for any operation, public or the console's own. */
 export type OperationPermission = Permission | ConsolePermission;
 
 export const ROLES = ['owner', 'admin', 'editor', 'responder', 'viewer'] as const;
@@ -51,7 +51,7 @@ export const ROLE_CONSOLE_PERMISSIONS: Record<Role, readonly ConsolePermission[]
   viewer: ['organization:view'],
 };
 
-/** Owners and admins. */
+/** Roles that manage the organization: owners and admins. */
 export const MANAGER_ROLES: readonly Role[] = ROLES.filter((role) =>
   ROLE_CONSOLE_PERMISSIONS[role].includes('organization:manage'),
 );
@@ -66,8 +66,8 @@ export function isAbove(role: Role, other: Role): boolean {
 }
 
 /**
- * The highest role whose changes somebody may make who holds these permissions: at most their own role, and no more than
- * the key or the connection that they act through. `role` is null for a key of the organization.
+ * Returns the highest role whose changes somebody may make who holds these permissions: at most their own role, and no
+ * more than the key or the connection that they act through. `role` is null for a key of the organization.
  */
 export function actingRoleOf(role: Role | null, permissions: ReadonlySet<OperationPermission>): Role {
   const atMost = role === null ? ROLES : ROLES.slice(ROLES.indexOf(role));

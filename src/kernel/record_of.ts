@@ -1,4 +1,4 @@
-/** One value for each key. */
+/** Returns a record with one value for each key. */
 export function recordOf<Key extends string, Value>(
   keys: readonly Key[],
   valueOf: (key: Key) => Value,

@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isUnavailable } from '#kernel/errors.ts';
 
 interface RetryPauses {
-  /** From a failure to the next try. */
+  /** Pause between a failure and the next try. */
   readonly pauseMs: number;
-  /** Pauses double up to this one; absent, all are the same. */
+  /** Longest pause, up to which pauses double; absent, all are the same. */
   readonly pauseMsMax?: number;
-  /** A failure later than this after the first try is the last. */
+  /** Time after the first try from which a failure is the last. */
   readonly timeoutMs: number;
   /** Called before each pause. */
   readonly onFailure?: (error: unknown) => void;

@@ -16,16 +16,16 @@ const SLOT = Symbol.for('tocsin.run_with_time_limit');
 Object.defineProperty(globalThis, SLOT, { value: () => work() });
 const CALL = new Script(`globalThis[Symbol.for('tocsin.run_with_time_limit')]()`, { filename: 'run_with_time_limit' });
 
-/** Of the limit: work that was given less of a processor did not take long, but had to wait for a busy machine. */
+/** Share of the limit: work that got less processor time was not slow, but had to wait for a busy machine. */
 const BUSY_SHARE = 0.5;
-/** In all; each may last twice as long as the one before. */
+/** Number of attempts in all; each may last twice as long as the one before. */
 const ATTEMPTS = 3;
 
 /**
  * Runs the work and stops it when it takes longer than the limit: V8 interrupts any loop or regular expression, and
  * `TimeLimitExceeded` is thrown. On a machine too busy to give it a processor it is run again, for longer. A call costs
- * about 50 µs. Work that is stopped may leave things half done, so it should only compute a result from its input. Calls
- * cannot be nested.
+ * about 50 µs. Work that is stopped may leave things half done, so it should only compute a result from its input.
+ * Calls cannot be nested.
  */
 export function runWithTimeLimit<Result>(milliseconds: number, task: () => Result): Result {
   const began = threadProcessorMs();

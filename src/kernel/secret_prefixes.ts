@@ -1,6 +1,6 @@
 /**
- * How each secret of the product begins, so that logs, secret scanners and people know a leaked one by its form. A kind
- * that is not listed here cannot be made (`#auth/secret_text.ts`).
+ * Prefixes of the secrets of the product, so that logs, secret scanners and people know a leaked one by its form. A
+ * kind that is not listed here cannot be made (`#auth/secret_text.ts`).
  */
 export const SECRET_PREFIXES = {
   apiKey: 'tocsin_key',

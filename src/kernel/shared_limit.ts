@@ -1,16 +1,16 @@
 import type { Temporal } from '#kernel/time.ts';
 
-/** What may be used of something: so much at once, and so much a second. */
+/** Rate limit: so much at once, and so much a second. */
 export interface Allowance {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** Buckets that all processes take from; the same for each of them. */
+/** Token buckets that all processes take from; the same for each of them. */
 export interface SharedBuckets {
   /**
-   * Takes the amount if anything is left, and more than that if need be: then nothing is until that is made good. Resolves
-   * to what is left, negative when it is overdrawn. Throws while the store is away.
+   * Takes the amount if anything is left, and more than that if need be: then nothing is left until that is made good.
+   * Resolves to what is left, negative when it is overdrawn. Throws while the store is away.
    */
   take(
     key: string,
@@ -21,42 +21,42 @@ export interface SharedBuckets {
 }
 
 export interface SharedLimitOptions extends Allowance {
-  /** Keeps the keys of one limit apart from those of another. */
+  /** Name that keeps the keys of one limit apart from those of another. */
   readonly name: string;
   readonly buckets: SharedBuckets;
-  /** How many processes are alive. */
+  /** Returns how many processes are alive. */
   readonly processes: () => number;
   readonly now: () => Temporal.Instant;
 }
 
-/** What this process may use of one key's allowance without asking. */
+/** Amount of one key's allowance that this process may use without asking. */
 interface Account {
-  /** Negative if the last use was of more than was left. */
+  /** Amount that is left; negative if the last use was of more than was left. */
   left: number;
   at: number;
-  /** Until then nothing is left in the shared bucket. */
+  /** Time until which nothing is left in the shared bucket. */
   emptyUntil: number;
   asking: Promise<void> | null;
 }
 
-/** What all processes together let through without asking: who uses less costs nobody a question. */
+/** Share of the limit that all processes together let through without asking: light users cost no request. */
 const FREE_SHARE = 0.1;
-/** What all processes together take ahead from the shared bucket. */
+/** Share of the limit that all processes together take ahead from the shared bucket. */
 const AHEAD_SHARE = 0.05;
 const ACCOUNTS_MAX = 50_000;
 const EMPTY_MS_MAX = 600_000;
-/** Buckets that are away are asked again after so long. */
+/** Pause before buckets that are away are asked again. */
 const AWAY_MS = 1_000;
 
 /**
- * A limit that counts for all processes together. A process that is alone counts by itself. Of several, each lets through
- * a small part by itself and takes the rest from a bucket that they share, some of it ahead. So together they let through a
- * sixth more than the limit at most; a key at its limit costs some questions a second, and any other none. While the
- * shared buckets are away, each process lets through its part of the limit.
+ * A limit that counts for all processes together. A process that is alone counts by itself. Of several, each lets
+ * through a small part by itself and takes the rest from a bucket that they share, some of it ahead. So together they
+ * let through a sixth more than the limit at most; a key at its limit costs some questions a second, and any other
+ * none. While the shared buckets are away, each process lets through its part of the limit.
  */
 export class SharedLimit {
   readonly #options: SharedLimitOptions;
-  /** Least recently used first. */
+  /** Accounts by key, least recently used first. */
   readonly #accounts = new Map<string, Account>();
   #awayUntil = 0;
 
@@ -65,12 +65,12 @@ export class SharedLimit {
   }
 
   /**
-   * Uses so much of the key's allowance when something is left of it, more than that if need be, and resolves to 0; else to
-   * the seconds to wait. Without an amount it only looks.
+   * Uses the amount of the key's allowance when something is left of it, more than that if need be, and resolves to 0;
+   * else to the seconds to wait. Without an amount it only looks.
    */
   async take(key: string, amount = 0): Promise<number> {
     const account = this.#accountOf(key);
-    // Others who waited for the same answer may have used what it brought.
+    // Callers who waited for the same answer may have used up what it brought.
     while (account.left < 1 && this.#mayAsk(account)) {
       await (account.asking ??= this.#ask(key, account).finally(() => (account.asking = null)));
     }
@@ -79,7 +79,7 @@ export class SharedLimit {
     return 0;
   }
 
-  /** Uses so much, whether or not it is left; or gives back what was not used, as a negative amount. */
+  /** Uses the amount, whether or not it is left; or gives back what was not used, as a negative amount. */
   spend(key: string, amount: number): void {
     this.#accountOf(key).left -= amount;
   }
@@ -113,7 +113,7 @@ export class SharedLimit {
     return Math.max(1, (this.#options.burst * AHEAD_SHARE) / this.#options.processes());
   }
 
-  /** The part of the allowance that this process lets through by itself. */
+  /** Returns the part of the allowance that this process lets through by itself. */
   #share(): number {
     const processes = this.#options.processes();
     if (processes <= 1) return 1;
@@ -128,7 +128,7 @@ export class SharedLimit {
     const known = this.#accounts.get(key) ?? { left: most, at: now, emptyUntil: 0, asking: null };
     const elapsedMs = Math.max(0, now - known.at);
     const refilled = Math.min(most, known.left + (elapsedMs * perSecond * share) / 1_000);
-    // What was taken ahead stays; what it had while it was alone does not.
+    // Keeps what was taken ahead, but not what it had while it was the only process.
     known.left = share === 1 ? refilled : Math.min(Math.max(known.left, refilled), most + this.#ahead());
     known.at = now;
     this.#accounts.delete(key);

@@ -3,7 +3,7 @@ export class StringInterner {
   readonly strings: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** The string's position in `strings`. */
+  /** Returns the string's position in `strings`. */
   intern(text: string): number {
     const known = this.#numbers.get(text);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Processor time that this thread has used so far, in milliseconds: what it waited for a processor does not count. */
+/** Returns the processor time that this thread has used so far, in milliseconds, without waits for a processor. */
 export function threadProcessorMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

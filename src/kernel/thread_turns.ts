@@ -1,10 +1,10 @@
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 
-/** An item that takes longer is a turn of its own. */
+/** Length of a turn; an item that takes longer is a turn of its own. */
 const TURN_MS = 8;
 
-/** Work on the thread that serves all, in turns of some milliseconds in which organizations follow each other. */
+/** Runs work on the thread that serves all, in turns of some milliseconds in which organizations follow each other. */
 export class ThreadTurns {
   readonly #now: () => number;
   readonly #turns = new KeyedLimit({ concurrency: 1, concurrencyPerKey: 1 });
@@ -14,8 +14,8 @@ export class ThreadTurns {
   }
 
   /**
-   * Resolves to what `work` returns for each item. `inTurn` runs the items of one turn, such as within a time limit. Throws
-   * what either throws.
+   * Resolves to what `work` returns for each item. `inTurn` runs the items of one turn, such as within a time limit.
+   * Throws what either throws.
    */
   async map<Item, Result>(
     orgId: string,

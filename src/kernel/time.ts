@@ -5,7 +5,7 @@ export { Temporal };
 
 type Instant = Temporal.Instant;
 
-/** Where `now` comes from. Production reads the machine's clock, tests move their own. */
+/** Source of `now`. Production reads the machine's clock, tests move their own. */
 export interface Clock {
   now(): Instant;
 }
@@ -21,9 +21,9 @@ export function addMinutesSaturating(instant: Instant, minutes: number): Instant
   return minutes * 60_000 >= millisecondsLeft ? FAR_FUTURE : instant.add({ minutes });
 }
 
-/** RFC 3339 in UTC with milliseconds: the only form in which times leave the product. */
+/** Formats a time as RFC 3339 in UTC with milliseconds: the only form in which times leave the product. */
 export function toTimestamp(instant: Instant): string {
-  // What Temporal's own toString says, which has to be imitated and takes ten times as long.
+  // The polyfill's own toString gives the same and takes ten times as long.
   return new Date(instant.epochMilliseconds).toISOString();
 }
 
@@ -31,7 +31,7 @@ export function toTimestampOrNull(instant: Instant | null): string | null {
   return instant === null ? null : toTimestamp(instant);
 }
 
-/** From what the Postgres driver returns. */
+/** Converts a date of the Postgres driver. */
 export function fromDate(date: Date): Instant {
   return Temporal.Instant.fromEpochMilliseconds(date.getTime());
 }

@@ -9,13 +9,13 @@ const KEYS_MAX = 10_000;
 const MINUTE_MS = 60_000;
 
 /**
- * Working time that each organization may use a minute, in this process. What a piece of work takes is known once it has
- * been done, so the last one may take more than is left, which is then made good.
+ * Working time that each organization may use a minute, in this process. The time of a piece of work is known once it
+ * has been done, so the last one may take more than is left, which is then made good.
  */
 export class TimeBudget {
   readonly #msPerMinute: number;
   readonly #clock: Clock;
-  /** Least recently used first. */
+  /** Accounts by organization, least recently used first. */
   readonly #accounts = new Map<string, Account>();
 
   constructor(msPerMinute: number, clock: Clock) {
@@ -23,7 +23,7 @@ export class TimeBudget {
     this.#clock = clock;
   }
 
-  /** Whole seconds until something is left; 0 when something is. */
+  /** Returns whole seconds until something is left; 0 when something is. */
   secondsToWait(orgId: string): number {
     const { leftMs } = this.#accountOf(orgId);
     return leftMs > 0 ? 0 : Math.max(1, Math.ceil((-leftMs / this.#msPerMinute) * 60));

@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 type SpanKind = 'server' | 'producer' | 'consumer' | 'client' | 'internal';
 
-/** What is known of a span besides its times; never content of senders, and no addresses of people. */
+/** Attributes of a span; never content of senders, and no addresses of people. */
 type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 interface SpanStart {
   readonly kind: SpanKind;
   readonly attributes?: Attributes;
-  /** A W3C `traceparent`, from a request or a row. Absent: the span that runs; null: none, a trace begins. */
+  /** A W3C `traceparent`, from a request or a row. Absent: the current span; null: none, a trace begins. */
   readonly parent?: string | null | undefined;
 }
 
@@ -16,19 +16,19 @@ interface SpanStart {
 export interface TracedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** What makes another span, in any process, the child of this one. */
+  /** Context that makes another span, in any process, the child of this one. */
   readonly traceparent: string;
   set(attributes: Attributes): void;
-  /** With what went wrong, if anything did. */
+  /** Ends the span, with the error if there was one. */
   end(error?: unknown): void;
 }
 
-/** What records spans; `entry/tracing.ts` has the only one. */
+/** Recorder of spans; `entry/tracing.ts` has the only one. */
 export interface TracingBackend {
   start(name: string, span: Omit<SpanStart, 'parent'> & { readonly parent: string | null }): TracedSpan;
 }
 
-/** One for a process, as the SDK has it: spans begin deep inside of what every caller would else have to hand on. */
+/** Backend of this process, as in the SDK: spans begin deep in code whose callers would all have to pass it on. */
 let backend: TracingBackend | null = null;
 const running = new AsyncLocalStorage<TracedSpan>();
 
@@ -37,7 +37,7 @@ export function useTracing(used: TracingBackend | null): void {
   backend = used;
 }
 
-/** The span that this code runs in; null outside of any. */
+/** Returns the span that this code runs in; null outside of any. */
 export function currentSpan(): TracedSpan | null {
   return running.getStore() ?? null;
 }

@@ -1,12 +1,12 @@
 import { type Fault, FAULTS_MAX } from '#kernel/errors.ts';
 
-/** Deeper JSON than any dashboard needs; it keeps recursive code far from the end of the stack. */
+/** Limit on the nesting of JSON, deeper than any dashboard; it keeps recursive code far from the end of the stack. */
 export const LEVELS_MAX = 100;
 
 /**
- * The places of a body that no store can return unchanged, even where its schema allows them: U+0000,
- * which PostgreSQL rejects; half of a surrogate pair, which UTF-8 cannot encode; a number that overflowed; and
- * nesting beyond 100 levels, which is reported alone. Stops at `FAULTS_MAX`.
+ * Finds the places of a body that no store can return unchanged, even where its schema allows them: U+0000, which
+ * PostgreSQL rejects; half of a surrogate pair, which UTF-8 cannot encode; a number that overflowed; and nesting beyond
+ * 100 levels, which is reported alone. Stops at `FAULTS_MAX`.
  */
 export function findUnstorable(body: unknown): Fault[] {
   const faults: Fault[] = [];

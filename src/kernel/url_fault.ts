@@ -3,14 +3,15 @@ const NOT_ESCAPED =
 
 const PARTS =
   /^(?<scheme>[a-z][a-z0-9+.-]*):\/\/(?:(?<account>[^/?#]*)@)?(?<hosts>[^/?#@]*)(?<path>[^#]*)(?:#(?<fragment>.*))?$/is;
-/** One of several hosts, with a port or without. */
+/** Host in a list of hosts, with or without a port. */
 const HOST = /^(?:\[[0-9a-f:.%]+\]|[^:[\]\s]*)(?::\d{1,5})?$/i;
-/** What a user and the beginning of a password look like that are taken for a host and a port. */
+/** A user and the beginning of a password that are taken for a host and a port. */
 const NAME_AND_PORT = /^(?!localhost:)[^.:[\]]*:\d+$/i;
 
 /**
- * Says what is wrong with the address of a server, without a part of it; null for nothing. A character that is not escaped
- * ends the password early: what follows is taken for a host, a path or nothing, and the address fails long after the start.
+ * Returns what is wrong with the address of a server, without a part of it; null for nothing. A character that is not
+ * escaped ends the password early: what follows is taken for a host, a path or nothing, and the address fails long
+ * after the start.
  */
 export function findUrlFault(url: string): string | null {
   const { scheme = '', account = '', hosts = '', path = '', fragment = '' } = PARTS.exec(url)?.groups ?? {};

@@ -1,6 +1,6 @@
 /**
- * The result of the work, or of `onTimeout` (which may throw) when the work takes longer. The work itself is not
- * cancelled; what it does later is ignored.
+ * Returns the result of the work, or of `onTimeout` (which may throw) when the work takes longer. The work itself is
+ * not cancelled; what it does later is ignored.
  */
 export async function withTimeout<Result, Late = never>(
   work: Promise<Result>,

@@ -3,26 +3,26 @@ import { Temporal } from '#kernel/time.ts';
 export const DAY_MS = 86_400_000;
 
 /**
- * The wall clock of a time zone, in milliseconds as if it were UTC's. What it has asked about a day is kept, since asking
- * takes some 20 µs: for who has many questions about few days. No zone changes its clocks twice within three days.
+ * The wall clock of a time zone, in milliseconds as if it were UTC's. Lookups of a day, which take some 20 µs, are
+ * cached: for callers with many questions about few days. No zone changes its clocks twice within three days.
  */
 export class ZoneClock {
   readonly #zone: string;
-  /** At the beginnings of days of UTC, counted from 1970-01-01. */
+  /** Offsets at the beginnings of days of UTC, counted from 1970-01-01. */
   readonly #offsets = new Map<number, number>();
 
   constructor(zone: string) {
     this.#zone = zone;
   }
 
-  /** What it shows at an instant. */
+  /** Returns the wall clock's time at an instant. */
   wallOf(ms: number): number {
     const day = Math.floor(ms / DAY_MS);
     const offset = this.#offsetOn(day);
     return ms + (offset === this.#offsetOn(day + 1) ? offset : this.#offsetAt(ms));
   }
 
-  /** When it shows this; of two such instants the first. What it does not show, since it was put forward, moves forward. */
+  /** Returns the instant of a time on the wall clock; the first of two. A time that the clock skips moves forward. */
   instantOf(wallMs: number): number {
     const day = Math.floor(wallMs / DAY_MS);
     const offset = this.#offsetOn(day - 1);

@@ -9,7 +9,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** What is answered in place of the session while the second factor is missing. */
+/** Result in place of the session while the second factor is missing. */
 const PendingSignInView = Type.Object({
   secondFactor: Type.Object({
     token: Type.String({ description: 'names this sign-in for ten minutes' }),
@@ -17,7 +17,7 @@ const PendingSignInView = Type.Object({
   }),
 });
 
-/** Who is signed in, or what is still missing. */
+/** Result of a sign-in: the signed-in person, or the second factor that is still missing. */
 export const SignInView = Type.Union([SignedInView, PendingSignInView]);
 
 const PENDING_PREFIX = 'tocsin_pen';
@@ -60,11 +60,11 @@ export async function openSession(
 interface PendingSignIn {
   readonly userId: Id<'user'>;
   readonly tokenHash: Buffer;
-  /** What a passkey is challenged for. */
+  /** Name of the challenge for a passkey. */
   readonly holder: string;
 }
 
-/** The sign-in that waits under this token. Throws `unauthenticated`. */
+/** Finds the sign-in that waits under this token. Throws `unauthenticated`. */
 export async function findPendingSignIn(
   { secondFactors }: Pick<Stores, 'secondFactors'>,
   token: string,

@@ -36,7 +36,7 @@ export const changePassword = defineAction({
   async prepare({ currentPassword, newPassword }, context) {
     const { email, name } = context.session;
     const known = await requirePassword(context, { email, password: currentPassword }).catch((error: unknown) => {
-      // Not `unauthenticated`, for the session is good.
+      // Not `unauthenticated`, since the session is valid.
       throw error instanceof AppError && error.code === 'unauthenticated' ? wrongPassword() : error;
     });
     return { known, passwordHash: await hashNewPassword('newPassword', newPassword, { email, name }) };

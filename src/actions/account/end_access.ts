@@ -2,7 +2,7 @@ import type { AccountContext } from '#actions/action_context.ts';
 import { auditedConnection } from '#auth/oauth/connections.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** What stays valid after a new password. */
+/** Credentials that stay valid after a new password. */
 interface Kept {
   /** The session in which the password is changed. */
   readonly session: Id<'session'> | null;
@@ -11,8 +11,8 @@ interface Kept {
 }
 
 /**
- * Somebody who knew the old password may have signed in, connected an app or made a key: all of that ends with it, but for what
- * the person keeps. Each app and key has its row in the audit log of its own organization.
+ * Ends all access that somebody who knew the old password may have gained: sessions, connected apps and keys, except
+ * what the person keeps. Each app and key has its row in the audit log of its own organization.
  */
 export async function endAccess(
   { stores, now, record }: AccountContext,

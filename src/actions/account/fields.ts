@@ -6,10 +6,10 @@ export const EmailField = Type.String({
   description: 'a mail address',
 });
 
-/** A password to be checked, of any length. */
+/** A password to check, of any length. */
 export const PasswordField = Type.String({ minLength: 1, maxLength: 1024 });
 
-/** How a person is called. */
+/** Name of a person. */
 export const PersonName = Type.String({
   minLength: 1,
   maxLength: 200,

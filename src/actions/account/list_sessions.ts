@@ -15,7 +15,7 @@ const SessionView = Type.Object({
   isCurrent: Type.Boolean({ description: 'the one that asks' }),
 });
 
-/** The others are ended together, by `end_other_sessions`. */
+/** Limit on the sessions listed; `end_other_sessions` ends the others together. */
 const SESSIONS_MAX = 50;
 
 export const listSessions = defineAction({

@@ -10,7 +10,7 @@ export async function endOwnSession(
   record(endedSession(userId, sessionId));
 }
 
-/** What the audit log says of a session that the person has ended. */
+/** Returns the audit entry for a session that the person has ended. */
 export function endedSession(userId: SignedInContext['session']['userId'], sessionId: string) {
   return { userId, action: 'end_session', target: sessionId, before: { live: true }, after: null };
 }

@@ -10,7 +10,7 @@ import type { Stores } from '#storage/postgres/stores.ts';
 
 const VALID_HOURS = 1;
 
-/** A link that sets a new password once, within an hour. `isMailed` where it goes to the address of the account alone. */
+/** Creates a link that sets a new password once, within an hour. `isMailed` if only the account's address gets it. */
 export async function createReset(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   userId: Id<'user'>,
@@ -29,7 +29,7 @@ export async function createReset(
   return { resetId, link: linkUrl(baseUrl, 'reset', token) };
 }
 
-/** Whose password the link sets. Throws `not_found`, in the same words for one that is unknown, used or expired. */
+/** Returns the open reset of the link. Throws `not_found`, with the same words if it is unknown, used or expired. */
 export async function getReset(
   stores: Pick<Stores, 'passwordResets'>,
   token: string,

@@ -4,9 +4,9 @@ import { forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /**
- * Notes that a person has used a link that was mailed to the address of an account. The first time, whatever somebody set up
- * before ends: second factors, sessions, connected apps and API keys, for whoever made the account may have been somebody else.
- * Returns whether it was the first time.
+ * Records that a person has used a link that was mailed to the address of an account. The first time, everything that
+ * was set up before ends: second factors, sessions, connected apps and API keys, for whoever made the account may have
+ * been somebody else. Returns whether it was the first time.
  */
 export async function proveAddress(context: AccountContext, userId: Id<'user'>): Promise<boolean> {
   const { stores, now, record } = context;

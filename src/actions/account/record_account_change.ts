@@ -5,12 +5,15 @@ import type { AuditEntry } from '#storage/postgres/audit_store.ts';
 
 interface RecordedChange extends AccountChange {
   readonly action: string;
-  /** Who did it; the person by themselves, in the console, when left out. */
+  /** Actor of the change; when left out, the person by themselves, in the console. */
   readonly by?: Pick<AuditEntry, 'actor' | 'via'>;
   readonly origin: RequestOrigin;
 }
 
-/** An account belongs to no organization: each one that its person is a member of finds the change in its audit log. */
+/**
+ * Records a change of an account, which belongs to no organization: each one that its person is a member of finds it in
+ * its audit log.
+ */
 export async function recordAccountChange(
   { stores, now }: Pick<UnitOfWork, 'stores' | 'now'>,
   { userId, orgId: only, by, action, target, before, after, origin }: RecordedChange,

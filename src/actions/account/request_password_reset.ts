@@ -8,7 +8,7 @@ import { countAttempt } from '#auth/sign_in_limiter.ts';
 import { sendPasswordReset } from '#jobs/send_password_reset.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** Whether there is such an account is looked up later, by a worker: the answer and its time are the same. */
+/** Requests a link by mail. A worker later looks up whether the account exists: answer and time are the same. */
 export const requestPasswordReset = defineAction({
   name: 'request_password_reset',
   consoleOnly: true,

@@ -10,8 +10,9 @@ import type { UserRow } from '#storage/postgres/people_store.ts';
 const NOBODY = 'user_nobody' as Id<'user'>;
 
 /**
- * Whose password this is. Throws `unauthenticated`, in the same time and words whether the account or the password is
- * wrong, `rate_limited` or `unavailable`. For `prepare`: a wrong try counts when the rest is refused.
+ * Returns the user with this address and password. Throws `unauthenticated`, in the same time and words whether the
+ * account or the password is wrong, `rate_limited` or `unavailable`. For `prepare`: a wrong try counts when the rest is
+ * refused.
  */
 export async function requirePassword(
   { stores, runtime, installation, browser: { address, knownDeviceOf }, origin }: AccountContext,
@@ -22,7 +23,7 @@ export async function requirePassword(
   const attempt = { email, address: address ?? '', isKnown, device: knownDeviceOf(email) };
   const undoAttempt = await countSignInAttempt(stores, runtime.clock, attempt, installation.limits);
   const isRight = await isPasswordOfAccount(user?.passwordHash ?? null, password).catch(async (error: unknown) => {
-    // Nothing was tried.
+    // The check itself failed, so no password was tried.
     await undoAttempt();
     throw error;
   });

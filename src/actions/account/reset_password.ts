@@ -9,7 +9,7 @@ import { proveAddress } from '#actions/account/prove_address.ts';
 import { defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
 
-/** Of several at once one succeeds. */
+/** Sets a new password by a link. Of several calls at once with one link, one succeeds. */
 export const resetPassword = defineAction({
   name: 'reset_password',
   consoleOnly: true,

@@ -4,7 +4,7 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 
-/** Takes every second factor away from somebody who has lost them, and ends their sessions: the password signs in again. */
+/** Takes every second factor from somebody who has lost them, and ends their sessions: the password signs in again. */
 export async function resetSecondFactor(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   userId: Id<'user'>,

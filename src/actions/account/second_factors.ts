@@ -7,7 +7,7 @@ import { newRecoveryCodes, recoveryCodeHash } from '#auth/second_factor/recovery
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** Shown once; null when there were some before. */
+/** Recovery codes, shown once; null when there were some before. */
 export const RecoveryCodes = nullable(Type.Array(Type.String(), { description: 'shown this once; each works once' }));
 
 export const PasskeyOptions = Type.Unknown({ description: 'options of WebAuthn in JSON, for the browser' });
@@ -18,7 +18,7 @@ export function challengeEnd(now: Temporal.Instant): Temporal.Instant {
   return now.add({ minutes: CHALLENGE_MINUTES });
 }
 
-/** What the browser needs to show a passkey of this person; `holder` is what is challenged. */
+/** Returns the options with which the browser asks for a passkey of this person; the challenge is kept for `holder`. */
 export async function passkeyOptions(
   { stores, now, baseUrl }: AccountContext,
   userId: Id<'user'>,
@@ -30,7 +30,7 @@ export async function passkeyOptions(
   return options;
 }
 
-/** A second factor that was added counts as shown in this session; the first brings recovery codes with it. */
+/** Counts a second factor that was added as shown in this session; the first brings recovery codes with it. */
 export async function afterAdding(context: SignedInContext): Promise<{ recoveryCodes: string[] | null }> {
   const { stores, now, session } = context;
   const { userId, sessionId } = session;
@@ -39,7 +39,7 @@ export async function afterAdding(context: SignedInContext): Promise<{ recoveryC
   return { recoveryCodes: recoveryCodesLeft > 0 ? null : await replaceCodes(context) };
 }
 
-/** New recovery codes; the ones before stop working. */
+/** Creates new recovery codes; the ones before stop working. */
 export async function replaceCodes({ stores, session: { userId }, record }: SignedInContext): Promise<string[]> {
   const recoveryCodes = newRecoveryCodes();
   await stores.secondFactors.replaceRecoveryCodes(userId, recoveryCodes.map(recoveryCodeHash));

@@ -8,7 +8,7 @@ import { countTry, forgetTries, secondFactorTriesOf } from '#auth/tries.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** One of them: the code of an app, a recovery code, or what a passkey signed. */
+/** Fields for a second factor, one of which is given: the code of an app, a recovery code, or a passkey's signature. */
 export const SHOWN_FIELDS = {
   code: Type.Optional(Type.String({ pattern: '^\\d{6}$', description: 'six digits of the authenticator app' })),
   recoveryCode: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'works once' })),
@@ -19,15 +19,16 @@ export const SHOWN_FIELDS = {
 
 type ShownFactor = Static<TObject<typeof SHOWN_FIELDS>>;
 
-/** Names a sign-in that waits for the second factor. */
+/** Token of a sign-in that waits for the second factor. */
 export const PendingToken = Type.String({ maxLength: 200 });
 
 const LOCKED_MINUTES = 15;
 
 /**
- * Checks what a person shows beside the password; `holder` is what a passkey was challenged for. Throws `invalid_input`
- * when it is wrong, since `unauthenticated` would say that the session has ended, and `rate_limited` after too many wrong
- * ones, for 15 minutes. Each code and challenge works once. For `prepare`: a wrong try counts when the rest is refused.
+ * Checks what a person shows besides the password; `holder` is what a passkey was challenged for. Throws
+ * `invalid_input` when it is wrong, since `unauthenticated` would say that the session has ended, and `rate_limited`
+ * after too many wrong ones, for 15 minutes. Each code and challenge works once. For `prepare`: a wrong try counts when
+ * the rest is refused.
  */
 export async function requireSecondFactor(
   context: AccountContext,

@@ -21,7 +21,7 @@ export const signIn = defineAction({
   prepare: (input, context) => requirePassword(context, input),
   async handle(_input, context, user) {
     const locked = await context.stores.people.lockUser(user.id);
-    // A new password that was set meanwhile has ended every session, and this must be one of them.
+    // A new password that was set meanwhile has ended every session, so none begins with the old one.
     if (locked?.passwordHash !== user.passwordHash) throw wrongCredentials();
     return await beginSession(context, user.id);
   },

@@ -7,7 +7,7 @@ import type { Stores } from '#storage/postgres/stores.ts';
 
 export const RoleName = Type.Enum([...ROLES]);
 
-/** Who is signed in, and where they belong. */
+/** The signed-in person and their organizations. */
 export const SignedInView = Type.Object({
   user: Type.Object({
     userId: IdText,

@@ -19,7 +19,7 @@ export const connectApp = defineAction({
   result: Redirect,
   refusals: ['not_found'],
   example: { uid: 'c0ffee', orgId: 'org_01k9z7a2b3c4d5e6f7g8h9jkmn', access: 'read_only' },
-  /** The authorization server keeps what was answered, with the audit row, in a transaction of its own. */
+  /** Stores the answer in the authorization server, with the audit row, in a transaction of its own. */
   async prepare({ uid, orgId, access }, { browser, stores, now, session, origin }) {
     const { userId } = session;
     await memberCallerOf(stores, session, orgId, now);

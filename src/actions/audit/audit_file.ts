@@ -19,7 +19,7 @@ const COLUMNS = [
   'auditId',
 ] as const;
 
-/** RFC 4180, with a line of names at the top. */
+/** Yields RFC 4180, with a line of names at the top. */
 export async function* toCsv(entries: AsyncIterable<AuditEntryView>): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}\r\n`;
   for await (const entry of entries) {
@@ -28,7 +28,7 @@ export async function* toCsv(entries: AsyncIterable<AuditEntryView>): AsyncGener
   }
 }
 
-/** One JSON object a line, as the list has it. */
+/** Yields entries as in the list, one JSON object a line. */
 export async function* toJsonLines(entries: AsyncIterable<AuditEntryView>): AsyncGenerator<string> {
   for await (const entry of entries) yield `${JSON.stringify(entry)}\n`;
 }
@@ -48,7 +48,7 @@ function cellsOf(entry: AuditEntryView): Record<(typeof COLUMNS)[number], string
   };
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe before it, which makes it text again. */
+/** Escapes a cell: an apostrophe before a text that a spreadsheet would take for a formula makes it text again. */
 function toCell(text: string | null): string {
   const harmless = /^[\s]*[=+\-@]/.test(text ?? '') ? `'${text}` : (text ?? '');
   return /[",\r\n]/.test(harmless) || harmless !== harmless.trim() ? `"${harmless.replaceAll('"', '""')}"` : harmless;

@@ -44,7 +44,7 @@ export const exportAuditLog = defineAction({
 
 const PAGE = 1_000;
 
-/** All entries that the filter lets through, newest first, a page at a time: however many there are. */
+/** Yields all entries that match the filter, newest first, reading one page at a time. */
 async function* eachAuditEntry(
   { auditLog }: Pick<Stores, 'auditLog'>,
   orgId: Id<'org'>,

@@ -5,7 +5,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** An answer or a report of a delivery that was forged, altered or too old: its sender is unknown. */
+/** Records an answer or a report of a delivery that was forged, altered or too old: its sender is unknown. */
 export async function recordRefusedAnswer(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   notification: NotificationRow,

@@ -2,7 +2,7 @@ import { auditGenesis, auditHash } from '#auth/audit_chain.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** What was found: a whole chain and its last hash, or the first row that is not as it was written. */
+/** Result of the check: a whole chain and its last hash, or the first row that is not as it was written. */
 export type VerifiedAuditLog =
   | { readonly kind: 'whole'; readonly rows: number; readonly head: string | null }
   | { readonly kind: 'broken'; readonly number: number; readonly auditId: string | null; readonly why: string };
@@ -12,8 +12,8 @@ const PAGE = 2_000;
 /**
  * Computes the chain of an organization anew, from its first row on. Rows that are added meanwhile are not looked at.
  *
- * Who can write to the database could compute a whole chain anew, or cut it off, too: `expected` is a last hash that was
- * noted elsewhere, in hexadecimal, and its row must still be in the chain.
+ * Somebody who can write to the database could compute a whole chain anew, or cut it off, too: `expected` is a last
+ * hash that was noted elsewhere, in hexadecimal, and its row must still be in the chain.
  */
 export async function verifyAuditLog(
   { auditChain }: Pick<Stores, 'auditChain'>,

@@ -34,7 +34,7 @@ const BillingView = Type.Object({
 
 const LINES_MAX = 10_000;
 
-/** The ledger, each period in the month in which it began. */
+/** Returns the ledger, each period in the month in which it began. */
 export const getBilling = defineAction({
   name: 'get_billing',
   consoleOnly: true,

@@ -8,7 +8,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
-/** What the console saves: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
+/** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
 export const saveDashboard = defineAction({
   name: 'save_dashboard',
   consoleOnly: true,

@@ -10,7 +10,7 @@ import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-/** However many dashboards there are, none is out of reach. */
+/** Lists dashboards with paging, so that each can be reached. */
 export const searchDashboards = defineAction({
   name: 'search_dashboards',
   consoleOnly: true,

@@ -6,9 +6,7 @@ import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DashboardRow, DashboardSummaryRow } from '#storage/postgres/dashboard_store.ts';
 
-/**
- * A widget is kept exactly as it was given, other fields included; of the five known ones only the kind is checked.
- */
+/** A widget, kept exactly as it was given, other fields included; of the five known ones only the kind is checked. */
 const Widget = Type.Object(
   {
     type: Type.Optional(Type.String()),

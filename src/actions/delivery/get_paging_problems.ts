@@ -90,7 +90,7 @@ export const getPagingProblems = defineAction({
   },
 });
 
-/** However many there are, some at a time. */
+/** Yields all teams, reading some at a time. */
 async function* eachTeam(
   context: ActionContext,
 ): AsyncGenerator<WholeTeam & { readonly warnings: readonly Static<typeof WarningView>[] }> {

@@ -19,7 +19,7 @@ const DAYS = 14;
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-/** What the console lists: however many groups there are, none is out of reach. */
+/** Lists groups for the console with paging, so that each can be reached. */
 export const browseExceptionGroups = defineAction({
   name: 'browse_exception_groups',
   consoleOnly: true,
@@ -59,7 +59,7 @@ export const browseExceptionGroups = defineAction({
     environment: 'production',
     release: '2027.5.1',
     text: 'declined',
-    // Of these, those that are there are answered.
+    // Limits the results to these ids; unknown ones are left out.
     groupIds: ['group_01kdwm3y8pfqa9b6t2x0c4v7zt'],
     sort: 'users',
     cursor: `users.21.${EXAMPLE_IDS.groupId}`,

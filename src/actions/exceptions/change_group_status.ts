@@ -7,15 +7,15 @@ import { endStormMembers, resolve } from '#incidents/resolve.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 
-/** What a person's decision has changed. */
+/** A group before and after a person's decision. */
 interface ChangedGroup {
   readonly before: ExceptionGroupRow;
   readonly after: ExceptionGroupRow;
-  /** Incidents that are over, because people have dealt with the group. */
+  /** Incidents that were resolved, because people have dealt with the group. */
   readonly resolvedIncidentIds: readonly Id<'incident'>[];
 }
 
-/** What a person decides about a group; with where it is fixed, if they say so. */
+/** A person's decision about a group; with the release of its fix, if they name one. */
 export interface GroupDecision {
   readonly status: GroupStatus;
   readonly fix?: Fix;
@@ -48,7 +48,7 @@ export async function changeGroupStatus(
   return { before, after, resolvedIncidentIds };
 }
 
-/** The caller holds the lock on the group. */
+/** Resolves the incidents of a group on which the caller holds the lock. */
 async function resolveIncidentsOf(
   groupId: Id<'group'>,
   groupStatus: string,

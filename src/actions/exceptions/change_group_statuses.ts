@@ -14,7 +14,7 @@ export const ChangedGroupView = Type.Object({
   changedAt: Timestamp,
 });
 
-/** Several groups as `changeGroupStatus` does one, locked in one order. Says which were changed. */
+/** Changes several groups as `changeGroupStatus` does one, locked in one order. Returns which were changed. */
 export async function changeGroupStatuses(
   wanted: ReadonlyMap<string, GroupDecision>,
   context: ActionContext,

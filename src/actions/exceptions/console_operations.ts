@@ -17,7 +17,7 @@ import { splitExceptionMessage } from '#actions/exceptions/split_exception_messa
 import { undoExceptionStatuses } from '#actions/exceptions/undo_exception_statuses.ts';
 import { listReleaseHealth } from '#actions/services/list_release_health.ts';
 
-/** What the console shows and does of exceptions beyond the actions. */
+/** Operations of the console for exceptions, besides the actions. */
 export const EXCEPTION_OPERATIONS = [
   browseExceptionGroups,
   getExceptionOverview,

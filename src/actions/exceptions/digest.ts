@@ -14,12 +14,12 @@ interface GroupWithEvents {
   readonly dailyCounts: readonly { readonly date: string; readonly count: number }[];
 }
 
-/** Of the message of an event that is told in a line. */
+/** Longest message of an event that is summarized in a line. */
 const LINE_TEXT_MAX = 60;
-/** Where all frames are of libraries, the last ones still say where it broke. */
+/** Number of frames that are kept if all are of libraries: the last ones still say where it broke. */
 const LIBRARY_FRAMES_KEPT = 5;
 
-/** Unresolved ones first, the most severe before others, then what was seen last. */
+/** Sorts groups: unresolved ones first, the most severe before others, then what was seen last. */
 export function mostUrgentGroups(groups: readonly Group[]) {
   const rank = ({ status, severity }: Group) => GROUP_STATUSES.indexOf(status) * 100 - LEVELS.indexOf(severity);
   return groups
@@ -51,7 +51,7 @@ export function mostUrgentGroups(groups: readonly Group[]) {
     );
 }
 
-/** The newest event whole but for the frames of libraries; of every other one a line that sets it apart. */
+/** Returns a group with its newest event but for frames of libraries; of every other a line that sets it apart. */
 export function digestOfGroup({ recentEvents, dailyCounts, ...group }: GroupWithEvents): object {
   const [newest, ...others] = recentEvents;
   return {
@@ -75,7 +75,7 @@ function ownFrames(frames: readonly Frame[]) {
   const shown = own.length > 0 ? own : frames.slice(-LIBRARY_FRAMES_KEPT);
   const left = frames.length - shown.length;
   return {
-    // The code around the raising call says most; of the others their place does.
+    // The code around the raising call says most; for the other frames their place is enough.
     frames: shown.map(({ inApp: _, code, ...frame }, index) => {
       return { ...frame, ...(index === shown.length - 1 ? { code } : {}) };
     }),

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { invalidInput } from '#kernel/errors.ts';
 import type { EventPlace } from '#storage/clickhouse/exception_event_pages.ts';
 
-/** Names an event by when it was and its id. */
+/** Cursor of a list of events: the time and id of an event. */
 export const EventCursor = Type.String({ maxLength: 60 });
 
 export const EVENT_CURSOR_EXAMPLE = '1801621865922.4c1d7f0e9b2a4c8d8e6f5a3b2c1d0e9f';

@@ -24,7 +24,7 @@ export const SETTINGS_FIELDS = {
   ),
 };
 
-/** What follows from the usual traffic of the service. */
+/** Fields that are learnt from the usual traffic of the service. */
 export const LEARNT_FIELDS = {
   learnsSpikes: Type.Boolean({ description: 'a limit follows from the usual traffic of the last week' }),
   learntPerHour: nullable(Type.Integer({ description: 'events an hour; null while less than a day is known' })),

@@ -78,7 +78,7 @@ export const getExceptionGroup = defineAction({
       readOrigins(group, { caller, stores, exceptions, now }),
     ]);
     const { orgId, serviceId } = group;
-    // Those that came before their source map.
+    // Maps events that came before their source map.
     const mapped = await sourceMaps.mapEvents(
       stored.map((event) => ({ orgId, serviceId, event })),
       'reader',

@@ -27,7 +27,7 @@ const LINES_SHOWN = 2;
 
 const ValueCountView = Type.Object({ value: Type.String(), count: Type.Integer() });
 
-/** The page of one group, without its events. */
+/** Returns the page of one group, without its events. */
 export const getExceptionOverview = defineAction({
   name: 'get_exception_overview',
   consoleOnly: true,
@@ -209,7 +209,7 @@ export const getExceptionOverview = defineAction({
   },
 });
 
-/** Of the last seven days against the seven before. */
+/** Returns the trend of the last seven days against the seven before. */
 function toTrendView(counts: readonly number[]) {
   const sum = (some: readonly number[]) => some.reduce((total, count) => total + count, 0);
   const last7Days = sum(counts.slice(-WEEK));

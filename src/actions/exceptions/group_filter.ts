@@ -8,7 +8,7 @@ import type { GroupSearchFilter } from '#storage/postgres/exception_group_search
 
 const OriginText = Type.String({ minLength: 1, maxLength: 200 });
 
-/** Which groups a list shows, beside their status. */
+/** Filters of a list of groups, besides their status. */
 export const GROUP_FILTER_FIELDS = {
   serviceId: Type.Optional(IdText),
   severity: Type.Optional(LevelName),

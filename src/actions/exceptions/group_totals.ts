@@ -6,11 +6,11 @@ import { isAtOrBefore } from '#kernel/time.ts';
 import type { GroupCountsRow } from '#storage/postgres/exception_count_store.ts';
 import type { GroupPlace } from '#storage/postgres/exception_group_store.ts';
 
-/** Counting so many events while somebody waits takes a few milliseconds. */
+/** Limit on the events counted while somebody waits: so many take a few milliseconds. */
 const COUNTED_AT_ONCE_MAX = 20_000;
 
 /**
- * What was counted over the events of these groups. Counts that are known to be outdated are made again where that is
+ * Reads the counts over the events of these groups. Counts that are known to be outdated are made again if that is
  * fast; those of groups with very many events are a few seconds old while events keep coming.
  */
 export async function readGroupTotals(
@@ -31,7 +31,7 @@ export async function readGroupTotals(
     : await exceptions.counter.count(scopesOf(await stores.groupMerges.withMerged(uncounted), now));
   return ({ id }) => counted.get(id) ?? stored.get(id) ?? EMPTY_TOTALS;
 
-  /** Events have come since, and it is due as soon as it has rested. */
+  /** Whether events have come since, and the next count is due as soon as the pause ends. */
   function isOutdated({ dueAt, restsUntil }: GroupCountsRow): boolean {
     return dueAt !== null && (restsUntil === null || isAtOrBefore(dueAt, restsUntil) || isAtOrBefore(dueAt, now));
   }

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 
 const RELEASES_MAX = 1_000;
 
-/** Releases that events within the retention, deploys or builds named; one that several named stands several times. */
+/** Lists releases that events within the retention, deploys or builds named; once for each that named it. */
 export async function listKnownReleases(
   serviceId: Id<'service'>,
   { caller, stores, releases, now }: ActionContext,
@@ -29,7 +29,7 @@ export async function listKnownReleases(
   ];
 }
 
-/** The known releases of each service that has one of these groups. Read before groups are locked. */
+/** Lists the known releases of each service that has one of these groups. Read before groups are locked. */
 export async function knownReleasesOfGroups(
   groupIds: readonly string[],
   context: ActionContext,

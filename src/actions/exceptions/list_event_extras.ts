@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { toTimestamp } from '#kernel/time.ts';
 
-/** What belongs to an event without being part of it. */
+/** Lists the files and the feedback that belong to an event without being part of it. */
 export const listEventExtras = defineAction({
   name: 'list_event_extras',
   consoleOnly: true,

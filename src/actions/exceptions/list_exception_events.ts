@@ -17,7 +17,7 @@ import { Temporal } from '#kernel/time.ts';
 const LIMIT_MAX = 20;
 const DAY_MS = 86_400_000;
 
-/** The events of one group, one by one, however many there are. */
+/** Lists the events of one group, one by one, however many there are. */
 export const listExceptionEvents = defineAction({
   name: 'list_exception_events',
   consoleOnly: true,
@@ -54,7 +54,7 @@ export const listExceptionEvents = defineAction({
     const repository = owner !== null && name !== null ? { owner, name } : null;
     const page = await exceptions.pages.list(scopeOf(group, now), { from, within, limit });
     const { orgId, serviceId } = group;
-    // Those that came before their source map.
+    // Maps events that came before their source map.
     const mapped = await sourceMaps.mapEvents(
       page.events.map((entry) => ({ ...entry, orgId, serviceId })),
       'reader',

@@ -37,7 +37,7 @@ export const listExceptionGroups = defineAction({
     const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
     const filter = { serviceId: service?.id ?? null, status: status ?? null };
     const { places, total } = await stores.exceptionGroups.listPlaces(caller.orgId, filter, now, LIST_LIMIT);
-    // Counting takes longest: the rows are read meanwhile.
+    // Counting takes longest, so the rows are read at the same time.
     const [counts, groups] = await Promise.all([
       exceptions.countByGroup(scopesOf(await stores.groupMerges.withMerged(places), now)),
       stores.exceptionGroups.findListed(places.map(({ id }) => id)),

@@ -7,7 +7,7 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 const ENVIRONMENTS_MAX = 50;
 const RELEASES_MAX = 50;
 
-/** What a list of exception groups can be narrowed to. */
+/** Lists the values by which a list of exception groups can be filtered. */
 export const listExceptionOrigins = defineAction({
   name: 'list_exception_origins',
   consoleOnly: true,

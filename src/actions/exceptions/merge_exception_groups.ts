@@ -6,7 +6,7 @@ import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
 const GROUPS_MAX = 50;
-/** Of one group: its events are read by the ids of all. */
+/** Limit on the groups merged into one: its events are read by the ids of all. */
 export const MERGED_MAX = 500;
 
 export const mergeExceptionGroups = defineAction({
@@ -44,7 +44,7 @@ export const mergeExceptionGroups = defineAction({
       return serviceId === into.serviceId ? [] : [{ path, message: 'only exceptions of one service can be merged' }];
     });
     if (faults.length > 0) throw invalidInput(faults);
-    // A part that is of this group already: the same request twice.
+    // Groups that are part of this one already are skipped: the request may come twice.
     const added = groups.filter(({ mergedIntoId }) => mergedIntoId !== into.id);
     const elsewhere = groups.findIndex(({ mergedIntoId }) => mergedIntoId !== null && mergedIntoId !== into.id);
     if (elsewhere !== -1) {

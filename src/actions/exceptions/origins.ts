@@ -10,11 +10,11 @@ import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ExceptionGroupRow } from '#storage/postgres/exception_group_store.ts';
 
 const ORIGINS_MAX = 100;
-/** A deploy this long before the first event may still have caused it. */
+/** Hours before the first event within which a deploy may have caused it. */
 const SUSPECT_HOURS = 24;
 const DEPLOYS_MAX = 100;
 
-/** Where a group comes from: what to compare releases by. */
+/** Counts of a group by origin, for the comparison of releases. */
 export const ORIGIN_FIELDS = {
   byRelease: Type.Array(
     Type.Object({

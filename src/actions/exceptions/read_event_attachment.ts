@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { notFound } from '#kernel/errors.ts';
 
-/** One file, at most 2 MiB. */
+/** Reads one file, at most 2 MiB. */
 export const readEventAttachment = defineAction({
   name: 'read_event_attachment',
   consoleOnly: true,

@@ -84,7 +84,7 @@ export const RecentEventView = Type.Object({
   trimmed: Type.Array(Type.Enum([...TRIMMED_PARTS]), { description: 'left out, because the event was too large' }),
 });
 
-/** The same with everything that was kept, as the console shows a single event. */
+/** An event with everything that was kept, as the console shows a single one. */
 export const WholeEventView = Type.Object({
   ...RecentEventView.properties,
   otherThreads: Type.Array(
@@ -145,24 +145,24 @@ export const EVENT_EXAMPLE: Static<typeof RecentEventView> = {
   trimmed: [],
 };
 
-/** How much is shown of an event. */
+/** Amount of an event's data that is shown. */
 interface Detail {
   readonly exceptions: number;
   readonly frames: number;
   readonly codeLines: number;
   readonly codeLineLength: number;
-  /** Also of frames outside the application. */
+  /** Whether code of frames outside the application is shown too. */
   readonly allCode: boolean;
   readonly breadcrumbs: number;
   readonly crumbDataLength: number;
-  /** Of the request, of the contexts, and of what else was sent. */
+  /** Length limit for each of the request, the contexts, and other data that was sent. */
   readonly freeDataLength: number;
-  /** Of a frame, as JSON; 0 for none. */
+  /** Length limit for the variables of a frame, as JSON; 0 for none. */
   readonly variablesLength: number;
   readonly modules: boolean;
 }
 
-/** The parts nearest to the failure; twenty of the largest stay readable. */
+/** Detail of the parts nearest to the failure; twenty of the largest events stay readable. */
 const BRIEF: Detail = {
   exceptions: 5,
   frames: 30,
@@ -176,10 +176,10 @@ const BRIEF: Detail = {
   modules: false,
 };
 
-/** Of a list, the newest one says more. */
+/** Detail of the newest event in a list, which shows more than the others. */
 const NEWEST: Detail = { ...BRIEF, breadcrumbs: 100, variablesLength: 2_000, modules: true };
 
-/** All that is kept. */
+/** Detail of an event that is shown with all that is kept. */
 const WHOLE: Detail = {
   exceptions: 30,
   frames: 1_000,
@@ -193,7 +193,7 @@ const WHOLE: Detail = {
   modules: true,
 };
 
-/** An event in a list, of which the newest one says more than the others. */
+/** Returns an event in a list, of which the newest one shows more than the others. */
 export function toRecentEventView(
   event: ExceptionEvent,
   repository: Repository | null,
@@ -302,7 +302,7 @@ function toBreadcrumbView({ timestamp, type, category, level, message, data }: B
   return { timestamp, type, category, level, message, data: shorten(data, detail.crumbDataLength) };
 }
 
-/** Keeps the members of an object that fit, in order; of anything else that is too long, its beginning as a text. */
+/** Shortens JSON: keeps the members of an object that fit, in order; of anything else too long, the beginning. */
 function shorten(json: Json, lengthMax: number): Json {
   const text = JSON.stringify(json);
   if (text.length <= lengthMax) return json;

@@ -12,7 +12,7 @@ import type { Id } from '#kernel/ids.ts';
 const GROUPS_MAX = 200;
 const SERVICES_MAX = 20;
 
-/** What people do when the fix is written and not yet deployed. */
+/** Resolves groups whose fix is written and not yet deployed. */
 export const resolveInRelease = defineAction({
   name: 'resolve_in_release',
   consoleOnly: true,
@@ -24,7 +24,7 @@ export const resolveInRelease = defineAction({
   input: Type.Object(
     {
       groupIds: Type.Array(IdText, { minItems: 1, maxItems: GROUPS_MAX, uniqueItems: true }),
-      // The first with the fix, known already or not; the next one when it is left out.
+      // The first release with the fix, known already or not; when left out, the next release.
       release: Type.Optional(ReleaseName),
     },
     CLOSED,

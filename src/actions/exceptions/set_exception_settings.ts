@@ -39,7 +39,7 @@ export const setExceptionSettings = defineAction({
   async handle({ serviceId, basedOn, learnsSpikes = false, ...given }, { caller, stores, now, record }) {
     const { id } = await stores.services.lock(caller.orgId, serviceId);
     const stored = (await stores.exceptionSettings.find([id])).get(id) ?? NO_SETTINGS;
-    // How spikes are limited is one choice: two people who make it differently do not both get half of it.
+    // The limit on spikes is one value for conflicts: two edits of it are never mixed.
     const before = { ...listsOf(stored), spikes: spikesOf(stored) };
     const wanted = { ...given, learnsSpikes };
     const read = basedOn && { ...listsOf(basedOn), spikes: spikesOf(basedOn) };

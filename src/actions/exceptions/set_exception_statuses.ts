@@ -8,7 +8,7 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 
 const GROUPS_MAX = 200;
 
-/** What people do with a selection, and what undoes it. */
+/** Sets the statuses of a selection of groups; called with the earlier statuses, it undoes that. */
 export const setExceptionStatuses = defineAction({
   name: 'set_exception_statuses',
   consoleOnly: true,

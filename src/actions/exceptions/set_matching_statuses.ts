@@ -9,7 +9,7 @@ import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { GROUP_STATUSES } from '#core/exceptions/group_status.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** One call changes this many, so that it holds no lock for long. */
+/** Number of groups that one call changes, so that it holds no lock for long. */
 const SLICE = 100;
 
 const Matching = Type.Object(
@@ -58,7 +58,7 @@ export const setMatchingStatuses = defineAction({
     const found = await stores.exceptionSearch.list(caller.orgId, filter, page, now);
     const done = await changeGroupStatuses(new Map(found.map(({ id }) => [id, { status }])), context);
     if (found.length < SLICE) return { ...done, left: 0 };
-    // Those of above have another status by now.
+    // The groups changed above have another status by now and are not counted.
     const counts = await stores.exceptionSearch.countByStatus(caller.orgId, filter, now);
     return { ...done, left: changing.reduce((sum, known) => sum + counts[known], 0) };
   },

@@ -53,7 +53,7 @@ export const splitExceptionMessage = defineAction({
     if (learnt === null) await stores.messageTemplates.splitOffStack({ serviceId, key, message }, now);
     else await stores.messageTemplates.splitOff({ serviceId, key, message }, now);
     if (known !== null) {
-      // Somebody split it off before, and merged it again.
+      // The message was split off before, and merged again.
       if (known.mergedIntoId !== null) await stores.groupMerges.split(known.id, now);
       record({ target: known.id, before: { mergedInto: known.mergedIntoId }, after: { mergedInto: null } });
       return { groupId: known.id, message: text };

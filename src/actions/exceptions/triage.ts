@@ -97,7 +97,7 @@ export const TRIAGE_EXAMPLE: Static<typeof TriageView> = {
   },
 };
 
-/** What triage is made of. */
+/** Facts from which triage is made. */
 export interface TriageFacts {
   readonly group: ExceptionGroupRow;
   readonly totals: GroupTotals;
@@ -141,7 +141,7 @@ function toTrendView({ thisWeek, weekBefore }: WeekCounts) {
   return { ...trendOf(thisWeek, weekBefore), last7Days: thisWeek, previous7Days: weekBefore };
 }
 
-/** Of the newest event, whose release is what runs now. */
+/** Returns the culprit of the newest event, whose release is the one that runs now. */
 function toCulpritView(
   event: ExceptionEvent | undefined,
   repository: Repository | null,

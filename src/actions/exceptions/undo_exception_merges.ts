@@ -8,7 +8,7 @@ import type { Id } from '#kernel/ids.ts';
 
 const CHANGES_MAX = 600;
 
-/** What people do when a merge, or a split, was a mistake. */
+/** Undoes a merge or a split that was a mistake. */
 export const undoExceptionMerges = defineAction({
   name: 'undo_exception_merges',
   consoleOnly: true,
@@ -39,7 +39,7 @@ export const undoExceptionMerges = defineAction({
     await stores.exceptionGroups.lockInOrder(caller.orgId, groupIds);
     for (const groupId of groupIds) await stores.exceptionGroups.get(caller.orgId, groupId, now);
     const undone: { groupId: Id<'group'>; inGroupId: Id<'group'> | null }[] = [];
-    // Those that become groups of their own come first: others may be part of them again.
+    // Groups that become separate again come first: others may be part of them again.
     const inOrder = changes.toSorted((a, b) => Number(a.wasInGroupId !== null) - Number(b.wasInGroupId !== null));
     for (const { groupId, nowInGroupId, wasInGroupId } of inOrder) {
       const group = await stores.exceptionGroups.get(caller.orgId, groupId, now);

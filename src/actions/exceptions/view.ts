@@ -57,7 +57,7 @@ export const GROUP_EXAMPLE: Static<typeof ExceptionGroupView> = {
   updatedAt: '2027-02-03T01:58:12.514Z',
 };
 
-/** What of a group is its own, rather than counted over its events. */
+/** Returns the stored fields of a group, rather than those counted over its events. */
 export function toGroupFields(group: ExceptionGroupRow) {
   return {
     groupId: group.id,
@@ -91,7 +91,7 @@ export function toListedGroupView(
   return { groupId, severity, ...group, eventCount: counts?.events ?? 0, userCount: counts?.users ?? 0 };
 }
 
-/** The events of the group that are still to be seen. */
+/** Returns the scope of the group's events that are still kept. */
 export function scopeOf(group: GroupPlace, now: Temporal.Instant): GroupScope {
   return {
     serviceId: group.serviceId,
@@ -101,7 +101,7 @@ export function scopeOf(group: GroupPlace, now: Temporal.Instant): GroupScope {
   };
 }
 
-/** The same for many groups; those of services that keep events equally long share the moment. */
+/** Returns the scopes of many groups; those of services that keep events equally long share the instant. */
 export function scopesOf(groups: readonly GroupPlace[], now: Temporal.Instant): GroupScope[] {
   const since = new Map<number, Temporal.Instant>();
   return groups.map(({ id, serviceId, retentionDays, mergedIds = [] }) => {

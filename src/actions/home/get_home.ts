@@ -14,10 +14,10 @@ import type { ScheduleOnCall, TeamOnCall } from '#storage/postgres/on_call_reade
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 
 const HOURS_AHEAD = 24;
-/** More are shown on the page for on-call. */
+/** Limit on the schedules on the home page; the on-call page shows more. */
 const SCHEDULES_MAX = 20;
 const OWN_SHIFTS_MAX = 5;
-/** An hourly rotation with overrides. */
+/** Limit on the shifts of a day: enough for an hourly rotation with overrides. */
 const SHIFTS_A_DAY_MAX = 60;
 
 const HomeScheduleView = Type.Object({
@@ -82,7 +82,7 @@ export const getHome = defineAction({
   },
 });
 
-/** Those that name the caller, and as many of their teams and of all others as are shown. */
+/** Reads the schedules that name the caller, and as many of their teams and of all others as are shown. */
 async function readSchedules(
   userId: Id<'user'>,
   teamIds: readonly string[],

@@ -16,13 +16,13 @@ import { CAPABILITIES, type Capability } from '#core/capabilities/capability.ts'
 import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** What a rule for exceptions and its pages need. */
+/** Capabilities that a rule for exceptions and its pages need. */
 const NEEDED: readonly Capability[] = ['exceptions', 'oncall'];
 
-/** When the second step fires, while nobody has answered. */
+/** Minutes after which the second step fires, while nobody has answered. */
 const SECOND_STEP_MINUTES = 5;
 
-/** All of it or nothing: it calls the actions one after the other in one transaction. */
+/** Sets up everything or nothing: it calls the actions one after the other in one transaction. */
 export const setUpPaging = defineAction({
   name: 'set_up_paging',
   consoleOnly: true,
@@ -81,7 +81,7 @@ export const setUpPaging = defineAction({
   },
 });
 
-/** At once by what is quiet, then by what wakes: as far as these channels are set up. */
+/** Returns first steps: at once by quiet channels, then by channels that wake, as far as these are set up. */
 function firstSteps({ configuredChannels }: Pick<ActionContext, 'configuredChannels'>) {
   const configured = CHANNELS.filter((channel) => configuredChannels.has(channel));
   const [only] = configured;

@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable } from '#actions/fields.ts';
 import { callerUser } from '#actions/me/caller_user.ts';
 
-/** How far the organization has come from nothing to its first page. */
+/** Progress of the organization from nothing to its first page. */
 export const SetupProgressView = Type.Object({
   hasService: Type.Boolean(),
   hasData: Type.Boolean({ description: 'some service has sent metrics or exceptions that are still kept' }),

@@ -11,7 +11,7 @@ import { unacknowledge } from '#incidents/unacknowledge.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** One call answers this many, so that it holds no lock for long. */
+/** Number of incidents that one call answers, so that it holds no lock for long. */
 const SLICE = 50;
 
 const ANSWERS = { acknowledge, resolve, unacknowledge } as const;
@@ -54,7 +54,7 @@ export const answerIncidents = defineAction({
   }),
   example: {
     answer: 'acknowledge',
-    // Of these, those that are there are answered.
+    // Unknown ids are left out.
     incidentIds: ['incident_01kdwm4a1b2c3d4e5f6g7h8j9m'],
     matching: {
       statuses: ['triggered'],

@@ -7,7 +7,7 @@ import { notFound } from '#kernel/errors.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** An incident of the caller's organization, locked until the transaction ends. Throws `not_found`. */
+/** Locks an incident of the caller's organization until the transaction ends. Throws `not_found`. */
 export async function lockIncident(incidentId: string, { stores, caller, now }: ActionContext): Promise<IncidentRow> {
   // Read before it is locked: a caller of another organization must not wait for the lock.
   const { id } = await stores.incidents.get(caller.orgId, incidentId, now);

@@ -15,11 +15,11 @@ const SIMILAR_SHOWN = 5;
 const CHANGES_SHOWN = 20;
 const SHOWN = 10;
 const AROUND_MINUTES = 15;
-/** What somebody has changed shows later than it was done. */
+/** Minutes before the trigger in which changes count: their effect shows later. */
 const CHANGES_BEFORE_MINUTES = 120;
 const RULES_MAX = 1_000;
 
-/** Deploys this long after the trigger still count: a roll-back, or the second half of a roll-out. */
+/** Minutes after the trigger in which deploys still count: a roll-back, or the second half of a roll-out. */
 const RELEASES_AFTER_MINUTES = 120;
 
 const Listed = {
@@ -95,7 +95,7 @@ const ContextView = Type.Object(CONTEXT_FIELDS);
 
 const StoredContextView = Type.Omit(ContextView, ['releases']);
 
-/** All of it that the database of incidents knows. */
+/** Reads the part of the context that is in the database of incidents. */
 export async function readStoredContext(
   incident: IncidentRow,
   context: ActionContext,
@@ -167,7 +167,7 @@ async function readSimilar(
   };
 }
 
-/** Who changed what, without the values: those are in the audit log, which not everybody may read. */
+/** Reads who changed what, without the values: those are in the audit log, which not everybody may read. */
 async function readChanges(
   incident: IncidentRow,
   { caller, stores }: ActionContext,

@@ -5,7 +5,7 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 type Incident = Static<typeof IncidentView> & { readonly ruleName?: string | null };
 
-/** Of the log of one incident, what came last says most. */
+/** Number of log entries that are shown; the newest ones say most. */
 const LOG_SHOWN = 20;
 
 /** Of the alerts of one incident. */
@@ -29,7 +29,7 @@ export function mostUrgentIncidents(incidents: readonly Incident[]) {
   );
 }
 
-/** The evidence before the log, of which the newest entries are told, with how many came before them. */
+/** Returns the evidence before the log, of which the newest entries are shown, with how many came before them. */
 export function digestOfIncident(result: Static<typeof IncidentWithLogView>): object {
   const { evidence, escalation, notes, timeline, notifications, members, alerts, ...incident } = result;
   const earlier = Object.entries({ notes, timeline, notifications }).filter(([, log]) => log.length > LOG_SHOWN);

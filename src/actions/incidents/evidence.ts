@@ -11,12 +11,12 @@ import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
-/** Whoever waits for an incident waits no longer than this for what the stores of telemetry add. */
+/** Timeout of the telemetry stores, so that a slow one does not delay the incident. */
 const TELEMETRY_TIMEOUT_MS = 3_000;
 
 const { releases: ReleasesView, ...STORED_FIELDS } = CONTEXT_FIELDS;
 
-/** What somebody needs who has to find the cause, so that one call suffices. */
+/** Evidence for finding the cause, so that one call suffices. */
 export const EvidenceView = nullable(
   Type.Object(
     {
@@ -87,7 +87,7 @@ export const EVIDENCE_EXAMPLE: Evidence = {
   neighbourTotals: { ofService: 0, elsewhere: 0 },
 };
 
-/** Answers while the stores of telemetry are down or slow: what they would add is null. */
+/** Reads the evidence also while the stores of telemetry are down or slow: what they would add is null. */
 export async function readEvidence(incident: IncidentRow, context: ActionContext): Promise<Evidence> {
   const { caller } = context;
   if (caller.via === 'console') return null;

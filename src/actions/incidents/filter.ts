@@ -5,7 +5,7 @@ import { IdText } from '#actions/fields.ts';
 import { LEVELS } from '#core/exceptions/level.ts';
 import type { IncidentFilter } from '#storage/postgres/incident_search.ts';
 
-/** What the console narrows its lists and counts of incidents by. */
+/** Filters of the console's lists and counts of incidents. */
 export const IncidentFilterFields = {
   serviceId: Type.Optional(IdText),
   ruleId: Type.Optional(Type.String({ description: 'that this rule has opened, or that stand for it among others' })),

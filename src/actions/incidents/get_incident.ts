@@ -22,7 +22,7 @@ import {
 import { userIdsIn } from '#core/incidents/timeline_text.ts';
 import { firstStepIndex } from '#core/oncall/escalation.ts';
 
-/** The count of all of them is in the details. */
+/** Limit on the members shown; the count of all of them is in the details. */
 const MEMBERS_SHOWN = 200;
 
 export const getIncident = defineAction({

@@ -8,10 +8,10 @@ import { CHANNELS } from '#core/oncall/channel.ts';
 import { decideRecipients } from '#core/oncall/recipients.ts';
 import { readContacts } from '#incidents/read_contacts.ts';
 
-/** More are found by a part of their name. */
+/** Limit on the results; others are found by a part of their name. */
 const SHOWN_MAX = 50;
 
-/** Whom an incident can be given to. */
+/** Lists the policies and people that an incident can be given to. */
 export const listAssignees = defineAction({
   name: 'list_assignees',
   consoleOnly: true,

@@ -15,7 +15,7 @@ import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
 
 const DAY_HOURS = 24;
 const RULES_COUNTED_MAX = 100;
-/** The noisiest rules that a model is told of at once. */
+/** Limit on the noisiest rules in a digest for a model. */
 const NOISY_TOLD = 10;
 
 const ListedIncidentView = Type.Object({

@@ -12,10 +12,10 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 
 const LOOKED_AT_MAX = 40;
 const SHOWN_MAX = 5;
-/** Charts of more series would take longer than people wait. */
+/** Limit on the series of a metric: charts of more would take longer than people wait. */
 const SERIES_MAX = 2_000;
 const CONCURRENT = 4;
-/** A point a minute. */
+/** Width that gives a point a minute. */
 const PIXELS = 85;
 
 const MovedView = Type.Object({
@@ -25,7 +25,7 @@ const MovedView = Type.Object({
   after: Type.Number({ description: 'median around the trigger' }),
 });
 
-/** The metrics that left their usual range, and how many were looked at. */
+/** Fields for the metrics that left their usual range, and how many were looked at. */
 export const MOVED_FIELDS = {
   metrics: Type.Array(MovedView, { description: `furthest first, at most ${SHOWN_MAX}` }),
   lookedAt: Type.Integer({ description: `metrics that were compared, at most ${LOOKED_AT_MAX}` }),
@@ -74,7 +74,7 @@ async function readMove(
   };
   const metricName = selectorOfName(name);
   const wanted = { serviceId, metricName, aggregation, splitBy: null, top: 1, offsetDays: 0, pixels: PIXELS } as const;
-  // The metric is known.
+  // The metric's name is known, so the names are not looked up.
   const chart = await readChart(wanted, period, context, new Map([[serviceId, Promise.resolve([name])]]));
   const { steps = [], values = [] } = chart.series[0] ?? {};
   const points = steps.map((step, index) => {

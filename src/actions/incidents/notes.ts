@@ -8,7 +8,7 @@ import type { Id } from '#kernel/ids.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { NoteRow } from '#storage/postgres/incident_note_store.ts';
 
-/** An incident has no more notes than this. */
+/** Limit on the notes of an incident. */
 export const NOTES_MAX = 200;
 
 export const NoteText = Type.String({
@@ -38,13 +38,13 @@ export function toNoteView({ id, userId, agentName, body, createdAt, editedAt }:
   };
 }
 
-/** The person who writes. Throws `forbidden` for a program. */
+/** Returns the person who writes. Throws `forbidden` for a program. */
 export function authorOf({ caller: { actor } }: ActionContext): Id<'user'> {
   if (actor.kind === 'user') return actor.userId;
   throw new AppError('forbidden', 'only people write notes');
 }
 
-/** A note of the caller's own. Throws `not_found`, or `forbidden` for somebody else's. */
+/** Returns a note of the caller's own. Throws `not_found`, or `forbidden` for somebody else's. */
 export async function getOwnNote(incidentId: Id<'incident'>, noteId: string, context: ActionContext): Promise<NoteRow> {
   const note = await context.stores.incidentNotes.find(incidentId, noteId);
   if (note === null) throw notFound('noteId', 'note');

@@ -37,7 +37,7 @@ const FoundIncidentView = Type.Object({
 
 type FoundIncident = Static<typeof FoundIncidentView>;
 
-/** What the pages of the console list: however many incidents there are, none is out of reach. */
+/** Lists incidents for the console with paging, so that each can be reached. */
 export const searchIncidents = defineAction({
   name: 'search_incidents',
   consoleOnly: true,
@@ -70,7 +70,7 @@ export const searchIncidents = defineAction({
     severity: 'error',
     text: 'latency',
     isMine: false,
-    // Of these, those that are there are answered.
+    // Limits the results to these ids; unknown ones are left out.
     incidentIds: ['incident_01kdwm4a1b2c3d4e5f6g7h8j9m'],
     cursor: `triggered.1767348000000.${EXAMPLE_IDS.incidentId}`,
     limit: 20,
@@ -127,7 +127,7 @@ async function readFound(
   });
 }
 
-/** The person who has answered it last, if it was a person. */
+/** Returns the person who has answered it last, if it was a person. */
 function answererOf({ status, acknowledgedBy, resolvedBy }: IncidentRow): string | null {
   const by = status === 'resolved' ? resolvedBy : acknowledgedBy;
   return by !== null && 'userId' in by ? by.userId : null;

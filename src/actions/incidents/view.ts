@@ -154,7 +154,7 @@ export function toMemberView({ joinedAt, endedAt, ...member }: StormMember): Sta
   return { ...member, joinedAt: toTimestamp(joinedAt), endedAt: toTimestampOrNull(endedAt) };
 }
 
-/** The most entries of a log and of a timeline that one answer has. */
+/** Limit on the entries of a log and of a timeline in one answer. */
 export const LOG_MAX = 5_000;
 export const TIMELINE_MAX = 2_000;
 
@@ -325,7 +325,7 @@ function toEscalationView(
   return { ...escalation, nextStepAt: toTimestampOrNull(nextStepAt), waitsFor: waitsFor(incident, steps) };
 }
 
-/** With the steps as they were at the trigger, in place of the summary that lists have. */
+/** Returns the escalation with the steps as they were at the trigger, in place of the summary that lists have. */
 export function toEscalationWithStepsView(
   incident: IncidentRow,
   timers: readonly StepTimerRow[],

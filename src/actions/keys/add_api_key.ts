@@ -13,14 +13,14 @@ import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 
 interface WantedKey {
   readonly orgId: Id<'org'>;
-  /** null for a key of the organization. */
+  /** User of the key; null for a key of the organization. */
   readonly userId: Id<'user'> | null;
   readonly name: string;
-  /** null for all that the role allows, or all there are. */
+  /** Permissions of the key; null for all that the role allows, or all there are. */
   readonly permissions: readonly Permission[] | null;
-  /** null: it works until it is revoked. */
+  /** Time when it expires; null: it works until it is revoked. */
   readonly expiresAt: Temporal.Instant | null;
-  /** null: the command line. */
+  /** Creator of the key; null: the command line. */
   readonly createdBy: Id<'user'> | null;
 }
 
@@ -47,7 +47,7 @@ export async function makeApiKey(
   return { view: { ...view, secret: key }, change: { target: keyId, before: null, after: auditedApiKey(view) } };
 }
 
-/** The first key of an installation, or one made by the command line, with its audit row. */
+/** Creates the first key of an installation, or one made by the command line, with its audit row. */
 export async function addApiKey(
   unit: Unit,
   wanted: Omit<WantedKey, 'createdBy'>,

@@ -31,7 +31,7 @@ export const ApiKeyView = Type.Object(KEY_FIELDS);
 
 export const NewApiKeyView = Type.Object({ ...KEY_FIELDS, secret: Type.String({ description: 'shown this once' }) });
 
-/** What the audit log says of a key. */
+/** Returns the fields of a key for the audit log. */
 export function auditedApiKey({ name, kind, user, permissions, expiresAt }: Static<typeof ApiKeyView>): object {
   return { name, kind, userId: user?.userId ?? null, permissions, expiresAt };
 }

@@ -2,7 +2,7 @@ import type { Caller } from '#core/access/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** The person who acts; throws `forbidden` for a key of the organization, which is nobody. */
+/** Returns the person who acts; throws `forbidden` for a key of the organization, which is nobody. */
 export function callerUser({ actor }: Caller): Id<'user'> {
   if (actor.kind === 'user') return actor.userId;
   throw new AppError(

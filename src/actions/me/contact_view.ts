@@ -6,7 +6,7 @@ import { CHANNEL_PREFERENCES } from '#core/oncall/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 import type { Preferences } from '#core/oncall/contact.ts';
 
-/** How a team reaches somebody. */
+/** Settings by which a team reaches somebody. */
 export const ContactView = Type.Object({
   phone: nullable(Type.String({ description: 'E.164' })),
   ...CHANNEL_SWITCHES_VIEW,

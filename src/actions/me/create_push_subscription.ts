@@ -30,7 +30,7 @@ export const createPushSubscription = defineAction({
     label: 'Laptop',
   },
   async prepare({ endpoint }, { installation }) {
-    // It is judged again at each message: what a name stands for may change.
+    // The host is checked again at each message, since its address may change.
     if (URL.canParse(endpoint) && (await installation.isPrivateHost(new URL(endpoint).hostname))) {
       const message = 'must be the address of a public push service; this name stands for one that is not public';
       throw invalidInput([{ path: 'endpoint', message }]);

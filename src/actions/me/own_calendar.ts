@@ -12,7 +12,7 @@ export const OwnCalendarView = Type.Object({
   createdAt: Timestamp,
 });
 
-/** Null when the caller has none. */
+/** Finds the calendar of the caller; null when there is none. */
 export async function findOwnCalendar({
   caller,
   stores,

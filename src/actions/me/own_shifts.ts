@@ -21,7 +21,7 @@ export const OwnShiftView = Type.Object({
 type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> &
   Pick<TeamOnCall, 'people'> & { readonly teamName: string };
 
-/** The same over all schedules of the organization that name the person. */
+/** Lists the person's shifts over all schedules of the organization that name them. */
 export async function listOwnShifts(
   stores: Stores,
   orgId: Id<'org'>,
@@ -39,7 +39,7 @@ export async function listOwnShifts(
   return readOwnShifts(own, userId, now, limit);
 }
 
-/** The person's shifts over all of these schedules that have not ended, the earliest first. */
+/** Returns the person's shifts over all of these schedules that have not ended, the earliest first. */
 export function readOwnShifts(
   schedules: readonly OfSchedule[],
   userId: Id<'user'>,

@@ -17,7 +17,7 @@ const NO_ADDRESS: Record<AddressKind, string> = {
   email: 'your account has no mail address',
 };
 
-/** Whether or not the caller has the channel on. */
+/** Sends a test, whether or not the caller has the channel on. */
 export const sendTestNotification = defineAction({
   name: 'send_test_notification',
   consoleOnly: true,
@@ -64,7 +64,7 @@ export const sendTestNotification = defineAction({
   },
 });
 
-/** null stands for every subscribed browser. */
+/** Lists the caller's addresses on a channel; null stands for every subscribed browser. */
 async function listOwnAddresses(
   stores: Stores,
   orgId: Id<'org'>,

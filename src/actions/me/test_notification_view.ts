@@ -19,7 +19,7 @@ export const TestNotificationView = Type.Object({
   updatedAt: Timestamp,
 });
 
-/** How a test of the caller's has fared. Throws `not_found`. */
+/** Returns the outcome of a test notification of the caller. Throws `not_found`. */
 export async function readTestNotification(
   { stores, caller }: Pick<ActionContext, 'stores' | 'caller'>,
   notificationId: string,

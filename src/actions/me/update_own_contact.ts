@@ -14,7 +14,7 @@ import { maskPhone } from '#core/oncall/masking.ts';
 
 const WHAT = 'how you are reached';
 
-/** Every role may change how they themselves are reached. */
+/** Changes how the caller is reached; every role may do that for itself. */
 export const updateOwnContact = defineAction({
   name: 'update_own_contact',
   consoleOnly: true,
@@ -60,7 +60,7 @@ export const updateOwnContact = defineAction({
   },
 });
 
-/** For incidents of teams that the person is not in. */
+/** Changes the settings for incidents of teams that the person is not in. */
 async function updateOwn(
   input: Partial<Preferences>,
   basedOn: Preferences | undefined,

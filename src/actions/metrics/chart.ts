@@ -48,8 +48,8 @@ interface WantedChart {
 const DAY_MS = 86_400_000;
 
 /**
- * One chart. Throws what `query_metric` throws for a faulty selector or an unknown service. `names` keeps the names of
- * each service that were looked up, for all charts of a request.
+ * Reads one chart. Throws what `query_metric` throws for a faulty selector or an unknown service. `names` caches the
+ * metric names of each service for all charts of a request.
  */
 export async function readChart(
   { serviceId, metricName, aggregation, splitBy, top, offsetDays, pixels }: WantedChart,
@@ -75,7 +75,7 @@ export async function readChart(
       values: points.map(({ value }) => value),
       moreThan: points.flatMap(({ isMoreThan = false }, place) => (isMoreThan ? [place] : [])),
     }))
-    // In the order of the ranking, all others last.
+    // Sorts by rank; the sum of all others comes last.
     .toSorted((a, b) => (a.part || Number.MAX_VALUE) - (b.part || Number.MAX_VALUE))
     .map(({ part: _, ...shown }) => shown);
   return {

@@ -10,7 +10,7 @@ import { parseSelector } from '#core/metrics/selector.ts';
 
 const VALUES = 10;
 
-/** By what the explorer splits and filters. */
+/** Lists the labels by which the explorer splits and filters. */
 export const describeLabels = defineAction({
   name: 'describe_labels',
   consoleOnly: true,
@@ -61,7 +61,7 @@ export const describeLabels = defineAction({
     const found = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
     const question = found.seriesCount > 0 ? null : quantileQuestionOf(selector);
     if (question === null) return found;
-    // The quantile of a histogram: it differs by what its counts differ by.
+    // The quantile of a histogram has the same labels as its counts.
     const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
     return await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
   },

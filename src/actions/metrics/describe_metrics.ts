@@ -18,11 +18,11 @@ const LIMIT = 25;
 const LIMIT_MAX = 50;
 const OFFSET_MAX = 10_000;
 const WORDS_MAX = 5;
-/** A preview of more series would take longer than people wait for a list: of these only the newest value is looked up. */
+/** Limit on the series of a preview, as more take too long for a list: beyond it only the newest value is looked up. */
 const PREVIEW_SERIES_MAX = 2_000;
 const PREVIEW = { minutes: 60, pixels: 60 } as const;
 const NEWEST = { minutes: 5, pixels: 20 } as const;
-/** What is shown of a histogram in a list. */
+/** Quantile of a histogram that a list shows. */
 const SHOWN_QUANTILE = '0.95';
 const CONCURRENT = 4;
 
@@ -58,7 +58,7 @@ const MetricEntryView = Type.Object({
   ),
 });
 
-/** What the explorer lists. */
+/** Lists the metrics for the explorer. */
 export const describeMetrics = defineAction({
   name: 'describe_metrics',
   consoleOnly: true,
@@ -112,7 +112,7 @@ export const describeMetrics = defineAction({
   },
 });
 
-/** The unit of a histogram is not that of its counts. */
+/** Returns the type and the unit of a metric. The unit of a histogram is not that of its counts. */
 function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
   const [family, told] = familiesOf(name)
     .map((one) => [one, types.get(one)] as const)
@@ -147,7 +147,7 @@ async function describe(
     },
     period,
     context,
-    // The metric is known.
+    // The metric's name is known, so the names are not looked up.
     new Map([[serviceId, Promise.resolve([name])]]),
   );
   const { steps = [], values = [] } = chart.series[0] ?? {};

@@ -9,7 +9,7 @@ import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 const SERVICES_MAX = 50;
 const MARKS_MAX = 100;
 
-/** What charts mark beside the values. */
+/** Lists the events that charts mark besides the values. */
 export const listChartMarks = defineAction({
   name: 'list_chart_marks',
   consoleOnly: true,
@@ -41,7 +41,7 @@ export const listChartMarks = defineAction({
       { description: `the newest ${MARKS_MAX}` },
     ),
   }),
-  // Of these, those that are there are answered.
+  // Unknown ids are left out.
   example: {
     serviceIds: ['service_01k9z8e4rnf7ktv2x5m6w0abqe'],
     from: '2027-02-03T01:00:00.000Z',

@@ -10,7 +10,7 @@ import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 const EXEMPLARS_MAX = 100;
 const EXEMPLARS = 60;
 
-/** Single observations of a metric with their traces, for the dots of a chart. */
+/** Lists single observations of a metric with their traces, for the dots of a chart. */
 export const listExemplars = defineAction({
   name: 'list_exemplars',
   consoleOnly: true,

@@ -4,12 +4,12 @@ import { quantileQuestionOf } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 
 const NEAREST_MAX = 3;
-/** Longer names are compared by their beginnings: comparing takes as long as both are long. */
+/** Length up to which names are compared: the time grows with the length of both. */
 const COMPARED_MAX = 120;
 
 /**
- * Up to three of the names that somebody may have meant, the most alike first: those that differ by a few letters, and
- * those that contain what was written or are contained in it.
+ * Returns up to three of the names that somebody may have meant, the most alike first: those that differ by a few
+ * letters, and those that contain what was written or are contained in it.
  */
 export function nearestNames(written: string, names: readonly string[]): string[] {
   const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
@@ -20,19 +20,19 @@ export function nearestNames(written: string, names: readonly string[]): string[
   });
 }
 
-/** Up to three names of which half of the letters are the same, the most alike first. */
+/** Returns up to three names that share half of the letters, the most alike first. */
 export function namesAlike(written: string, names: readonly string[]): string[] {
   const wanted = written.slice(0, COMPARED_MAX).toLowerCase();
   return nearest(wanted, names, (known) => Math.max(wanted.length, known.length) / 2);
 }
 
-/** Those that differ by at most so many letters. */
+/** Returns up to three names that differ by at most `lettersMax` letters. */
 function nearest(wanted: string, names: readonly string[], lettersMax: (known: string) => number): string[] {
   const found: { readonly name: string; readonly letters: number }[] = [];
   for (const name of names) {
     const known = name.slice(0, COMPARED_MAX).toLowerCase();
     const most = lettersMax(known);
-    // As many letters differ at least.
+    // The distance is at least the difference in length.
     if (Math.abs(known.length - wanted.length) > most) continue;
     const letters = distance(wanted, known);
     if (letters <= most) found.push({ name, letters });
@@ -43,7 +43,7 @@ function nearest(wanted: string, names: readonly string[], lettersMax: (known: s
     .map(({ name }) => name);
 }
 
-/** The same for the metric that a selector names; none where it has arrived, or the histogram of which a quantile is asked. */
+/** Returns the names nearest to a selector's metric; none if it has arrived, or the histogram of its quantile. */
 export function nearestToSelector(selector: MetricSelector, known: readonly string[]): string[] {
   return hasArrived(selector, known) ? [] : nearestNames(selector.name, known);
 }

@@ -8,7 +8,7 @@ export interface Period {
   readonly to: Temporal.Instant;
 }
 
-/** Reads a period as callers say it. Throws `invalid_input`. */
+/** Reads a period from a caller's texts. Throws `invalid_input`. */
 export function parsePeriod(from: string, to: string): Period {
   const period = { from: instantOf(from, 'from'), to: instantOf(to, 'to') };
   const minutes = (period.to.epochMilliseconds - period.from.epochMilliseconds) / 60_000;

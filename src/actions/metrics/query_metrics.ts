@@ -17,7 +17,7 @@ const OFFSET_DAYS_MAX = 400;
 const SPLIT_MAX = 20;
 const SPLIT = 5;
 const LABEL_LENGTH_MAX = 200;
-/** Queries of one request that the store computes at the same time. */
+/** Limit on the queries of one request that the store computes at the same time. */
 const CONCURRENT = 4;
 
 const ChartQueryInput = Type.Object(
@@ -52,7 +52,7 @@ const AnsweredChart = Type.Object({
   fault: nullable(Type.String({ description: 'why there is no answer, as a sentence' })),
 });
 
-/** What a page of charts asks, in one request. A query that fails leaves the others alone. */
+/** Returns the charts of a page in one request. A query that fails leaves the others alone. */
 export const queryMetrics = defineAction({
   name: 'query_metrics',
   consoleOnly: true,
@@ -78,12 +78,12 @@ export const queryMetrics = defineAction({
   }),
   example: {
     windowMinutes: 60,
-    // When given, they count instead of windowMinutes.
+    // Used instead of windowMinutes when given.
     from: '2027-02-03T01:00:00.000Z',
     to: '2027-02-03T02:00:00.000Z',
     queries: [
       {
-        // One that is not there is a fault of its query alone.
+        // An unknown service is a fault of its query alone.
         serviceId: 'service_01k9z8e4rnf7ktv2x5m6w0abqe',
         metricName: 'http_request_duration_ms',
         aggregation: 'avg',
@@ -146,7 +146,7 @@ async function answer(
   }
 }
 
-/** A chart shows which metric it is of: the name of the field says nothing there. */
+/** Returns the sentence of an error, without the path `metricName`: a chart shows which metric it is of. */
 function sentenceOf({ message, faults }: AppError): string {
   return faults.length === 0
     ? message

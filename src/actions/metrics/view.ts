@@ -37,7 +37,7 @@ export const MetricSeriesView = Type.Object({
   }),
 });
 
-/** `from` is where the answer begins: the first bucket, or the oldest that the service keeps where that is later. */
+/** Returns the view of a series. Its `from` is the first bucket, or the oldest that is kept if that is later. */
 export function toMetricSeriesView(
   query: MetricQuery,
   asked: { readonly metricName: string; readonly windowMinutes: number },

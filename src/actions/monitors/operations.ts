@@ -6,7 +6,7 @@ import { resetMonitor } from '#actions/monitors/reset_monitor.ts';
 import { restrictMonitor } from '#actions/monitors/restrict_monitor.ts';
 import { updateMonitor } from '#actions/monitors/update_monitor.ts';
 
-/** What the console shows and does of cron monitors. */
+/** Operations of the console for cron monitors. */
 export const MONITOR_OPERATIONS = [
   listMonitors,
   muteMonitor,

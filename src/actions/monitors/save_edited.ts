@@ -15,7 +15,7 @@ export const EditedMonitorView = Type.Object({
   nextDueAt: nullable(Timestamp),
 });
 
-/** Changes what is expected of a job, unless somebody has since it was read. */
+/** Changes what is expected of a job, unless somebody else has since it was read. */
 export async function saveEdited(
   monitorId: string,
   basedOn: string | null,

@@ -8,7 +8,7 @@ import {
   THRESHOLD_MAX,
 } from '#core/monitors/schedule_limits.ts';
 
-/** When the runs of a job are to begin, as a person enters it. */
+/** Schedule of a job's runs, as a person enters it. */
 export const SCHEDULE_FIELDS = {
   scheduleType: Type.Enum(['crontab', 'interval']),
   crontab: Type.Optional(Type.String({ maxLength: CRONTAB_LENGTH_MAX, description: 'five fields, or such as @daily' })),
@@ -22,7 +22,7 @@ export const SCHEDULE_FIELDS = {
 const Minutes = Type.Integer({ minimum: 1, maximum: MINUTES_MAX });
 const Threshold = Type.Integer({ minimum: 1, maximum: THRESHOLD_MAX });
 
-/** What is expected of the runs besides. */
+/** Other expectations for the runs. */
 export const EXPECTATION_FIELDS = {
   marginMinutes: Minutes,
   runtimeMinutes: Minutes,

@@ -7,7 +7,7 @@ import { INTERVAL_UNITS } from '#core/monitors/schedule_limits.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { MonitorRow, MonitorRun } from '#storage/postgres/monitor_store.ts';
 
-/** Runs of a monitor that are shown. */
+/** Number of runs of a monitor that are shown. */
 export const SHOWN_RUNS = 20;
 
 const RunView = Type.Object({
@@ -97,7 +97,7 @@ function toEntered(schedule: MonitorSchedule): Static<typeof MonitorView>['enter
     : { scheduleType: 'interval', crontab: null, every: schedule.value, unit: schedule.unit, timezone };
 }
 
-/** For the audit log. */
+/** Returns the fields of a monitor for the audit log. */
 export function toMonitorFields(monitor: Omit<MonitorRow, 'createdAt' | 'updatedAt'>): object {
   const { slug, environment, schedule, editedConfig, marginMinutes, runtimeMinutes } = monitor;
   const { failureThreshold, recoveryThreshold, isMuted, keyOnly } = monitor;

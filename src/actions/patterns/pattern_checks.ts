@@ -21,12 +21,13 @@ interface PatternChecksOptions {
 }
 
 const MEMORY_MB = 64;
-/** All attempts on a busy machine, where it also takes long to start the thread. */
+/** Time for all attempts on a busy machine, where it also takes long to start the thread. */
 const UNHEARD_MS = 20_000;
 
 /**
- * Looks at the patterns in the selectors of a call before the call is read. To compile one may take a quarter of a second,
- * and a call may hold hundreds: a thread does it, in which organizations take turns, and what it found is remembered.
+ * Checks the patterns in the selectors of a call before the call is read. To compile one may take a quarter of a
+ * second, and a call may hold hundreds: a thread does it, in which organizations take turns, and its results are
+ * cached.
  */
 export class PatternChecks {
   readonly #options: PatternChecksOptions;
@@ -68,7 +69,7 @@ export class PatternChecks {
   }
 }
 
-/** Patterns anywhere in the input that nobody has looked at lately, each once. */
+/** Returns the patterns anywhere in the input that are not cached, each once. */
 function unknownPatterns(input: unknown): ReadonlySet<string> {
   const found = new Set<string>();
   const collect = (value: unknown, level: number): void => {

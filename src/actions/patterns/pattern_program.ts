@@ -4,7 +4,7 @@ import { sizeOfPattern } from '#core/metrics/pattern_size.ts';
 import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 
-/** Patterns that people write take a thousandth of it. */
+/** Time limit for a pattern; those that people write take a thousandth of it. */
 const PATTERN_MS_MAX = 500;
 
 function answer({ pattern }: PatternQuestion): PatternAnswer {

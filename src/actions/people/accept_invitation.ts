@@ -17,10 +17,7 @@ const Acceptance = Type.Object(
   CLOSED,
 );
 
-/**
- * Of several at once one succeeds. A member keeps the role they have. Whether the person may act in the organization is not
- * asked here: who lacks the second factor that it requires joins to set one up, and is refused everything else until then.
- */
+/** Accepts an invitation. Of several calls at once with one of them, one succeeds. A member keeps their role. */
 export const acceptInvitation = defineAction({
   name: 'accept_invitation',
   consoleOnly: true,
@@ -58,7 +55,7 @@ export const acceptInvitation = defineAction({
   },
 });
 
-/** Somebody with an account, or the account that is made with it. */
+/** A person with an account, or the account that is made with it. */
 type Joining = { readonly known: UserRow } | { readonly account: NewUser };
 
 async function newAccount({ email, isMailed }: OpenInvitation, { name, password }: Static<typeof Acceptance>) {

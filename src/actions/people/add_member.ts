@@ -6,7 +6,7 @@ import type { Role } from '#kernel/permissions.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 import type { UserRow } from '#storage/postgres/people_store.ts';
 
-/** An account to be made. */
+/** An account to create. */
 interface NewAccount {
   readonly email: string;
   readonly name: string;
@@ -14,9 +14,9 @@ interface NewAccount {
 }
 
 /**
- * Makes somebody a member: a person who has an account, or one whose account is made with it, at an address that the operator
- * of the installation vouches for. Throws `conflict` for
- * one who is a member already: their role changes by `changeRole` alone, which keeps an owner.
+ * Makes somebody a member: a person who has an account, or one whose account is made with it, at an address that the
+ * operator of the installation vouches for. Throws `conflict` for one who is a member already: their role changes by
+ * `changeRole` alone, which keeps an owner.
  */
 export async function addMember(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,

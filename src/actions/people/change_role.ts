@@ -17,7 +17,7 @@ const NAMED_MAX = 10;
 
 const RoleRead = Type.Enum([...ROLES], { description: 'the role that was read' });
 
-/** Only an owner can make or remove owners. There is always at least one. */
+/** Changes the role of a member. Only an owner can make or remove owners, and there is always at least one. */
 export const changeRole = defineAction({
   name: 'change_role',
   consoleOnly: true,
@@ -46,7 +46,7 @@ export const changeRole = defineAction({
   },
 });
 
-/** Says it when the new role cannot answer and schedules or policies still page the person. */
+/** Returns warnings when the new role cannot answer and schedules or policies still page the person. */
 async function readLoweredWarnings(userId: Id<'user'>, role: Role, context: ActionContext): Promise<string[]> {
   const { caller, stores, now } = context;
   if (mayAnswer(role)) return [];

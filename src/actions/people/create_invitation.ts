@@ -13,7 +13,7 @@ import { AppError } from '#kernel/errors.ts';
 
 const VALID_HOURS = 7 * 24;
 
-/** An earlier invitation of the same address is void. */
+/** Creates an invitation; an earlier one of the same address is void. */
 export const createInvitation = defineAction({
   name: 'create_invitation',
   consoleOnly: true,
@@ -48,7 +48,7 @@ export const createInvitation = defineAction({
     const invitationId = await stores.invitations.insert(wanted, now);
     record({ target: invitationId, before: null, after: { email, role } });
     if (mailed !== null) {
-      // The author is shown another link: only who reads the mail proves to have the address.
+      // The author is shown another link: only reading the mail proves that somebody has the address.
       const mailedLink = linkUrl(baseUrl, 'invitation', mailed.token);
       const sealedLink = installation.ciphers.invitations.encrypt(mailedLink).toString('base64');
       enqueue(sendInvitation, { invitationId, orgId, sealedLink });

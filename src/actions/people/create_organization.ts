@@ -3,7 +3,7 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { AuditedBy } from '#storage/postgres/audit_store.ts';
 
-/** An organization nobody belongs to yet; its audit log begins with this. */
+/** Creates an organization nobody belongs to yet; its audit log begins with this. */
 export async function createOrganization(
   unit: Pick<UnitOfWork, 'stores' | 'now'>,
   name: string,

@@ -4,7 +4,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { InvitationRow } from '#storage/postgres/invitation_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** `isMailed`: by the link in the mail, which nobody but its receiver is shown. */
+/** An open invitation. `isMailed`: by the link in the mail, which is shown only to its receiver. */
 export type OpenInvitation = InvitationRow & { readonly isMailed: boolean };
 
 /** Throws `not_found`, in the same words for an invitation that is unknown, used, revoked or expired. */

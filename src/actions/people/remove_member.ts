@@ -50,9 +50,9 @@ export const removeMember = defineAction({
 });
 
 /**
- * From the next request on they are no longer a member, no longer on call, and are not paged. Their places in teams, their
- * keys, connections, calendar addresses and links to answer with end with it; schedules and policies pass over them.
- * Returns the role that they had and the keys of theirs that ended.
+ * Ends a membership: from the next request on they are no longer a member, no longer on call, and are not paged. Their
+ * places in teams, their keys, connections, calendar addresses and links to answer with end with it; schedules and
+ * policies pass over them. Returns the role that they had and the keys of theirs that ended.
  */
 async function endMembership(
   { stores, now, caller }: ActionContext,

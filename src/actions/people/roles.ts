@@ -10,8 +10,8 @@ interface Roles {
 }
 
 /**
- * The roles as they are once everybody who was changing them has finished: what the caller was when the request came may
- * no longer be so.
+ * Returns the roles as they are once everybody who was changing them has finished: the caller's may no longer be what
+ * it was when the request came.
  */
 export async function lockRoles({ people }: Pick<Stores, 'people'>, caller: Caller, userId: string): Promise<Roles> {
   const id = asId('user', userId);
@@ -23,7 +23,7 @@ export async function lockRoles({ people }: Pick<Stores, 'people'>, caller: Call
   return { id, before: { caller: ofCaller, target } };
 }
 
-/** The current role; a person who runs commands on this installation is an owner. */
+/** Returns the current role; a person who runs commands on this installation is an owner. */
 export async function findCallerRole(
   { people }: Pick<Stores, 'people'>,
   { orgId, actor }: Caller,

@@ -7,7 +7,7 @@ import { PolicyInUseView, readPoliciesInUse } from '#actions/policies/policy_use
 import { readSimulation, SimulationView } from '#actions/policies/simulation_view.ts';
 import { notFound } from '#kernel/errors.ts';
 
-/** The most that one page shows. */
+/** Limit on the rules that one page shows. */
 const RULES_SHOWN_MAX = 200;
 
 export const getEscalationPolicy = defineAction({

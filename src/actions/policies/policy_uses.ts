@@ -26,7 +26,7 @@ export const PolicyInUseView = Type.Object({
   warnings: Type.Array(WarningView, { description: 'why a page by it might reach nobody' }),
 });
 
-/** In a few queries, however many policies there are. */
+/** Reads policies and their uses in a few queries, however many there are. */
 export async function readPoliciesInUse(
   policies: readonly PolicyRow[],
   rulesPerPolicy: number,

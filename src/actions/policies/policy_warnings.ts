@@ -22,7 +22,7 @@ const SHOWN: ReadonlySet<string> = new Set<Static<typeof WarningView>['kind']>([
   'cannot_answer',
 ]);
 
-/** With what is wrong: steps that cannot be read, or would reach nobody if they fired now. */
+/** Adds the warnings of a policy: steps that cannot be read, or would reach nobody if they fired now. */
 export async function withWarnings(
   stored: PolicyRow,
   context: ActionContext,

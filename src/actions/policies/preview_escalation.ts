@@ -7,7 +7,7 @@ import { readSimulation, SimulationView } from '#actions/policies/simulation_vie
 import { StepInput, withDefaults } from '#actions/policies/steps.ts';
 import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 
-/** For the editor: the warnings of a draft are those that its policy would have. People who have left are part of the answer. */
+/** Previews a draft in the editor with the warnings that its policy would have. People who have left are included. */
 export const previewEscalation = defineAction({
   name: 'preview_escalation',
   consoleOnly: true,

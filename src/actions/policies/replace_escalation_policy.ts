@@ -9,7 +9,7 @@ import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
 import { PolicyView, POLICY_EXAMPLE, toPolicyView } from '#actions/policies/view.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** What `update_escalation_policy` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `update_escalation_policy` does, but refuses to overwrite a change made since the editor read it. */
 export const replaceEscalationPolicy = defineAction({
   name: 'replace_escalation_policy',
   consoleOnly: true,

@@ -9,7 +9,7 @@ import { PolicyInUseView, readPoliciesInUse } from '#actions/policies/policy_use
 
 const LIMIT = 50;
 const LIMIT_MAX = 100;
-/** The most that one row of the list names. */
+/** Limit on the rules that one row of the list names. */
 const RULES_SHOWN_MAX = 3;
 
 export const searchEscalationPolicies = defineAction({

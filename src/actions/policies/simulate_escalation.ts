@@ -27,7 +27,7 @@ const SimulatedRuleView = Type.Object({
   ...SIMULATED_PAGING,
 });
 
-/** Whom a rule pages at a time, with the schedules as they will be then, and people's settings as they are. */
+/** Shows whom a rule pages at a given time, with the schedules as they will be then, and people's current settings. */
 export const simulateEscalation = defineAction({
   name: 'simulate_escalation',
   consoleOnly: true,
@@ -68,7 +68,7 @@ export const simulateEscalation = defineAction({
   },
 });
 
-/** One beyond those that are listed. */
+/** Finds a rule, also one beyond those that are listed. */
 async function findRule(
   service: ServiceWithCapabilities,
   ruleId: string,

@@ -13,7 +13,7 @@ import type { PolicyRow } from '#storage/postgres/policy_store.ts';
 
 const OTHERS_MAX = 200;
 
-/** What comes before the steps of a simulated incident, and after somebody has forgotten it. */
+/** Phases before the steps of a simulated incident, and after somebody has forgotten it. */
 export const SIMULATED_PAGING = {
   quiet: nullable(
     Type.Object(
@@ -40,7 +40,7 @@ export const SIMULATED_PAGING = {
 
 const SimulatedPaging = Type.Object(SIMULATED_PAGING);
 
-/** Whether and when an incident of the rule that opens then pages, by the decisions of the engine. */
+/** Simulates whether and when an incident of the rule that opens then pages, by the decisions of the engine. */
 export async function simulatePaging(
   rule: AlertRuleRow,
   policy: PolicyRow,
@@ -69,7 +69,7 @@ export async function simulatePaging(
   );
   const [paging] = replayPaging([opening], {
     windows: await stores.maintenance.list(caller.orgId),
-    // What ends later is not known yet, or happened after the time that is simulated.
+    // Later resolutions do not count: they are not known yet at the simulated time.
     others: others.filter(({ resolvedAt }) => isOpenAt(resolvedAt, triggeredAt)).map(unresolved),
     acknowledgedAfterMinutes: null,
     now: FAR_FUTURE,
@@ -86,7 +86,7 @@ export async function simulatePaging(
   };
 }
 
-/** It pages again from the first step. */
+/** Simulates the time after a stale acknowledgement, when it pages again from the first step. */
 async function simulateStale(
   repageMinutes: number | null,
   policy: PolicyRow,

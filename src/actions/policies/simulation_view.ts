@@ -75,7 +75,7 @@ interface Escalation {
   readonly steps: readonly EscalationStep[];
 }
 
-/** Whom these steps would page if an incident opened then: the reads and the decisions of the engine. */
+/** Simulates whom these steps would page if an incident opened then: the reads and the decisions of the engine. */
 export async function readSimulation(
   { teamId, steps }: Escalation,
   triggeredAt: Temporal.Instant,

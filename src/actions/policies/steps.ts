@@ -7,7 +7,7 @@ import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { EscalationStep } from '#core/oncall/escalation.ts';
 import { asId } from '#kernel/ids.ts';
 
-/** A channel may be named twice, which means it once. */
+/** Limit on the channels of a step; one that is named twice counts once. */
 const CHANNELS_MAX = 20;
 
 export const StepInput = Type.Object(
@@ -22,7 +22,7 @@ export const StepInput = Type.Object(
   CLOSED,
 );
 
-/** The steps with what they left out filled in; `not_found` with the paths of users not of the organization. */
+/** Returns the steps with their defaults filled in; `not_found` with the paths of users not of the organization. */
 export async function toSteps(
   input: readonly Static<typeof StepInput>[],
   context: Pick<ActionContext, 'caller' | 'stores'>,
@@ -34,7 +34,7 @@ export async function toSteps(
   return input.map(withDefaults);
 }
 
-/** Without a look at whether its users are of the organization. */
+/** Fills in defaults, without checking that the users are of the organization. */
 export function withDefaults({
   afterMinutes,
   channels,

@@ -15,7 +15,7 @@ const GroupsView = Type.Object({
   }),
 });
 
-/** What one release brought against another. */
+/** Compares the effects of two releases. */
 export const compareReleases = defineAction({
   name: 'compare_releases',
   consoleOnly: true,

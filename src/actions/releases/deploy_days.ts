@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** The deploys of a day: charts by day mark it. */
+/** Deploys of a day, which charts by day mark. */
 export const DeployDayView = Type.Object({
   date: Type.String({ format: 'date' }),
   count: Type.Integer(),

@@ -7,11 +7,11 @@ import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { crashFreePercent } from '#core/exceptions/sessions.ts';
 import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 
-/** More releases than a service has within its retention; `total` says so when it has more. */
+/** Limit on the releases read, more than a service has within its retention; `total` tells if there are more. */
 const RELEASES_MAX = 1_000;
 const PAGE_MAX = 50;
 
-/** What was seen of each release, and what builds said of it. */
+/** Lists releases with the counts of their events, and the data that builds reported. */
 export const listReleases = defineAction({
   name: 'list_releases',
   consoleOnly: true,
@@ -69,7 +69,7 @@ export const listReleases = defineAction({
       new Map(groups.map((row) => [row.release, row])),
     ];
     const healthBy = new Map(health.map((row) => [row.release, row]));
-    // Of several deploys of a release the newest: it comes first.
+    // Keeps the newest deploy of each release, which comes first in the list.
     const deployBy = new Map(deploys.toReversed().map((row) => [row.release, row]));
     const newestAt = (release: string): Temporal.Instant => {
       const times = [seenBy.get(release)?.lastSeenAt, toldBy.get(release)?.createdAt].filter((at) => at !== undefined);

@@ -9,8 +9,8 @@ interface Period {
 }
 
 /**
- * The deploys of a service in a period, the newest first. Throws `unavailable` when the store of exceptions, which knows
- * of releases that nobody has told of, cannot be asked.
+ * Reads the deploys of a service in a period, the newest first. Throws `unavailable` when the store of exceptions,
+ * which knows of releases that nobody has reported, cannot be asked.
  */
 export async function readDeploys(
   serviceId: Id<'service'>,

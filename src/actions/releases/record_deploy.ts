@@ -8,7 +8,7 @@ import { Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ReleaseChange } from '#releases/requester.ts';
 import { recordDeploy as recordDeployOf } from '#releases/record_deploy.ts';
 
-/** For deploys that no build reports. */
+/** Records a deploy that no build reports. */
 export const recordDeploy = defineAction({
   name: 'record_deploy',
   consoleOnly: true,

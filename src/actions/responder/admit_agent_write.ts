@@ -36,7 +36,7 @@ function isBeyondCap(operation: AnyOperation): boolean {
   return operation.consoleOnly === true && operation.isBeyondCap === true;
 }
 
-/** The connection or the key that an agent acts through; null for a person. */
+/** Returns the connection or the key that an agent acts through; null for a person. */
 export function agentIdOf(actor: Caller['actor']): string | null {
   switch (actor.kind) {
     case 'user':

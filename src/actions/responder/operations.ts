@@ -6,7 +6,7 @@ import { setAgentLimits } from '#actions/responder/set_agent_limits.ts';
 import { setResponder } from '#actions/responder/set_responder.ts';
 import { stopAgents } from '#actions/responder/stop_agents.ts';
 
-/** What people do about agents in the console. */
+/** Operations of the console for agents. */
 export const AGENT_OPERATIONS = [
   getAgentWork,
   answerProposal,

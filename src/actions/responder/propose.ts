@@ -18,7 +18,7 @@ import { addMinutesSaturating } from '#kernel/time.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
 
-/** Proposals of one incident, whatever became of them. */
+/** Limit on the proposals of one incident, whatever became of them. */
 const PROPOSALS_MAX = 100;
 
 interface Asked {
@@ -28,7 +28,7 @@ interface Asked {
   readonly sentence: string;
   readonly evidence: readonly string[];
   readonly minutes: number | undefined;
-  /** Null: everybody whom a page has reached. */
+  /** Receiver of the proposal; null: everybody whom a page has reached. */
   readonly userId: Id<'user'> | null;
 }
 
@@ -40,8 +40,8 @@ export const AskedView = Type.Object({
 });
 
 /**
- * Writes a proposal on an incident, which is locked, and sends it to people. The same one that still waits is not made
- * twice. Throws `conflict` when enough wait already.
+ * Writes a proposal on an incident, which is locked, and sends it to people. One that still waits is not made twice.
+ * Throws `conflict` when enough wait already.
  */
 export async function propose(
   context: ActionContext,

@@ -8,7 +8,7 @@ import { AskedView, propose } from '#actions/responder/propose.ts';
 import { Evidence, ProposalMinutes, Sentence } from '#actions/responder/proposal_fields.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 
-/** What a person reads before they approve is all of it. */
+/** Limit on the input, so that a person can read all of it before they approve. */
 const INPUT_BYTES_MAX = 4_000;
 
 export const proposeAction = defineAction({
@@ -64,7 +64,7 @@ export const proposeAction = defineAction({
   },
 });
 
-/** Names the faults where the agent wrote them. */
+/** Checks the call, with the paths of faults where the agent wrote them. */
 function checked(context: Parameters<typeof proposeAction.handle>[1], action: string, input: unknown) {
   try {
     return context.checkCall(action, input);

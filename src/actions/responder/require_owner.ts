@@ -3,7 +3,7 @@ import { callerUser } from '#actions/me/caller_user.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** The owner who acts. Throws `forbidden` for anybody else. */
+/** Returns the owner who acts. Throws `forbidden` for anybody else. */
 export async function requireOwner({ caller, stores }: ActionContext): Promise<Id<'user'>> {
   const userId = callerUser(caller);
   if ((await stores.people.findRole(caller.orgId, userId)) === 'owner') return userId;

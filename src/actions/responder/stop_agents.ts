@@ -6,7 +6,7 @@ import { requireOwner } from '#actions/responder/require_owner.ts';
 import { AgentSettingsView } from '#actions/responder/settings_view.ts';
 import { endAgentWork } from '#incidents/end_agent_work.ts';
 
-/** Stopping must be quick, so admins may do it, too, and nobody is asked for a second factor. */
+/** Stops all agents. Stopping must be quick, so admins may do it, too, and nobody is asked for a second factor. */
 export const stopAgents = defineAction({
   name: 'stop_agents',
   consoleOnly: true,

@@ -51,7 +51,7 @@ export function toLeaseView(lease: IncidentLeaseRow, now: Temporal.Instant): Sta
   };
 }
 
-/** Proposals as people and agents see them, with who has answered by name. */
+/** Returns proposals as people and agents see them, with who has answered by name. */
 export async function toProposalViews(
   proposals: readonly ProposalRow[],
   { stores, caller, now }: Pick<ActionContext, 'stores' | 'caller' | 'now'>,
@@ -82,7 +82,7 @@ export async function toProposalViews(
   }));
 }
 
-/** The agent that calls: the endpoint of responders has checked that it may. */
+/** Returns the agent that calls: the endpoint of responders has checked that it may. */
 export function responderOf({ responder }: Caller): NonNullable<Caller['responder']> {
   if (responder === undefined) throw new Error('a tool of responders was called by somebody else');
   return responder;

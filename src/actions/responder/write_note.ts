@@ -10,7 +10,7 @@ import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
 
-/** Of one agent on one incident, so that people always find room for theirs. */
+/** Limit on the notes of one agent on one incident, so that people always find room for theirs. */
 const AGENT_NOTES_MAX = 50;
 
 export const writeNote = defineAction({
@@ -33,7 +33,7 @@ export const writeNote = defineAction({
     const { agentId, agentName } = responderOf(caller);
     const incident = await lockIncident(incidentId, context);
     const body = text.trim();
-    // A key of the organization stands for no person: its own id takes the place.
+    // A key of the organization has no user, so its own id is used instead.
     const userId = caller.actor.kind === 'user' ? caller.actor.userId : asId('user', agentId);
     const requestKey = hashSecret(`${agentId}\n${body}`).toString('base64url').slice(0, 40);
     const note = { incidentId: incident.id, userId, requestKey };

@@ -6,7 +6,7 @@ import { createAlertRule, insertRule } from '#actions/rules/create_alert_rule.ts
 import { RuleSettingsInput } from '#actions/rules/settings_fields.ts';
 import { RuleView } from '#actions/rules/view.ts';
 
-/** What `create_alert_rule` does, for somebody who sets more of the rule than its config. */
+/** Does what `create_alert_rule` does, with the rule's settings besides its config. */
 export const addAlertRule = defineAction({
   name: 'add_alert_rule',
   consoleOnly: true,

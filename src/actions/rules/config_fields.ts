@@ -6,7 +6,7 @@ import { RULE_KIND_NAMES, RULE_KINDS, type RuleConfig, type RuleKind } from '#co
 const fieldsOf = (kind: RuleKind) =>
   Object.entries<object>(RULE_KINDS[kind].properties).map(([name, schema]) => [name, Type.Unsafe(schema)] as const);
 
-/** The properties of every kind; which of them a kind has, and which it must have, is judged with the kind. */
+/** Properties of every kind; which of them a kind has, and which it must have, is checked with the kind. */
 export const RuleConfigInput = Type.Partial(Type.Object(Object.fromEntries(RULE_KIND_NAMES.flatMap(fieldsOf))), {
   ...CLOSED,
   description: RULE_KIND_NAMES.map((kind) => `${kind}: ${RULE_KINDS[kind].propertiesText}`).join('; '),

@@ -45,7 +45,7 @@ export const createAlertRule = defineAction({
   handle: (input, context) => insertRule(input, null, context),
 });
 
-/** What is known of a new rule. */
+/** Fields of a new rule. */
 interface NewRule {
   readonly serviceId: string;
   readonly name: string;

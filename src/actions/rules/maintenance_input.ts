@@ -14,7 +14,7 @@ import type { NewMaintenance } from '#storage/postgres/maintenance_store.ts';
 const When = Type.String({ maxLength: 40, description: 'RFC 3339, or a local time in the zone' });
 const LabelText = Type.String({ minLength: 1, maxLength: 1_000 });
 
-/** What a maintenance is for and when; `startsAt` is now when it is left out. */
+/** Target and times of a maintenance; `startsAt` is now when it is left out. */
 export const MAINTENANCE_FIELDS = {
   name: Name,
   target: Type.Object(
@@ -41,7 +41,7 @@ export const MAINTENANCE_EXAMPLE = {
   recurrence: { weekdays: [6, 7], startTime: '02:00', minutes: 120 },
 };
 
-/** What was asked for; throws `invalid_input`, or `not_found` for what it names. */
+/** Reads the input; throws `invalid_input`, or `not_found` for what it names. */
 export async function readMaintenance(
   { name, target: { serviceId, ruleId, label }, recurrence, ...times }: Static<typeof MaintenanceInput>,
   { stores, caller: { orgId }, now }: ActionContext,

@@ -40,10 +40,10 @@ export const MissingMetricView = nullable(
 
 type MissingMetric = Static<typeof MissingMetricView>;
 
-/** Names are looked for near so many different ones that are missing; each is compared with up to 10,000. */
+/** Limit on the missing names for which near ones are searched; each is compared with up to 10,000. */
 const COMPARED_MAX = 20;
 
-/** Of each metric rule whose metric has never arrived within the retention, what is missing. Never throws. */
+/** Finds what is missing for each metric rule whose metric has never arrived within the retention. Never throws. */
 export async function findMissingMetrics(
   { caller, metrics, now }: Pick<ActionContext, 'caller' | 'metrics' | 'now'>,
   service: ServiceWithCapabilities,
@@ -70,7 +70,7 @@ export async function findMissingMetrics(
     service.id,
     quantiles.map(({ name }) => name),
   );
-  /** What has to arrive for the rule to measure anything: of a quantile the buckets, unless the metric is a summary. */
+  /** Returns the metric that has to arrive for the rule: for a quantile the buckets, unless the metric is a summary. */
   const neededOf = ({ name, buckets }: (typeof wanted)[number]): string =>
     buckets === null || (arrived.has(name) && !without.has(name)) ? name : buckets;
   // Callers who may not list the metrics of a service learn only that this one is missing.

@@ -10,7 +10,7 @@ import { searchRules } from '#actions/rules/search_rules.ts';
 import { suggestRules } from '#actions/rules/suggest_rules.ts';
 import { updateMaintenance } from '#actions/rules/update_maintenance.ts';
 
-/** What the console does with rules beyond the actions. */
+/** Operations of the console for rules, besides the actions. */
 export const RULE_OPERATIONS = [
   searchRules,
   suggestRules,

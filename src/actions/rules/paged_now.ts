@@ -28,7 +28,7 @@ export const PagedNowView = Type.Object({
 
 type PagedNow = Static<typeof PagedNowView>;
 
-/** Whom each of these policies would page now, by the id of the policy; in a few queries, however many there are. */
+/** Reads whom each of these policies would page now, by the policy's id; in a few queries, however many there are. */
 export async function readPagedNow(
   policyIds: readonly Id<'policy'>[],
   { caller: { orgId }, stores, configuredChannels, now }: ActionContext,

@@ -11,10 +11,10 @@ import { ZoneClocks } from '#kernel/zone_clock.ts';
 const Span = { startsAt: Timestamp, endsAt: Timestamp };
 const NEXT_SHOWN = 3;
 const CONFLICTS_SHOWN = 10;
-/** Windows that are for the same thing and are compared; each comparison looks at some weeks. */
+/** Limit on the windows for the same thing that are compared; each comparison looks at some weeks. */
 const COMPARED_MAX = 40;
 
-/** What a window would do, before it is there. */
+/** Shows the effect of a window before it is created. */
 export const previewMaintenance = defineAction({
   name: 'preview_maintenance',
   consoleOnly: true,

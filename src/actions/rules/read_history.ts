@@ -15,8 +15,8 @@ interface WantedHistory {
 }
 
 /**
- * What a rule would have measured at each full minute of the last days, as far back as the service keeps whole windows:
- * the values that its evaluation would have found, with all points that have been stored by now.
+ * Reads the values that a rule would have measured at each full minute of the last days, as far back as the service
+ * keeps whole windows: those that its evaluation would have found, with all points that have been stored by now.
  */
 export async function readHistory(
   service: ServiceWithCapabilities,

@@ -11,7 +11,7 @@ import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
 export const REPLAY_DAYS_MAX = 30;
 
-/** What the editor of a rule draws, and replays for each threshold that is tried. */
+/** Returns the values that the editor of a rule draws, and replays for each threshold that is tried. */
 export const readRuleHistory = defineAction({
   name: 'read_rule_history',
   consoleOnly: true,

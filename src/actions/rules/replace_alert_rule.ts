@@ -12,7 +12,7 @@ import { parseRuleSettings } from '#core/incidents/rule_settings.ts';
 import { orThrow } from '#core/oncall/parsed.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** What `update_alert_rule` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `update_alert_rule` does, but refuses to overwrite a change made since the editor read it. */
 export const replaceAlertRule = defineAction({
   name: 'replace_alert_rule',
   consoleOnly: true,

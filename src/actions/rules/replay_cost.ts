@@ -40,7 +40,7 @@ export async function readPolicy(
 
 type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
 
-/** What paging costs people, with the policy, the contacts and the rotations of today. */
+/** Computes the cost of paging for people, with the policy, the contacts and the rotations of today. */
 export async function readCostOf(
   policy: PolicyOfTeam,
   { caller: { orgId }, stores, configuredChannels, now }: ActionContext,

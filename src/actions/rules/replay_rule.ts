@@ -20,11 +20,11 @@ import type { Id } from '#kernel/ids.ts';
 import { inSlices } from '#kernel/in_slices.ts';
 import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
 
-/** Marks beyond these are not sent, and what more incidents would have cost is not computed. */
+/** Limit on the incidents: further marks are not sent, and the cost of further incidents is not computed. */
 const INCIDENTS_MAX = 500;
-/** Other incidents of the service that may have paged for one; the newest. */
+/** Limit on the other incidents of the service that may have paged for one; the newest are read. */
 const OTHERS_MAX = 2_000;
-/** So soon is an incident acknowledged that somebody forgets then. */
+/** Minutes after which an incident is acknowledged by somebody who then forgets it. */
 const ACKNOWLEDGED_AFTER_MINUTES = 5;
 
 export const replayRule = defineAction({
@@ -148,7 +148,7 @@ export const replayRule = defineAction({
   },
 });
 
-/** What else the service had open: it may have paged for what the rule would have opened. */
+/** Reads the other incidents of the service: they may have paged for what the rule would have opened. */
 async function readOthers(
   serviceId: Id<'service'>,
   exceptRuleId: Id<'rule'> | null,

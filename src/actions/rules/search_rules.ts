@@ -34,7 +34,7 @@ const FoundRuleView = Type.Object({
 
 type FoundRule = Static<typeof FoundRuleView>;
 
-/** What the page of rules lists, and one rule of it: however many there are, each can be found. */
+/** Lists rules for their page with paging, or one rule of it, so that each can be reached. */
 export const searchRules = defineAction({
   name: 'search_rules',
   consoleOnly: true,

@@ -17,14 +17,14 @@ const FIELDS = Object.fromEntries(
   ]),
 );
 
-/** Which of them a kind has is judged with the kind. */
+/** Settings of any kind of rule; which of them a kind has is checked with the kind. */
 export const RuleSettingsInput = Type.Unsafe<StoredSettings>(Type.Object(FIELDS, CLOSED));
 
 export const RuleSettingsView = Type.Unsafe<StoredSettings>(
   Type.Object(FIELDS, { description: 'what the console sets beside the config, complete for the kind of the rule' }),
 );
 
-/** The settings that the kind of the rule has. */
+/** Returns the settings that the kind of the rule has. */
 export function shownSettings({ kind, settings }: Pick<AlertRuleRow, 'kind' | 'settings'>): StoredSettings {
   return Object.fromEntries(
     Object.entries(settingsOf(settings)).filter(([name]) => hasSetting(kind, name as keyof RuleSettings)),

@@ -23,7 +23,7 @@ const SuggestionView = Type.Object({
 
 type Suggestion = Static<typeof SuggestionView>;
 
-/** What the page of rules offers while there is no rule. */
+/** Suggests rules for the page of rules while there is none. */
 export const suggestRules = defineAction({
   name: 'suggest_rules',
   consoleOnly: true,
@@ -48,7 +48,7 @@ export const suggestRules = defineAction({
       const rules = await suggestionsOf(service, context);
       found.push(...rules.map((rule) => ({ service, rule })));
     }
-    // A little of each service before more of one.
+    // Takes one suggestion of each service before a second of any.
     const spread = [...Map.groupBy(found, ({ service }) => service.id).values()]
       .flatMap((own) => own.map((one, place) => ({ ...one, place })))
       .toSorted((a, b) => a.place - b.place)
@@ -59,7 +59,7 @@ export const suggestRules = defineAction({
   },
 });
 
-/** Null stands for a rule about new exceptions. */
+/** Returns the suggestions for a service; null stands for a rule about new exceptions. */
 async function suggestionsOf(
   { id, capabilities, retentionMetrics }: ServiceWithCapabilities,
   { metrics, now }: ActionContext,

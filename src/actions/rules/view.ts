@@ -53,7 +53,7 @@ export const RULE_EXAMPLE = {
   ...EXAMPLE_STAMPS,
 } satisfies Static<typeof RuleView>;
 
-/** A rule of a service that is looked at, and whether it can be judged now. */
+/** State of a rule of a service, and whether it can be judged now. */
 export const RuleStateView = Type.Object({
   ...RuleView.properties,
   waitingForData: nullable(

@@ -9,18 +9,18 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { WatchingRule } from '#storage/postgres/rule_search.ts';
 
-/** Why a rule can neither fire nor resolve now. */
+/** Reason why a rule can neither fire nor resolve now. */
 export type Waiting =
   /** Points of its service wait to be stored. */
   | { readonly kind: 'behind'; readonly since: Temporal.Instant }
-  /** No point of its metric has ever arrived within the retention. */
+  /** No point of its metric has arrived within the retention. */
   | { readonly kind: 'never_arrived'; readonly metricName: string }
-  /** It asks for a quantile of what is sent as single values. */
+  /** The rule asks for a quantile of a metric that is sent as single values. */
   | { readonly kind: 'no_quantiles'; readonly metricName: string; readonly of: SingleValueKind };
 
 const OF_METRICS: readonly RuleKind[] = RULE_KIND_NAMES.filter((kind) => RULE_KINDS[kind].ingests === 'points');
 
-/** The enabled rules of the organization that wait for data; those that never had any only while the store answers. */
+/** Finds the enabled rules of the organization that wait for data; those without any data only if the store answers. */
 export async function findWaitingRules({
   caller,
   stores,
@@ -52,7 +52,7 @@ export async function findWaitingRules({
       if (waitingSince !== null && isRuleBehind(rule, waitingSince, now)) {
         return [[rule.id, { kind: 'behind', since: waitingSince }]];
       }
-      // What waits to be stored may be just that metric.
+      // The points that wait to be stored may be of that metric.
       if (found === null || waitingSince !== null) return [];
       const [arrived, without] = found;
       const keptMs = now.epochMilliseconds - rule.retentionDays * 86_400_000;
@@ -71,7 +71,7 @@ interface NamedMetric {
   readonly buckets: string | null;
 }
 
-/** Of the metrics whose quantiles are asked for, those that have none, by service. */
+/** Returns the metrics whose quantiles are asked for and that have none, by service. */
 async function withoutQuantiles(
   { catalog }: ActionContext['metrics'],
   named: readonly NamedMetric[],

@@ -13,7 +13,7 @@ export const CalendarFeedView = Type.Object({
   createdAt: Timestamp,
 });
 
-/** Null when the caller has none. */
+/** Finds the calendar feed of the caller; null when there is none. */
 export async function findCalendarFeed(
   { stores, caller, baseUrl, installation }: ActionContext,
   scheduleId: string,
@@ -24,7 +24,7 @@ export async function findCalendarFeed(
   return { scheduleId: feed.scheduleId, url, createdAt: toTimestamp(feed.createdAt) };
 }
 
-/** The command line acts for no person. */
+/** Returns the person whose feed it is; null for the command line, which acts for no person. */
 export function feedOwner({ actor }: Caller): Id<'user'> | null {
   return actor.kind === 'user' ? actor.userId : null;
 }

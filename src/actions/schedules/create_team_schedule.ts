@@ -9,7 +9,7 @@ import { createTeam } from '#actions/teams/create_team.ts';
 import { TEAM_EXAMPLE } from '#actions/teams/view.ts';
 import { timeFaults } from '#core/oncall/schedule_times.ts';
 
-/** Both or neither: a schedule that is refused leaves no team behind. */
+/** Creates both or neither: a schedule that is refused leaves no team behind. */
 export const createTeamSchedule = defineAction({
   name: 'create_team_schedule',
   consoleOnly: true,

@@ -14,12 +14,12 @@ import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#storage/postgres/on_call_reader.ts';
 import { rotationOf } from '#storage/postgres/schedule_store.ts';
 
-/** Two calendar months, and the hour that the clocks may add. */
+/** Longest period in days: two calendar months, and the hour that the clocks may add. */
 const DAYS_MAX = 63;
 const SCHEDULES_MAX = 50;
-/** An hourly rotation of six weeks. */
+/** Limit on the shifts of a schedule: an hourly rotation of six weeks. */
 const SHIFTS_MAX = 1_000;
-/** Of a page of schedules together: of fifty each shows two months of turns of eight hours. */
+/** Limit on the shifts of a page of schedules: enough for two months of eight-hour turns of fifty schedules. */
 const SHIFTS_OF_ALL_MAX = 10_000;
 const OVERRIDES_MAX = 200;
 const GAPS_MAX = 20;
@@ -112,7 +112,7 @@ export const getOnCallTimeline = defineAction({
   },
 });
 
-/** The number of schedules that are left out. */
+/** Parses the cursor: the number of schedules that are left out. */
 function parseCursor(cursor = '0'): number {
   if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
   throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);

@@ -13,10 +13,10 @@ import { notFound } from '#kernel/errors.ts';
 import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 
-/** An hourly rotation of twelve weeks. */
+/** Limit on the shifts: an hourly rotation of twelve weeks. */
 const SHIFTS_MAX = 2_100;
 const CHANGES_MAX = 100;
-/** Some milliseconds of work. */
+/** Number of shifts computed in a turn, some milliseconds of work. */
 const SHIFTS_A_TURN = 200;
 
 export const previewRotation = defineAction({
@@ -100,7 +100,7 @@ export const previewRotation = defineAction({
   },
 });
 
-/** How far these shifts are known: where the last one ends when there are as many as there may be. */
+/** Returns the end of the known time: that of the last shift when there are as many as there may be. */
 function endOf(shifts: readonly Shift[], wanted: Temporal.Instant): Temporal.Instant {
   const last = shifts.length < SHIFTS_MAX ? null : (shifts.at(-1)?.until ?? null);
   return last === null ? wanted : earlier(last, wanted);

@@ -12,7 +12,7 @@ import { invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import type { NewSchedule, ScheduleRow } from '#storage/postgres/schedule_store.ts';
 
-/** The rotation as a form of the console has it, whole. */
+/** Fields of the rotation as a form of the console has them, all of them. */
 export const ROTATION_FIELDS = {
   timezone: FreeText,
   rotationType: RotationTypeName,
@@ -34,7 +34,7 @@ export const ROTATION_FIELDS = {
 
 type RotationInput = Static<TObject<typeof ROTATION_FIELDS>>;
 
-/** The rotation that this form describes: for a schedule as it stands, or for a new one. */
+/** Returns the rotation that this form describes: for a schedule as it stands, or for a new one. */
 export async function planRotation(
   { timezone, rotationType, rotationConfig, handOver }: RotationInput,
   schedule: ScheduleRow | null,

@@ -13,7 +13,7 @@ import type { ScheduleRow } from '#storage/postgres/schedule_store.ts';
 
 const SIDES = ['first', 'second'] as const;
 
-/** A longer shift would take very many turns to look through. */
+/** Longest shift in days: a longer one would take very many turns to look through. */
 const DAYS_MAX = 366;
 const SHIFTS_MAX = 1_000;
 
@@ -85,7 +85,7 @@ function readWindow(side: string, input: Static<typeof ShiftInput>): Pick<Handed
   throw invalidInput([{ path: `${side}.endAt`, message: `must be at most ${DAYS_MAX} days after startAt` }]);
 }
 
-/** Both locked, always in the same order, so that two swaps never wait for each other. */
+/** Locks both schedules, always in the same order, so that two swaps never wait for each other. */
 async function lockSchedules(
   sides: Readonly<Record<(typeof SIDES)[number], { readonly scheduleId: string }>>,
   { stores, caller }: ActionContext,

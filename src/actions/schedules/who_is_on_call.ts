@@ -30,11 +30,11 @@ export const ScheduleOnCallView = Type.Object({
 });
 
 const AHEAD_DAYS = 28;
-/** An hourly rotation of four weeks. */
+/** Limit on the shifts: an hourly rotation of four weeks. */
 const SHIFTS_MAX = 24 * AHEAD_DAYS + 1;
 const OVERRIDES_MAX = 200;
 
-/** A schedule with what lies ahead of it. */
+/** A schedule with its shifts ahead. */
 const ScheduleAheadView = Type.Object({
   ...ScheduleOnCallView.properties,
   shifts: Type.Array(
@@ -157,7 +157,7 @@ export function toScheduleOnCallView(
   };
 }
 
-/** `2027-02-01T08:00:00.000Z to 2027-02-08T08:00:00.000Z: Anna`, with how it came about when it is not the rotation. */
+/** Returns `2027-02-01T08:00:00.000Z to 2027-02-08T08:00:00.000Z: Anna`, with the source if it is not the rotation. */
 function toShiftText({ name, source, since, until }: Static<typeof ScheduleAheadView>['shifts'][number]): string {
   return `${since} to ${until ?? 'the end of time'}: ${name}${source === 'override' ? ' (override)' : ''}`;
 }
@@ -191,7 +191,7 @@ function toAheadView(
   };
 }
 
-/** Everyone who is on call now or next is among the people of the team. */
+/** Returns the person; everyone who is on call now or next is among the people of the team. */
 function personOf({ people }: Pick<TeamOnCall, 'people'>, userId: string): Person {
   const person = people.get(userId);
   if (person === undefined) throw new Error(`${userId} is on call but is not a member of the organization`);

@@ -4,7 +4,7 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { type ServiceView, toServiceView } from '#actions/services/view.ts';
 import type { ServiceRow } from '#storage/postgres/service_store.ts';
 
-/** Locks the service, lets `change` alter it or what belongs to it, and notes the difference. */
+/** Locks the service, lets `change` alter it or what belongs to it, and records the difference. */
 export async function changeService(
   serviceId: string,
   { stores, caller, now, record }: ActionContext,

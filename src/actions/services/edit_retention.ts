@@ -6,7 +6,7 @@ import { CLOSED } from '#actions/fields.ts';
 import { RETENTION_COLUMNS, setRetention } from '#actions/services/set_retention.ts';
 import { ServiceView } from '#actions/services/view.ts';
 
-/** What `set_retention` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `set_retention` does, but refuses to overwrite a change made since the editor read it. */
 export const editRetention = defineAction({
   name: 'edit_retention',
   consoleOnly: true,

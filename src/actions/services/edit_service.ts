@@ -15,7 +15,7 @@ const FACTS = {
 
 const { serviceId, name, environment, scmOwner, scmRepo } = SERVICE_EXAMPLE;
 
-/** What `update_service` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `update_service` does, but refuses to overwrite a change made since the editor read it. */
 export const editService = defineAction({
   name: 'edit_service',
   consoleOnly: true,

@@ -8,7 +8,7 @@ import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 const SERVICES_MAX = 200;
 const COUNT = Type.Integer({ minimum: 0 });
 
-/** What the list of services shows beside their names, for the rows on the screen. */
+/** Returns the data that the list of services shows besides their names, for the rows on the screen. */
 export const getServiceHealth = defineAction({
   name: 'get_service_health',
   consoleOnly: true,

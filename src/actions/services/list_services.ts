@@ -6,7 +6,7 @@ import { CLOSED, IdText, nullable } from '#actions/fields.ts';
 import { RULE_EXAMPLE, RuleKindName } from '#actions/rules/view.ts';
 import { ServiceView, toServiceView, SERVICE_EXAMPLE } from '#actions/services/view.ts';
 
-/** Of all services together; `get_service` has those of one. */
+/** Limit on the rules of all services together; `get_service` has those of one. */
 const RULES_MAX = 5_000;
 
 const ListedServiceView = Type.Object({
@@ -24,7 +24,7 @@ const ListedServiceView = Type.Object({
 
 type ListedService = Static<typeof ListedServiceView>;
 
-/** Those with unanswered incidents first, then by name. */
+/** Sorts services with unanswered incidents first, then by name. */
 function mostUrgentServices(services: readonly ListedService[]) {
   const open = ({ openIncidents }: ListedService) => openIncidents ?? NONE_OPEN;
   return services

@@ -5,8 +5,8 @@ import type { CapabilityStore } from '#storage/postgres/capability_store.ts';
 import type { ServiceRow } from '#storage/postgres/service_store.ts';
 
 /**
- * Charges every period that has begun and is not in the ledger yet; the caller holds the lock on the service. A
- * period that began before the capability was disabled, or its service deleted, is owed even if its renewal had not run.
+ * Charges every period that has begun and is not in the ledger yet; the caller holds the lock on the service. A period
+ * that began before the capability was disabled, or its service deleted, is owed even if its renewal had not run.
  */
 export async function renewCapability(
   capabilities: CapabilityStore,

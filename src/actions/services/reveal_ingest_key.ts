@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { readCredentials } from '#actions/services/view.ts';
 
-/** What get_service masks for the console. Each call leaves a row in the audit log. */
+/** Returns the credentials that get_service masks for the console. Each call leaves a row in the audit log. */
 export const revealIngestKey = defineAction({
   name: 'reveal_ingest_key',
   consoleOnly: true,

@@ -10,7 +10,7 @@ import { ServiceView, toServiceView } from '#actions/services/view.ts';
 const LIMIT = 50;
 const LIMIT_MAX = 200;
 
-/** What the console lists, picks from and names: however many services there are, none is out of reach. */
+/** Lists services for the console's lists and choices with paging, so that each can be reached. */
 export const searchServices = defineAction({
   name: 'search_services',
   consoleOnly: true,

@@ -61,7 +61,7 @@ export const SERVICE_EXAMPLE: Static<typeof ServiceView> = {
   ...EXAMPLE_STAMPS,
 };
 
-/** The key has the form of one and was never one. */
+/** Example of a service with its keys; the key has the form of one and was never one. */
 export const SERVICE_WITH_KEYS_EXAMPLE: Static<typeof ServiceWithKeysView> = {
   ...SERVICE_EXAMPLE,
   ingestionKey: 'tocsin_ing_8Jq2VtY5mXw0ZcR7nKb4LpS9dHf3GaE6uTiWoQx1yPs0A1b2C',
@@ -100,7 +100,7 @@ export function toServiceView(service: ServiceWithCapabilities): Static<typeof S
 
 const BILLING_PERIODS_SHOWN = 100;
 
-/** The service with its credentials and all that hangs on it, read in the caller's session. */
+/** Reads the service with its credentials and all that belongs to it, in the caller's session. */
 export async function readServiceWithKeys(
   service: ServiceWithCapabilities,
   context: ActionContext,
@@ -110,7 +110,7 @@ export async function readServiceWithKeys(
   const periods = await context.stores.capabilities.listPeriods(service.orgId, service.id, BILLING_PERIODS_SHOWN);
   const rules = await context.stores.alertRules.listOfService(service.orgId, service.id, LIST_LIMIT);
   const waitingSince = await context.stores.durableJobs.findWaiting(storePoints.name, service.orgId, service.id);
-  // What waits to be stored is not listed yet, and may be just that metric.
+  // Points that wait to be stored are not listed yet, and may be of that metric.
   const missing = waitingSince === null ? await findMissingMetrics(context, service, rules) : new Map<string, never>();
   return {
     ...toServiceView(service),
@@ -129,7 +129,7 @@ interface Credentials {
   readonly dsn: string;
 }
 
-/** The credentials themselves; that they were shown is noted for the audit log. */
+/** Reads the credentials themselves; that they were shown is recorded for the audit log. */
 export async function readCredentials(service: ServiceWithCapabilities, context: ActionContext): Promise<Credentials> {
   const secrets = await context.stores.ingestKeys.findSecrets(service.id);
   if (secrets === null) throw new Error(`service ${service.id} has no current ingestion key`);

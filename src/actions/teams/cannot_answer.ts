@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { mayAnswer, type Role } from '#kernel/permissions.ts';
 
-/** Field of results that put people on call. */
+/** Field for the warnings of results that put people on call. */
 export const DutyWarnings = Type.Array(Type.String(), {
   description: 'who is put on call but may not answer, and what to do; none when all may',
 });

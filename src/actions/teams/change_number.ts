@@ -7,7 +7,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { NewNotification } from '#storage/postgres/notification_store.ts';
 import { actingRoleOf, isAbove, isManagerRole } from '#kernel/permissions.ts';
 
-/** Owners and admins who are notified of one change. */
+/** Limit on the owners and admins who are notified of one change. */
 const TOLD_MAX = 20;
 
 /** Change of a phone number: entered, replaced or taken away. */
@@ -17,7 +17,7 @@ interface NumberChange {
 }
 
 /**
- * Whose number it is and who enters it. People enter their own. For others:
+ * Checks whose number it is and who enters it. People enter their own. For others:
  *
  * - of somebody with a higher role, nobody: what answers from the number would speak for them;
  * - once the person has confirmed a number, only owners and admins, or anybody who enters one that they have confirmed.
@@ -33,7 +33,7 @@ export async function requireMayEnterNumber(
   if (before === after || actor.kind === 'system') return;
   if (actor.kind === 'user' && actor.userId === userId) return;
   const target = await stores.people.findRole(orgId, userId);
-  // Whoever is no member here is not found, whatever numbers they have.
+  // Somebody who is no member here is not found, whatever numbers they have.
   if (target === null) return;
   const confirmed = await stores.phoneNumbers.listConfirmed(userId);
   const isConfirmed = (phone: string | null) => phone !== null && confirmed.includes(phone);
@@ -57,8 +57,8 @@ export async function requireMayEnterNumber(
 }
 
 /**
- * Sends notices of a change: to the person, by the numbers that they had, mail and push, when somebody else made it; owners
- * and admins by mail when the person replaced a number of their own.
+ * Sends notices of a change: to the person, by the numbers that they had, mail and push, when somebody else made it;
+ * owners and admins by mail when the person replaced a number of their own.
  */
 export async function notifyOfNumberChange(
   { stores, now, enqueue }: UnitOfWork,
@@ -80,10 +80,10 @@ export async function notifyOfNumberChange(
   if (!isOwn) {
     const own = { ...entry, kind: 'number_changed', userId } as const;
     const confirmed = await stores.phoneNumbers.listConfirmed(userId);
-    // One that the person has confirmed tells them nothing by being entered once more.
+    // Entering a number that the person has confirmed already needs no notice.
     if (after !== null && before === null && confirmed.includes(after)) return;
     const known = new Set([...(before === null ? [] : [before]), ...confirmed]);
-    // Nothing was taken from somebody who had no number.
+    // Somebody who had no number has lost none.
     if (known.size === 0) return;
     for (const address of known) if (address !== after) messages.push({ ...own, channel: 'sms', address });
     const person = (await stores.people.listPeople(orgId, [userId])).get(userId);

@@ -13,10 +13,10 @@ export const Phone = Type.String({
 /** The channels that a member wants to be reached through. */
 export const CHANNEL_SWITCHES = recordOf(CHANNEL_PREFERENCES, () => Type.Optional(Type.Boolean()));
 
-/** The same in results. */
+/** The channel switches in results. */
 export const CHANNEL_SWITCHES_VIEW = recordOf(CHANNEL_PREFERENCES, () => Type.Boolean());
 
-/** What the editor of a contact has read of it. */
+/** Fields of a contact as its editor has read them. */
 export const ContactRead = Type.Object(
   { phone: nullable(Type.String({ maxLength: 40 })), ...CHANNEL_SWITCHES_VIEW },
   { ...CLOSED, description: 'what was read: what somebody else has changed since is a conflict' },

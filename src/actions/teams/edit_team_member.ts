@@ -10,7 +10,7 @@ import { MEMBER_EXAMPLE, MemberView } from '#actions/teams/view.ts';
 
 const CONTACT = toContactView(MEMBER_EXAMPLE);
 
-/** What `update_team_member` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `update_team_member` does, but refuses to overwrite a change made since the editor read it. */
 export const editTeamMember = defineAction({
   name: 'edit_team_member',
   consoleOnly: true,

@@ -9,7 +9,7 @@ import { readTeams, toWholeTeamView, WholeTeamView } from '#actions/teams/read_t
 import { TEAM_EXAMPLE, MEMBER_EXAMPLE } from '#actions/teams/view.ts';
 import { readWarnings, WARNING_EXAMPLE } from '#actions/teams/warnings.ts';
 
-/** Far more than an organization has. */
+/** Limit on the people read, far more than an organization has. */
 const PEOPLE_MAX = 10_000;
 
 const ListedTeamsView = Type.Object({
@@ -22,10 +22,10 @@ const ListedTeamsView = Type.Object({
 
 type Listed = Static<typeof ListedTeamsView>;
 
-/** Of the targets of a step, or the people of a rotation. */
+/** Limit on the ids shown of the targets of a step, or the people of a rotation. */
 const IDS_TOLD = 12;
 
-/** Each member and step in a line, and by name those who are in no team. */
+/** Summarizes teams: each member and step in a line, and by name those who are in no team. */
 function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>): object {
   const members = new Set(teams.flatMap((team) => team.members.map(({ userId }) => userId)));
   const idsText = (ids: readonly string[]) =>

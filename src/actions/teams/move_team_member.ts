@@ -6,7 +6,7 @@ import { CLOSED, IdText } from '#actions/fields.ts';
 import { toMemberRecord } from '#actions/teams/view.ts';
 import { notFound } from '#kernel/errors.ts';
 
-/** Both members change places, or neither does; others who move at the same time wait for each other. */
+/** Swaps both members, or neither; others who move at the same time wait for each other. */
 export const moveTeamMember = defineAction({
   name: 'move_team_member',
   consoleOnly: true,

@@ -22,7 +22,7 @@ export const WholeTeamView = Type.Object({
 /** A team with its rows. */
 export type WholeTeam = TeamParts & { readonly team: TeamRow };
 
-/** In a few queries, however many teams there are. */
+/** Reads teams in a few queries, however many there are. */
 export async function readTeams(
   teams: readonly TeamRow[],
   { caller, stores, now }: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
@@ -58,10 +58,10 @@ export function toWholeTeamView(
 
 export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String() });
 
-/** The most that one row of a list names. */
+/** Limit on the people on call that one row of a list names. */
 const ON_CALL_SHOWN_MAX = 20;
 
-/** The people on call now, over all schedules of the team. */
+/** Returns the people on call now, over all schedules of the team. */
 export function onCallNow({ onCall }: Pick<WholeTeam, 'onCall'>): Static<typeof PersonOnCallView>[] {
   return peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall))
     .slice(0, ON_CALL_SHOWN_MAX)

@@ -29,12 +29,12 @@ export const ReadinessView = Type.Object({
 
 type Readiness = Static<typeof ReadinessView>;
 
-/** How a team reaches one of its members. */
+/** Settings by which a team reaches one of its members. */
 type TeamSettings = Preferences & { readonly userId: Id<'user'> };
 
 /**
- * Answers for any of these people: for members by the settings of their team, else by what they have said for other
- * teams. In five queries for all of them.
+ * Reads the readiness of any of these people: for members by the settings of their team, else by what they have said
+ * for other teams. In five queries for all of them.
  */
 export async function readReadiness(
   people: readonly Pick<Person, 'userId' | 'email'>[],
@@ -82,7 +82,7 @@ export async function readReadiness(
   };
 }
 
-/** A number in full for its owner and for those who may change it; others see which country and the last digits. */
+/** Returns a number in full for its owner and those who may change it; others see the country and the last digits. */
 export function shownPhone(phone: string | null, userId: Id<'user'>, { permissions, actor }: ActionContext['caller']) {
   const isOwn = actor.kind === 'user' && actor.userId === userId;
   return phone === null || isOwn || permissions.has('oncall:edit') ? phone : maskPhone(phone);

@@ -6,7 +6,7 @@ import { CLOSED, IdText, Name } from '#actions/fields.ts';
 import { updateTeam } from '#actions/teams/update_team.ts';
 import { TEAM_EXAMPLE, TeamView } from '#actions/teams/view.ts';
 
-/** What `update_team` does, for somebody who edits what they have read: a change made meanwhile is not lost. */
+/** Does what `update_team` does, but refuses to overwrite a change made since the editor read it. */
 export const renameTeam = defineAction({
   name: 'rename_team',
   consoleOnly: true,

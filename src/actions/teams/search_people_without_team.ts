@@ -19,7 +19,10 @@ const PersonView = Type.Object({
   readiness: ReadinessView,
 });
 
-/** A step or an override may name them all the same: then they are reached as they have said for other teams. */
+/**
+ * Finds people who are in no team. A step or an override may name them all the same: then they are reached as they have
+ * said for other teams.
+ */
 export const searchPeopleWithoutTeam = defineAction({
   name: 'search_people_without_team',
   consoleOnly: true,

@@ -66,7 +66,7 @@ export function toMemberView(member: TeamMemberWithPerson): Static<typeof Member
   return { memberId, teamId, userId, name, email, phone, phoneConfirmed, ...contact };
 }
 
-/** The member with what the account says of the person. */
+/** Reads the member with the person's name and address of the account. */
 export async function readMember(
   member: TeamMemberRow,
   { stores }: Pick<ActionContext, 'stores'>,
@@ -77,7 +77,7 @@ export async function readMember(
   return toMemberView({ ...member, name: person.name, email: person.email, phoneConfirmed });
 }
 
-/** A member as the audit log keeps it: whose it is by id only, and the phone number masked. */
+/** Returns a member as the audit log keeps it: whose it is by id only, and the phone number masked. */
 export function toMemberRecord(member: TeamMemberRow): object {
   return { ...fieldsOf(member), phone: member.phone && maskPhone(member.phone) };
 }

@@ -42,7 +42,7 @@ export const WarningView = Type.Object(
   { description: 'why a page might reach nobody; with the ids of what it is about' },
 );
 
-/** The other person of the examples is in no team, and so has no number to call. */
+/** Example of a warning: the other person of the examples is in no team, and so has no number to call. */
 export const WARNING_EXAMPLE: Static<typeof WarningView> = {
   kind: 'step_reaches_nobody',
   message: 'Step 2 of the policy "Wake somebody" would reach nobody now: every channel is off or has no address.',
@@ -59,7 +59,7 @@ export interface TeamParts {
   readonly onCall: TeamOnCall;
 }
 
-/** Why pages of these teams might reach nobody, team by team; in two queries, however many teams there are. */
+/** Reads why pages of these teams might reach nobody, team by team; in two queries, however many teams there are. */
 export async function readWarnings(
   teams: readonly TeamParts[],
   { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,

@@ -1,5 +1,5 @@
 import type { Via } from '#core/access/via.ts';
 import type { CallerVia } from '#kernel/caller.ts';
 
-/** Everyone who invokes an action, over any protocol. */
+/** Caller of an action, over any protocol. */
 export type Caller = CallerVia<Via>;

@@ -1,7 +1,7 @@
 import { type Channel, CHANNELS, declarationOf, isChannel } from '#core/oncall/channel.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
-/** The ways a change comes in beside the channels. `by` stands after "by", `title` stands alone. */
+/** Ways in which a change comes in, besides the channels. `by` follows the word "by", `title` stands alone. */
 const WAYS = {
   rest: { by: 'the API', title: 'API' },
   mcp: { by: 'an agent (MCP)', title: 'MCP' },

@@ -1,7 +1,7 @@
 import { MONTHLY_PRICE, type Capability } from '#core/capabilities/capability.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** One month that is paid for: half-open, `[startsAt, endsAt)`. */
+/** A billed period of one month: half-open, `[startsAt, endsAt)`. */
 export interface BillingPeriod {
   readonly capability: Capability;
   readonly startsAt: Temporal.Instant;
@@ -10,7 +10,7 @@ export interface BillingPeriod {
   readonly currency: string;
 }
 
-/** Where a capability stands: every period begins on the day of the month of `anchor`. */
+/** Billing state of a capability. Every period begins on the day of the month of `anchor`. */
 export interface CapabilityState {
   readonly isEnabled: boolean;
   readonly anchor: Temporal.Instant;
@@ -18,8 +18,8 @@ export interface CapabilityState {
 }
 
 /**
- * The end of the `count`-th month after the anchor: the same day and time (UTC), clamped to the month's last day.
- * Counting from the anchor keeps the 31st: 31 January, 28 February, 31 March.
+ * Returns the end of the `count`-th month after the anchor: the same day and time (UTC), clamped to the month's last
+ * day. Counting from the anchor keeps the 31st: 31 January, 28 February, 31 March.
  */
 export function monthsAfter(anchor: Temporal.Instant, count: number): Temporal.Instant {
   return anchor.toZonedDateTimeISO('UTC').add({ months: count }).toInstant();
@@ -34,8 +34,8 @@ function periodFrom(capability: Capability, anchor: Temporal.Instant, startsAt: 
 }
 
 /**
- * Enabling opens a period of one month; while an earlier period still runs it is continued and
- * nothing is charged. Returns the new state and the period to charge, or null.
+ * Enables a capability: opens a period of one month; while an earlier period still runs it is continued and nothing is
+ * charged. Returns the new state and the period to charge, or null.
  */
 export function decideEnable(
   capability: Capability,
@@ -52,8 +52,9 @@ export function decideEnable(
 }
 
 /**
- * The periods that have begun since the last one that was billed, oldest first; none while disabled. The same whether
- * it is asked at each renewal, late, or once after many months. A period has begun at the instant it starts with.
+ * Returns the periods that have begun since the last billed one, oldest first; none while disabled. The result is the
+ * same whether it is asked at each renewal, late, or once after many months. A period has begun at the instant it
+ * starts with.
  */
 export function dueRenewals(capability: Capability, state: CapabilityState, now: Temporal.Instant): BillingPeriod[] {
   const periods: BillingPeriod[] = [];

@@ -3,27 +3,27 @@ import { incidentReads, LIST_READS } from '#core/console/incident_reads.ts';
 import type { PAGES } from '#core/console/pages.ts';
 import { SERVICE_LIST_READS, serviceReads } from '#core/console/service_reads.ts';
 
-/** One operation that a page asks for when it is opened, and its input. */
+/** An operation that a page calls when it opens, and its input. */
 export interface FirstRead {
   readonly action: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
-/** What the shell shows around each page. Pages that are not listed below, and filtered lists, hold only this. */
+/** Operations of the shell around each page. Pages that are not listed below, and filtered lists, call only these. */
 export const SHELL_READS: readonly FirstRead[] = [
   { action: 'get_paging_problems', input: {} },
   { action: 'count_incidents', input: {} },
 ];
 
-/** Pages without the shell: they hold nothing. */
+/** Pages without the shell, which call no operations when they open. */
 export const PAGES_WITHOUT_SHELL = ['signIn', 'askForReset', 'resetPassword', 'invitation', 'connect'] as const;
 
-/** Whoever has sent no exception yet sees how to set up this one. */
+/** Service whose setup instructions are shown while no exception has arrived. */
 const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } };
 
 /**
- * What pages show first, in the words in which their queries ask for it. `id` is the one in their address. What takes long,
- * or depends on the viewer's time zone, is asked for by the console.
+ * Operations for each page's initial view, with the same inputs as the console's queries. `id` is the one in the page's
+ * address. The console itself fetches what takes long or depends on the viewer's time zone.
  */
 export const FIRST_READS: Readonly<Partial<Record<keyof typeof PAGES, (id: string) => readonly FirstRead[]>>> = {
   home: () => [...SHELL_READS, ...HOME_READS],

@@ -1,7 +1,7 @@
-/** What the list of incidents asks for when it is opened without a filter. */
+/** Operations that the incident list calls when it opens without a filter. */
 export const LIST_READS = [{ action: 'search_incidents', input: { status: 'open' } }] as const;
 
-/** What the page of an incident asks for when it is opened. */
+/** Returns the operations that an incident's page calls when it opens. */
 export const incidentReads = (incidentId: string) =>
   [
     { action: 'get_incident', input: { incidentId } },

@@ -1,14 +1,14 @@
-/** Of the operations that one request reads by. */
+/** Limit on the operations in one batch of reads. */
 export const READS_MAX = 20;
 
-/** Of a text that is searched for. */
+/** Longest search text, in characters. */
 export const SEARCH_LENGTH_MAX = 200;
 
-/** Of the weeks that a rotation is previewed for. */
+/** Limit on the weeks in a rotation preview. */
 export const PREVIEW_WEEKS_MAX = 12;
 
-/** Of the title of an incident that somebody declares. */
+/** Longest title of a declared incident, in characters. */
 export const DECLARED_TITLE_LENGTH_MAX = 200;
 
-/** Of a note on an incident. */
+/** Longest note on an incident, in characters. */
 export const NOTE_LENGTH_MAX = 2_000;

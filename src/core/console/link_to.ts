@@ -1,4 +1,4 @@
-/** Names the organization in the address of a page; the console shows that one, whichever was shown last. */
+/** Query parameter for the organization of a page: the console shows that one, whichever was shown last. */
 export const LINKED_ORGANIZATION = 'org';
 
 /** Returns the address of a page of the console, for a message: its receiver may belong to several organizations. */

@@ -1,13 +1,13 @@
-/** What a console is told has changed. */
+/** Topics of the live updates that a console receives. */
 export const LIVE_TOPICS = ['incidents', 'exceptions', 'services', 'teams', 'rules', 'dashboards'] as const;
 
 export type LiveTopic = (typeof LIVE_TOPICS)[number];
 
-/** What to fetch again. `ids` names all of it; null means that there is too much to name. */
+/** A change notification: the topic to fetch again. `ids` lists everything that changed; null: too many to list. */
 export interface LiveChange {
   readonly topic: LiveTopic;
   readonly ids: readonly string[] | null;
 }
 
-/** More of one topic are not named: the browser then loads its lists again. */
+/** Limit on the ids in one change of a topic. Beyond it none are sent, and the browser reloads its lists. */
 export const LIVE_IDS_MAX = 50;

@@ -1,4 +1,4 @@
-/** Every address of the web application. `$name` stands for one part of a path. */
+/** Addresses of all pages of the web application. `$name` is a path parameter. */
 export const PAGES = {
   home: '/',
   signIn: '/login',

@@ -1,16 +1,19 @@
-/** How many services a page of their list has. */
+/** Number of services on a page of the service list. */
 export const SERVICES_PAGE = 100;
 
-/** How many releases a page of the list has. */
+/** Number of releases on a page of the release list. */
 export const RELEASES_PAGE = 10;
 
-/** What the list of services asks for when it is opened. */
+/** Operations that the service list calls when it opens. */
 export const SERVICE_LIST_READS = [
   { action: 'search_services', input: { limit: SERVICES_PAGE } },
   { action: 'count_incidents_by_service', input: {} },
 ] as const;
 
-/** What the page of a service asks for when it is opened. What it sent in each hour takes longer, and comes later. */
+/**
+ * Returns the operations that a service's page calls when it opens. Its hourly ingest counts take longer and are
+ * fetched later.
+ */
 export const serviceReads = (serviceId: string) =>
   [
     { action: 'get_service', input: { serviceId } },

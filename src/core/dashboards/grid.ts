@@ -5,14 +5,14 @@ function isOverlap(a: GridPlace, b: GridPlace): boolean {
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
 }
 
-/** By rows, then by columns. */
+/** Compares widgets by row, then by column. */
 function inReadingOrder(a: Widget, b: Widget): number {
   return a.grid.y - b.grid.y || a.grid.x - b.grid.x;
 }
 
 /**
- * Every widget as far up as it goes, none over another; `first` keeps its place before those that it meets. In the
- * order in which they are read.
+ * Moves every widget up as far as it goes without an overlap; in a row, `firstId` is placed before the others. Returns
+ * the widgets in reading order.
  */
 export function compacted(widgets: readonly Widget[], firstId: string | null = null): Widget[] {
   const order = widgets.toSorted((a, b) => {
@@ -23,7 +23,7 @@ export function compacted(widgets: readonly Widget[], firstId: string | null = n
   for (const widget of order) {
     const { x, w, h } = widget.grid;
     let y = 0;
-    // Where those that it would lie on end, from the top down.
+    // Moves it below each widget that it would overlap, from the top down.
     for (;;) {
       const below = placed.find(({ grid }) => isOverlap(grid, { x, y, w, h }));
       if (below === undefined) break;
@@ -34,10 +34,10 @@ export function compacted(widgets: readonly Widget[], firstId: string | null = n
   return placed.sort(inReadingOrder);
 }
 
-/** Where a widget of this size goes: the first place where it fits. */
+/** Returns the position of a new widget of this size: the first free one beside the lowest widgets, else below all. */
 export function freePlace(widgets: readonly Widget[], { w, h }: { readonly w: number; readonly h: number }): GridPlace {
   const bottom = Math.max(0, ...widgets.map(({ grid }) => grid.y + grid.h));
-  // Beside what is lowest, or below all: a new widget is found where people look for it.
+  // Beside the lowest widgets, or below all: that is where people look for a new widget.
   const lowest = Math.max(0, ...widgets.filter(({ grid }) => grid.y + grid.h === bottom).map(({ grid }) => grid.y));
   for (let x = 0; x + w <= GRID_COLUMNS; x += 1) {
     const place = { x, y: lowest, w, h };
@@ -65,7 +65,7 @@ export function nudge(
     id,
   );
 
-  /** Up goes above the widget that is above it, down below the one that is below: a single row would change nothing. */
+  /** Returns the row above the widget above, or below the one below: one row alone would change nothing. */
   function rowOf(rows: number): number {
     const meeting = widgets.filter(({ grid, id: other }) => other !== id && grid.x < x + w && x < grid.x + grid.w);
     if (rows < 0) return Math.max(0, ...meeting.filter(({ grid }) => grid.y < y).map(({ grid }) => grid.y));
@@ -74,7 +74,7 @@ export function nudge(
   }
 }
 
-/** Puts a widget before the one that is read before it, or behind the next one: on a phone, one place up or down. */
+/** Moves a widget one place earlier or later in reading order: on a phone, one place up or down. */
 export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1): Widget[] {
   const order = widgets.toSorted(inReadingOrder);
   const index = order.findIndex((one) => one.id === id);
@@ -85,7 +85,10 @@ export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1):
   const { grid: a } = first;
   const { grid: b } = second;
   const swapped = { x: Math.min(a.x, GRID_COLUMNS - b.w), other: Math.min(b.x, GRID_COLUMNS - a.w) };
-  /** Beside each other they change sides; else each keeps its columns, or takes those of the other, or goes to the left. */
+  /**
+   * Candidate columns: widgets in one row swap sides; otherwise each keeps its columns, takes those of the other, or
+   * goes to the left.
+   */
   const columns: readonly (readonly [ofSecond: number, ofFirst: number])[] =
     a.y === b.y
       ? [[a.x, b.x + b.w - a.w]]
@@ -111,7 +114,7 @@ export function moveInOrder(widgets: readonly Widget[], id: string, by: -1 | 1):
   return fitting[0] ?? inOneColumn(order.map((one) => (one === first ? second : one === second ? first : one)));
 }
 
-/** One below the other, which keeps any order. */
+/** Stacks the widgets in one column, which keeps any order. */
 function inOneColumn(widgets: readonly Widget[]): Widget[] {
   let y = 0;
   return widgets.map((widget) => {

@@ -1,19 +1,19 @@
 import { compacted } from '#core/dashboards/grid.ts';
 import { readWidget, toLayout, type Widget } from '#core/dashboards/widget.ts';
 
-/** A dashboard as far as somebody can change it. */
+/** The part of a dashboard that people can edit. */
 export interface DashboardDraft {
   readonly name: string;
   readonly widgets: readonly Widget[];
 }
 
-/** What somebody changed: titles of widgets, and the new name if there is one. */
+/** Changes that somebody made: titles of widgets, and the new name; null if it is unchanged. */
 export interface DashboardChanges {
   readonly name: string | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly changed: readonly string[];
-  /** Only their places. */
+  /** Titles of widgets of which only the position changed. */
   readonly moved: readonly string[];
 }
 
@@ -36,8 +36,8 @@ export function hasChanges({ name, added, removed, changed, moved }: DashboardCh
 }
 
 /**
- * What two people made of the same dashboard, in one: what one of them changed, added or removed; where both changed the
- * same widget, both versions of it; a widget that one changed and the other removed stays. Nothing is lost.
+ * Merges two edits of the same dashboard: every change, addition and removal of either; both versions of a widget that
+ * both changed; a widget that one changed and the other removed stays. No edit is lost.
  */
 export function mergeDrafts(base: DashboardDraft, mine: DashboardDraft, theirs: DashboardDraft): DashboardDraft {
   const [before, own, others] = [base, mine, theirs].map(({ widgets }) => new Map(widgets.map((one) => [one.id, one])));
@@ -50,7 +50,7 @@ function mergeWidget(base: Widget | undefined, mine: Widget | undefined, theirs:
   if (mine === undefined || theirs === undefined) {
     const left = mine ?? theirs;
     if (left === undefined) return [];
-    // One of them is new, or was removed by the other; one that was changed meanwhile stays.
+    // The widget is new, or one of them removed it; it stays if the other one changed it.
     return base === undefined || !isSameContent(base, left) ? [left] : [];
   }
   if (base === undefined || isSameContent(mine, theirs)) return [isSamePlace(base ?? mine, mine) ? theirs : mine];

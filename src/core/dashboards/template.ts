@@ -15,7 +15,7 @@ export interface SentMetric {
 const CHARTS_MAX = 8;
 const NUMBERS = 4;
 
-/** What tells most of how a service does comes first: errors, how long requests take, how many there are, what is used. */
+/** Patterns of metric names, the most telling about a service's health first: errors, latency, traffic, usage. */
 const INTERESTING: readonly RegExp[] = [
   /error|fail|exception|5xx/i,
   /duration|latency|response_time|_time_|elapsed/i,
@@ -26,10 +26,10 @@ const INTERESTING: readonly RegExp[] = [
   /disk|filesystem|storage/i,
   /connection|pool|socket/i,
 ];
-/** What is seldom looked at. */
+/** Metrics that people seldom look at. */
 const BORING = /(?:_bucket|_created|_info|scrape_|promhttp_|process_start_time)/;
 
-/** The metrics to begin with, the most telling first, not two of the same subject before others had their turn. */
+/** Returns the metrics to begin with, the most telling first; a second one of a subject comes after each first one. */
 export function mostUsefulMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
   const worth = metrics.filter(({ metricName }) => !BORING.test(metricName));
   const bySubject = Map.groupBy(worth, ({ metricName }) => {
@@ -44,7 +44,7 @@ export function mostUsefulMetrics(metrics: readonly SentMetric[], limit: number)
   return chosen.slice(0, limit);
 }
 
-/** A first dashboard of a service: numbers on top, charts below, then its incidents and who is on call. */
+/** Returns a first dashboard of a service: numbers on top, charts below, then its incidents and who is on call. */
 export function templateOf(metrics: readonly SentMetric[], newId: () => string): Widget[] {
   const telling = mostUsefulMetrics(metrics, CHARTS_MAX);
   const widgets: Widget[] = [];
@@ -73,7 +73,7 @@ function add(
   widgets.push(newWidget(id, { kind, text: '', serviceId: null, teamId: null, ...facts }, widgets));
 }
 
-/** A widget that stands where there is room beside the others. */
+/** Returns a new widget at a free position beside the others. */
 export function newWidget(id: string, facts: WidgetFacts, others: readonly Widget[]): Widget {
   const grid = { ...freePlace(others, WIDGET_SIZES[facts.kind]) };
   return readWidget({ ...writeWidget({}, id, facts), grid }, id);

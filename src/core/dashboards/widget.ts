@@ -1,6 +1,6 @@
 import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
 
-/** A widget as it is stored. The console changes only what it knows. */
+/** A widget as it is stored. The console changes only the fields that it knows. */
 export interface StoredWidget {
   readonly type?: string | undefined;
   readonly title?: string | undefined;
@@ -13,7 +13,7 @@ export interface StoredWidget {
 export const WIDGET_KINDS = ['series', 'number', 'table', 'text', 'incidents', 'oncall'] as const;
 export type WidgetKind = (typeof WIDGET_KINDS)[number];
 
-/** What others call them. */
+/** Aliases that other tools use for the kinds of widgets. */
 const KIND_NAMES: Readonly<Record<string, WidgetKind>> = {
   timeseries: 'series',
   line: 'series',
@@ -32,9 +32,9 @@ const KIND_NAMES: Readonly<Record<string, WidgetKind>> = {
   'on-call': 'oncall',
 };
 
-/** What a widget asks of a metric. */
+/** Query of a widget for a metric. */
 export interface WidgetQuery {
-  /** Null: of the dashboard's own service. */
+  /** Service of the metric; null for the dashboard's own. */
   readonly serviceId: string | null;
   readonly metricName: string;
   readonly aggregation: Aggregation;
@@ -49,17 +49,17 @@ export interface GridPlace {
   readonly h: number;
 }
 
-/** A widget with what the console knows of it. */
+/** A widget as the console reads it. */
 export interface Widget {
-  /** Stays with the widget once it was saved here; before that it is its place in the layout. */
+  /** Id that stays with the widget once it was saved here; before that, its position in the layout. */
   readonly id: string;
-  /** Null for one that the console cannot show. */
+  /** Kind of the widget; null if the console cannot show it. */
   readonly kind: WidgetKind | null;
   readonly title: string;
   readonly queries: readonly WidgetQuery[];
-  /** Of a text. */
+  /** Text of a text widget. */
   readonly text: string;
-  /** Whose incidents, or which team's shifts, are shown; null for all of the dashboard. */
+  /** Service whose incidents, or team whose shifts, are shown; null for all of the dashboard. */
   readonly serviceId: string | null;
   readonly teamId: string | null;
   readonly grid: GridPlace;
@@ -67,13 +67,13 @@ export interface Widget {
 }
 
 export const GRID_COLUMNS = 12;
-/** Of one widget. */
+/** Limit on the queries of one widget. */
 export const QUERIES_MAX = 10;
 const TOP = 5;
 const TOP_MAX = 20;
 const HEIGHT_MAX = 40;
 
-/** How large a new widget is. */
+/** Size of a new widget, by kind. */
 export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; readonly h: number }>> = {
   series: { w: 6, h: 6 },
   number: { w: 3, h: 3 },
@@ -83,7 +83,7 @@ export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; rea
   oncall: { w: 4, h: 4 },
 };
 
-/** Reads every widget of a layout that the console or a caller of the API has made. */
+/** Reads every widget of a layout, whether the console or a caller of the API made it. */
 export function readWidgets(layout: readonly StoredWidget[]): Widget[] {
   const known = new Set<string>();
   return layout.map((stored, index) => {
@@ -111,7 +111,7 @@ export function readWidget(stored: StoredWidget, id: string): Widget {
   };
 }
 
-/** One query, a list of them, or an object that holds the list. */
+/** Reads one query, a list of queries, or an object that holds the list. */
 function readQueries(query: unknown): WidgetQuery[] {
   const inner = recordOf(query)['queries'];
   const all = Array.isArray(query) ? query : Array.isArray(inner) ? inner : [query];
@@ -147,7 +147,7 @@ function wholeNumber(value: unknown, fallback: number, min: number, max: number)
   return Math.min(Math.max(found, min), max);
 }
 
-/** What a person can say of a widget. */
+/** Fields of a widget that people can edit. */
 export interface WidgetFacts {
   readonly kind: WidgetKind;
   readonly title: string;
@@ -157,7 +157,7 @@ export interface WidgetFacts {
   readonly teamId: string | null;
 }
 
-/** The widget as it is stored after somebody has said this of it. What the console does not know stays. */
+/** Returns the widget to store for these facts. Fields that the console does not know stay. */
 export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts): StoredWidget {
   const { kind, title, queries, text, serviceId, teamId } = facts;
   const isSameKind = readWidget(before, id).kind === kind;
@@ -186,7 +186,7 @@ function writeQuery({ serviceId, metricName, aggregation, splitBy, top }: Widget
   };
 }
 
-/** The same widget at another place. */
+/** Returns the widget at another position. */
 export function placeWidget(widget: Widget, { x, y, w, h }: GridPlace): Widget {
   const { grid } = widget;
   if (grid.x === x && grid.y === y && grid.w === w && grid.h === h) return widget;
@@ -194,7 +194,7 @@ export function placeWidget(widget: Widget, { x, y, w, h }: GridPlace): Widget {
   return { ...widget, grid: { x, y, w, h }, stored };
 }
 
-/** The layout to save: each widget with its id, so that it is known again. */
+/** Returns the layout to save: each widget with its id, so that it is recognized later. */
 export function toLayout(widgets: readonly Widget[]): StoredWidget[] {
   return widgets.map(({ id, stored }) => ({ ...stored, options: { ...recordOf(stored.options), id } }));
 }

@@ -1,12 +1,12 @@
 type Rule = readonly [pattern: RegExp, replacement: string];
 
 const QUOTED = /["'`]([\w$]{1,100})["'`]/.source;
-/** What was called or read, as it stands in the source: its last name is the one that minifiers leave. */
+/** Expression that was called or read, as in the source. The capture is its last name, which minifiers keep. */
 const EXPRESSION = /(?:[\w$.()[\]'"]{0,200}\.)?([\w$]{1,100})/.source;
 
 /*
- * Every JavaScript engine has words of its own for one and the same mistake. The first rule that fits gives the words that
- * all of them get here: V8's first, then SpiderMonkey's, then JavaScriptCore's.
+ * Every JavaScript engine words the same mistake in its own way. The first rule that fits gives the common wording:
+ * rules for V8 first, then for SpiderMonkey, then for JavaScriptCore.
  */
 const RULES: readonly Rule[] = [
   [
@@ -47,10 +47,10 @@ const RULES: readonly Rule[] = [
   ],
 ];
 
-/** Whether what the minifier called it stands where the name should: it says nothing then. */
+/** Messages with a minifier's name for the subject, which say nothing. */
 const MINIFIED = /^[\w$]{1,2} is not/;
 
-/** The message in words that do not depend on the engine; unchanged when no engine makes it. */
+/** Returns the message in words that do not depend on the engine; unchanged when no engine makes it. */
 export function plainEngineMessage(text: string): string {
   const message = text.replace(/^Uncaught (?:\w{1,40}: )?/, '');
   for (const [pattern, replacement] of RULES) {
@@ -60,7 +60,7 @@ export function plainEngineMessage(text: string): string {
   return text;
 }
 
-/** Firefox alone has a type for a recursion that does not end. */
+/** Returns the type as other engines have it: Firefox alone has one for a recursion that does not end. */
 export function plainEngineType(type: string): string {
   return type === 'InternalError' ? 'RangeError' : type;
 }

@@ -6,7 +6,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export interface Frame {
   readonly function: string | null;
   readonly module: string | null;
-  /** As the client shows it, often relative to the project; `absPath` is where it ran. */
+  /** Path as the client shows it, often relative to the project; `absPath` is the absolute one. */
   readonly filename: string | null;
   readonly absPath: string | null;
   readonly lineno: number | null;
@@ -14,31 +14,31 @@ export interface Frame {
   readonly contextLine: string | null;
   readonly preContext: readonly string[];
   readonly postContext: readonly string[];
-  /** What the client said; null when it said nothing. `isInApp` of frames.ts decides. */
+  /** Whether the client marks the frame as application code; null if it did not say. `isInApp` of frames.ts decides. */
   readonly inApp: boolean | null;
-  /** The local variables by name, without secrets; absent where none were sent, or an earlier release read the event. */
+  /** Local variables by name, without secrets; absent if none were sent, or an earlier release read the event. */
   readonly variables?: Readonly<Record<string, Json>> | undefined;
-  /** Where compiled code is: its library, and how far into it, which is the same wherever it was loaded. */
+  /** Position in compiled code: its library and the offset in it, which is the same wherever the library was loaded. */
   readonly native?: NativePlace;
-  /** Where the code ran, as the client sent it, when the frame was mapped to its source; absent otherwise. */
+  /** Position in the code that ran, as the client sent it, if the frame was mapped to its source; absent otherwise. */
   readonly generated?: Pick<Frame, 'function' | 'filename' | 'absPath' | 'lineno' | 'colno'> | undefined;
 }
 
 export interface NativePlace {
   readonly package: string | null;
-  /** `0x1f30`; null when it is not known where the library was loaded. */
+  /** Offset in the library, such as `0x1f30`; null when it is not known where the library was loaded. */
   readonly offset: string | null;
 }
 
 export interface Mechanism {
   readonly type: string | null;
-  /** False when nothing in the application caught it. */
+  /** False if nothing in the application caught the exception; null if the client did not say. */
   readonly handled: boolean | null;
-  /** The client made the exception up to carry a stack, so its type means nothing. */
+  /** Whether the client made the exception up to carry a stack, so its type means nothing. */
   readonly synthetic: boolean;
-  /** What else the client said of it, such as signals, error numbers and which exception is the cause of which. */
+  /** Other data of the client about it, such as signals, error numbers and which exception is the cause of which. */
   readonly data?: Json | undefined;
-  /** Of an exception that holds several others, and of those: which one it is, and which one holds it. */
+  /** Ids of the exception and of the group that holds it, for groups of exceptions and their members. */
   readonly group?: { readonly id: number; readonly parentId: number | null; readonly isGroup: boolean };
 }
 
@@ -47,9 +47,9 @@ export interface ExceptionValue {
   readonly value: string | null;
   readonly module: string | null;
   readonly mechanism: Mechanism | null;
-  /** As sent: the outermost call first, the raising call last. Empty when there is no stack. */
+  /** Frames in the order sent: the outermost call first, the raising call last. Empty when there is no stack. */
   readonly frames: readonly Frame[];
-  /** The thread that raised it, by its id; absent where the client did not say. */
+  /** Id of the thread that raised it; absent if the client did not say. */
   readonly threadId?: string | undefined;
 }
 
@@ -58,12 +58,12 @@ export interface EventThread {
   readonly name: string | null;
   readonly crashed: boolean;
   readonly frames: readonly Frame[];
-  /** Such as `RUNNABLE`; absent where the client did not say. */
+  /** State of the thread, such as `RUNNABLE`; absent if the client did not say. */
   readonly state?: string | undefined;
 }
 
 export interface Breadcrumb {
-  /** RFC 3339 or null: shown, never computed with. */
+  /** Time in RFC 3339, or null: shown, never computed with. */
   readonly timestamp: string | null;
   readonly type: string | null;
   readonly category: string | null;
@@ -77,19 +77,19 @@ export interface EventUser {
   readonly email: string | null;
   readonly username: string | null;
   readonly ip: string | null;
-  /** Whatever else the client said of the user. */
+  /** Other data that the client sent about the user. */
   readonly data?: Json | undefined;
 }
 
-/** One received error, in the same shape for every client. Every text and list in it is bounded by the decoder. */
+/** A received error, in the same shape for every client. The decoder bounds every text and list in it. */
 export interface ExceptionEvent {
-  /** 32 lower hex digits, unique in its service: a second event of the same id is the same event. */
+  /** Id of 32 lower hex digits, unique in its service: a second event of the same id is the same event. */
   readonly eventId: string;
-  /** When it happened by the client's clock, or `receivedAt` where that clock cannot be right. */
+  /** Time of the error by the client's clock, or `receivedAt` if that clock cannot be right. */
   readonly at: Temporal.Instant;
   readonly receivedAt: Temporal.Instant;
   readonly level: Level;
-  /** Lower case: `python`, `javascript`, `node`, `go`, `java`, …; `other` when not said. */
+  /** Platform in lower case: `python`, `javascript`, `node`, `go`, `java`, …; `other` when not said. */
   readonly platform: string;
   readonly environment: string | null;
   readonly release: string | null;
@@ -102,13 +102,13 @@ export interface ExceptionEvent {
   readonly message: string | null;
   /** The message before its parameters were filled in (`order %s failed`), when the client sent it. */
   readonly messageTemplate: string | null;
-  /** As sent: the root cause first; the last is the one that reached the client. */
+  /** Exceptions in the order sent: the root cause first; the last is the one that reached the client. */
   readonly exceptions: readonly ExceptionValue[];
   /** The thread to show: the only crashed one, else the only current one, else the only one. */
   readonly thread: EventThread | null;
-  /** A stack sent beside no exception and no thread. */
+  /** Stack that was sent without an exception or a thread. */
   readonly stacktrace: readonly Frame[];
-  /** Oldest first. */
+  /** Breadcrumbs, oldest first. */
   readonly breadcrumbs: readonly Breadcrumb[];
   readonly contexts: Json;
   readonly extra: Json;
@@ -116,28 +116,28 @@ export interface ExceptionEvent {
   readonly sdk: { readonly name: string; readonly version: string | null } | null;
   /** The client's own grouping, empty when it sent none. See fingerprint.ts. */
   readonly fingerprint: readonly string[];
-  /** Which build of the release; absent where the client did not say, as are the fields below. */
+  /** Build of the release; absent if the client did not say, as are the fields below. */
   readonly dist?: string | undefined;
   /** Installed packages and their versions. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** The threads besides `thread`, in the order in which they were sent. */
   readonly otherThreads?: readonly EventThread[] | undefined;
-  /** What was left out, because the event was too large. */
+  /** Parts that were left out because the event was too large. */
   readonly trimmed?: readonly TrimmedPart[] | undefined;
   /** The debug ids of its source maps, by the path of the code as it stands in frames. */
   readonly debugIds?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What is left out of an event that is too large, the least useful first. */
+/** Parts that an oversized event loses, the least useful first. */
 export const TRIMMED_PARTS = ['variables', 'context lines', 'breadcrumbs'] as const;
 export type TrimmedPart = (typeof TRIMMED_PARTS)[number];
 
-/** For storage, with times to the millisecond. `parseEvent` is its inverse. */
+/** Serializes an event for storage, with times to the millisecond. `parseEvent` is its inverse. */
 export function serializeEvent(event: ExceptionEvent): string {
   return JSON.stringify({ ...event, at: toTimestamp(event.at), receivedAt: toTimestamp(event.receivedAt) });
 }
 
-/** Trusts its input: only ever give it what `serializeEvent` made. */
+/** Parses the output of `serializeEvent`; it trusts its input. */
 export function parseEvent(text: string): ExceptionEvent {
   const stored = JSON.parse(text) as Omit<ExceptionEvent, 'at' | 'receivedAt'> & { at: string; receivedAt: string };
   return {
@@ -147,12 +147,12 @@ export function parseEvent(text: string): ExceptionEvent {
   };
 }
 
-/** The exception that reached the client: the last of the chain. */
+/** Returns the exception that reached the client: the last of the chain. */
 export function reportedException(event: ExceptionEvent): ExceptionValue | null {
   return event.exceptions.at(-1) ?? null;
 }
 
-/** The stack of an exception: its own, else that of the thread to which it refers. */
+/** Returns the stack of an exception: its own, else that of the thread to which it refers. */
 export function framesOf(event: ExceptionEvent, { frames, threadId }: ExceptionValue): readonly Frame[] {
   if (frames.length > 0 || threadId === undefined) return frames;
   const threads = [...(event.thread === null ? [] : [event.thread]), ...(event.otherThreads ?? [])];

@@ -2,31 +2,32 @@ import { compareReleases, isSameRelease, releaseLineOf } from '#core/exceptions/
 
 export const FIX_KINDS = ['next_release', 'release'] as const;
 
-/** Where people say that an error is fixed. */
+/** The release in which people say that an error is fixed. */
 export interface Fix {
-  /** In the release after the one that is named, or in that one. */
+  /** Whether the fix is in the release after the named one, or in the named one. */
   readonly kind: (typeof FIX_KINDS)[number];
   readonly release: string;
-  /** The releases that were known when they said so. */
+  /** Releases that were known at the time of the decision. */
   readonly knownReleases: readonly string[];
 }
 
-/** A release of a service, with when it became known. */
+/** A release of a service, and when it became known. */
 export interface KnownRelease {
   readonly release: string;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds when it became known. */
   readonly since: number;
   /** Whether a deploy or more than one client named it. A single event may name any release. */
   readonly isConfirmed: boolean;
 }
 
-/** Releases that a fix remembers, those that became known last. */
+/** Limit on the releases that a fix records; the ones that became known last are kept. */
 const KNOWN_MAX = 500;
 
 /**
  * Whether an event of this release comes from code without the fix: it does not bring a resolved group back. The next
  * release is any that became known after the decision, however its name sorts. A release that is named is compared by
- * its version, and one that cannot be compared by whether it was known. An event without a release may come from anywhere.
+ * its version, and one that cannot be compared by whether it was known. An event without a release may come from
+ * anywhere.
  */
 export function isBeforeFix(fix: Fix, release: string | null): boolean {
   if (release === null) return false;
@@ -35,14 +36,14 @@ export function isBeforeFix(fix: Fix, release: string | null): boolean {
   return fix.knownReleases.some((known) => isSameRelease(known, release));
 }
 
-/** What a fix has to remember of the releases known now. */
+/** Returns the releases that a fix records, out of those known now. */
 export function releasesToRemember(releases: readonly KnownRelease[]): readonly string[] {
   return [...new Set(newestFirst(releases).map(({ release }) => release))].slice(0, KNOWN_MAX);
 }
 
 /**
- * The release that the next one follows: the last to become known, or one that is known to be newer; of those that are
- * confirmed, if any is. Null for none.
+ * Returns the release that the next one follows: the last to become known, or one that is known to be newer; a
+ * confirmed one, if there is any. Null for none.
  */
 export function newestRelease(releases: readonly KnownRelease[]): string | null {
   const confirmed = releases.filter(({ isConfirmed }) => isConfirmed);
@@ -52,8 +53,8 @@ export function newestRelease(releases: readonly KnownRelease[]): string | null 
 }
 
 /**
- * The release in which a group is resolved whose last event was of `last`: that one, unless it is newer than every release
- * of its product that is confirmed. Then it is the newest of those, so that an invented release silences nothing.
+ * Returns the release in which a group is resolved whose last event was of `last`: that one, unless it is newer than
+ * every confirmed release of its product. Then it is the newest of those, so that an invented release silences nothing.
  */
 export function releaseToResolveIn(last: string | null, releases: readonly KnownRelease[]): string | null {
   const line = last === null ? null : releaseLineOf(last);

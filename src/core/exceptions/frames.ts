@@ -11,21 +11,21 @@ import {
 } from '#core/exceptions/generated_names.ts';
 import { isClosure, withoutRubyOwner } from '#core/exceptions/numbered_names.ts';
 
-/** The language's own runtime: never application code, even if an old client says so. */
+/** Paths of the language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
   /^node:|^internal\/|(?:^|\/)<frozen |^native$|^<anonymous>$|\[native code\]|^\/(?:lib(?:32|64|x32)?|System)\/|^\/usr\/lib(?:32|64)?\/.*\.(?:so|dylib)(?:\.[\d.]+)?$|^[a-z]:\/windows\/|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/i;
 const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;
 
-/** Installed packages: not the application unless the client insists. */
+/** Paths of installed packages: not the application unless the client insists. */
 const PACKAGE_PATH =
   /(?:^|\/)(?:node_modules|site-packages|dist-packages|vendor|gems|bower_components|\.cargo|\.pub-cache|pkg\/mod|webpack\/(?:bootstrap|runtime))(?:\/|$)|^(?:webpack|chrome-extension|moz-extension|safari-extension|safari-web-extension):\/\/\/?(?:external|$|[a-z0-9-]{20,})/;
 const PACKAGE_MODULE =
   /^(?:org\.(?:springframework|apache|hibernate|eclipse|jboss|junit|postgresql|slf4j)|com\.(?:fasterxml|mysql|zaxxer|google\.common)|io\.(?:netty|grpc|micrometer|vertx)|reactor|kotlinx|androidx|android|groovy|akka|play|io\.sentry|sentry_sdk|Sentry)\.|^(?:runtime|reflect|net\/http|testing)$/;
 
-/** The executable of an application on a phone: its own code, even if the client says that it is not. */
+/** Executable of an application on a phone: its own code, even if the client says that it is not. */
 const APPLICATION_BUNDLE = /\/Containers\/Bundle\/Application\/[^/]+\/[^/]+\.app\/[^/]+$/i;
 
-/** Versions of the grouping whose keys are computed here; what they differ in says so. */
+/** Versions of the grouping whose keys are computed here; code that differs between them says so. */
 export type KeyVersion = 3 | 4 | 5;
 
 /** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
@@ -41,12 +41,12 @@ export function isInApp(frame: Frame, version: KeyVersion = 5): boolean {
 /** Languages whose clients send the source line as it was written. */
 const WRITTEN_LINES = /^(?:javascript|node|bun|deno|python|php|ruby)\b/;
 
-/** Beyond it a line is a bundle's, and what the client shows of it depends on the column. */
+/** Longest context line that counts. Longer ones are from bundles; the part that clients send depends on the column. */
 const CONTEXT_LENGTH_MAX = 120;
 
-/** What a frame adds to a group's key. */
+/** The part of a group's key that comes from a frame. */
 interface FrameIdentity {
-  /** One readable line: `views in checkout: raise CardDeclined(card)`. Never depends on line numbers, builds or machines. */
+  /** Readable line: `views in checkout: raise CardDeclined(card)`. Never depends on line numbers, builds or hosts. */
   readonly line: string;
   /** Whether it says more than the file. */
   readonly isNamed: boolean;
@@ -54,7 +54,7 @@ interface FrameIdentity {
   readonly isAmbiguous: boolean;
 }
 
-/** Null when nothing in the frame is stable. */
+/** Returns the identity of a frame; null when nothing in it is stable. */
 function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
   const name =
     (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame, platform, version)) ??
@@ -72,7 +72,7 @@ function frameIdentity(frame: Frame, platform: string, version: KeyVersion): Fra
   return { line: parts.join(': '), isNamed: name !== null || line !== null, isAmbiguous };
 }
 
-/** Whose functions every engine spells in its own way. */
+/** Whether the platform runs JavaScript, whose engines each spell functions in their own way. */
 export function isScript(platform: string): boolean {
   return /^(?:javascript|node|bun|deno)\b/.test(platform);
 }
@@ -84,8 +84,8 @@ interface FileRules {
 }
 
 /**
- * Bundlers move functions between the files of a page: the file of one that has a name does not count, nor one named by a
- * digest. Since version 4 the files of an installed application do.
+ * Returns the file if it counts. Bundlers move functions between the files of a page: the file of one that has a name
+ * does not count, nor one named by a digest. Since version 4 the files of an installed application do.
  */
 function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version }: FileRules): string | null {
   const file = stableFile(filename) ?? stableFile(absPath);
@@ -104,7 +104,7 @@ function namedFunction(frame: Frame, platform: string, version: KeyVersion): str
   return name === null || name.endsWith(ANONYMOUS) || name === '<redacted>' ? null : name;
 }
 
-/** Compiled code without symbols: `libshop.so+0x1f30`. */
+/** Returns the identity of compiled code without symbols: `libshop.so+0x1f30`. */
 function nativeIdentity({ native }: Frame): string | null {
   if (native === undefined) return null;
   const library = stableFile(native.package);
@@ -117,14 +117,14 @@ function contextIdentity(frame: Frame, platform: string): string | null {
   return line === '' || line.length > CONTEXT_LENGTH_MAX || line.includes('{snip}') ? null : line;
 }
 
-/** What the frames of a stack add to a group's key. */
+/** The part of a group's key that comes from a stack. */
 export interface StackIdentity {
   /**
-   * In order, each once: however deep a recursion went, by one function or by several in turn, it reads the same. Since
-   * version 4 the call that raised is the last, though it was called before, and two closures of one function are two.
+   * Lines in order, each once: recursion reads the same at any depth, by one function or by several in turn. Since
+   * version 4 the call that raised is the last, even if it was called before, and two closures of one function are two.
    */
   readonly lines: readonly string[];
-  /** Whether the call that raised has a name, or its line of source; and since version 5, whether that tells it from others. */
+  /** Whether the raising call has a name, or its line of source; since version 5, whether that tells it from others. */
   readonly isRaiserNamed: boolean;
 }
 
@@ -145,10 +145,10 @@ export function stackIdentity(frames: readonly Frame[], platform: string, versio
 }
 
 const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
-/** How V8 and Firefox mark the calls before an `await`, a timer or an event; Safari does not know them. */
+/** Marks of V8 and Firefox for the calls before an `await`, a timer or an event; Safari has none. */
 const ASYNC_CALLER = /^async |^(?:async|promise callback|[\w.]{1,40} handler|EventListener\.handleEvent)\*/;
 
-/** The frames that every browser shows of one and the same stack; all of them if that leaves none. */
+/** Returns the frames that every browser shows of the same stack; all of them if that leaves none. */
 function framesOfScript(frames: readonly Frame[], platform: string): readonly Frame[] {
   const start =
     platform === 'javascript' ? frames.findLastIndex((frame) => ASYNC_CALLER.test(frame.function ?? '')) : -1;
@@ -156,17 +156,17 @@ function framesOfScript(frames: readonly Frame[], platform: string): readonly Fr
   return shown.length > 0 ? shown : frames;
 }
 
-/** Where a person should look first. */
+/** The place where a person should look first. */
 export interface Culprit {
-  /** One readable place: `UserService.find`, `checkout (views.py)`. */
+  /** Readable place, such as `UserService.find` or `checkout (views.py)`. */
   readonly label: string;
   readonly inApp: boolean;
   readonly frame: Frame;
 }
 
 /**
- * The deepest frame of the application, in the exception that reached the client if it has one, then in its causes,
- * then in the thread; else the deepest frame of all. Null for an event without a stack.
+ * Finds the deepest frame of the application, in the exception that reached the client if it has one, then in its
+ * causes, then in the thread; else the deepest frame of all. Null for an event without a stack.
  */
 export function culpritOf(event: ExceptionEvent): Culprit | null {
   const stacks = stacksOf(event);
@@ -190,7 +190,7 @@ function stacksOf(event: ExceptionEvent): readonly (readonly Frame[])[] {
   ];
 }
 
-/** Ruby shows its built-in methods (`fetch`, `Integer`) as if they were written in the line that calls them. */
+/** Returns the caller of a built-in method (`fetch`, `Integer`), which Ruby shows with the caller's line. */
 function callerOfBuiltIn(frames: readonly Frame[], at: number, platform: string): Frame | undefined {
   const frame = frames[at];
   if (platform !== 'ruby' || frame === undefined || frame.lineno === null) return undefined;
@@ -203,7 +203,7 @@ function toCulprit(frame: Frame, inApp: boolean): Culprit {
   return { label: locationOf(frame), inApp, frame };
 }
 
-/** `UserService.find` where the module is a class, else `checkout (views.py)`, else whichever half is known. */
+/** Returns `UserService.find` if the module is a class, else `checkout (views.py)`, else whichever half is known. */
 function locationOf(frame: Frame): string {
   const name = readableName(stableFunction(frame.function));
   const file = builtInFile(frame) ?? fileName(frame.filename) ?? fileName(frame.absPath) ?? frame.module;
@@ -213,20 +213,20 @@ function locationOf(frame: Frame): string {
   return file === null || name.includes('::') || name.includes('#') ? name : `${name} (${file})`;
 }
 
-/** `node:internal/errors` whole: its last segment could be a file of anybody's. */
+/** Returns `node:internal/errors` whole: its last segment could be any application's file. */
 function builtInFile({ filename }: Frame): string | null {
   return filename?.startsWith('node:') === true ? filename : null;
 }
 
-/** `index.js` of `index-DWx9cN3q.js`; a chunk that has no name but its digest keeps a placeholder. */
+/** Returns `index.js` for `index-DWx9cN3q.js`; a chunk that is named only by its digest keeps a placeholder. */
 function fileName(path: string | null): string | null {
   return stableFile(path)?.replace(/(?<=[\w>])[._-]<hash>/g, '') ?? null;
 }
 
-/** What runtimes call a function that has no name of its own. */
+/** Placeholders of runtimes for a function without a name of its own. */
 const NAMELESS = /(?:^|[./])(?:<.*>|\?)$|^(?:Timeout\._onTimeout|Immediate\._onImmediate|listOnTimeout)$/;
 
-/** Without arguments and namespace; null for a name that says nothing, such as `<module>`. */
+/** Strips arguments and namespace from a function's name; null for a name without meaning, such as `<module>`. */
 function readableName(name: string | null): string | null {
   const short =
     name

@@ -7,10 +7,10 @@ type Rule = readonly [pattern: RegExp, replacement: string];
  * replaced by what stays. Rules run in order, over names the decoder has bounded; each is linear or bounded itself.
  */
 
-/** A function that has no name in its language. */
+/** Name for a function that has none in its language. */
 export const ANONYMOUS = '<anonymous>';
 
-/** The ways in which engines spell one and the same function. */
+/** Spellings of the same function by different engines. */
 const SPELLINGS: readonly Rule[] = [
   // JavaScript.
   [/ \[as [^\]]{1,200}\]$/, ''],
@@ -22,7 +22,7 @@ const SPELLINGS: readonly Rule[] = [
   // Go numbers closures in the order of the source.
   [/\.(?:func|gowrap)\d+(?:\.(?:func|gowrap)?\d+)*/g, '.func'],
   [/-fm$/, ''],
-  // Go shows what a generic function was called with, and its compiler the shape of it.
+  // Go shows the type arguments of a generic function, and its compiler their shape.
   [/\[(?:\.\.\.|go\.shape\.(?:[^[\]]|\[[^[\]]{0,100}\]){0,300})\]/g, ''],
   // Rust, Swift, C++.
   [/::h[0-9a-f]{16}$/, ''],
@@ -36,7 +36,7 @@ const SPELLINGS: readonly Rule[] = [
   [/_{2,4}-?\d{4,}_\d+$/, ''],
 ];
 
-/** What is generated in the names of functions and of classes alike. */
+/** Generated parts in the names of functions and classes alike. */
 const GENERATED: readonly Rule[] = [
   // Java, Kotlin, Scala, Groovy.
   [/\$\$Lambda[$/][\w$/.]*/, '$$$$Lambda'],
@@ -54,16 +54,16 @@ const GENERATED: readonly Rule[] = [
   [/<(\w+)>[bd]__\d+(?:_\d+)?/g, '$1'],
   // .NET names the assembly of a type argument with its version.
   [/(?:, [\w.-]{1,100})?, Version=\d[\d.]{0,40}(?:, Culture=[\w-]{1,20})?(?:, PublicKeyToken=\w{1,40})?/g, ''],
-  // Packages under their version, addresses and digests.
+  // Versions of packages, addresses and digests.
   [/@v?\d+\.\d+[\w.+-]*/, ''],
   [/0x[0-9a-f]+/gi, '<hex>'],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,40}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
 ];
 
-/** PHP's anonymous classes as versions 3 and 4 of the grouping know them, with what is called of them. */
+/** Names of PHP's anonymous classes, with the call on them, as versions 3 and 4 of the grouping know them. */
 const EARLIER: readonly Rule[] = [[/class@anonymous.*/s, 'class@anonymous']];
 
-/** Bundlers put a digest between the name of an asset and its extension, or name a chunk by a number or a digest only. */
+/** Digests of bundlers between an asset's name and its extension, and chunks named by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]|[A-Z]{2}))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
@@ -71,7 +71,7 @@ const ASSET_HASHES: readonly Rule[] = [
 ];
 
 const FILES: readonly Rule[] = [
-  // Firefox says where the code came from that was evaluated; template engines name what they compile by a digest.
+  // Firefox shows where evaluated code came from; template engines name compiled code by a digest.
   [/ line \d+ > (?:eval|Function).*/s, ''],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,64}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
   [/\(\d+\) : (?:eval\(\)'d code|runtime-created function).*/s, ' : eval'],
@@ -79,22 +79,22 @@ const FILES: readonly Rule[] = [
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
 ];
 
-/** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
+/** Returns a function's name without generated parts; null for none, ANONYMOUS for one that never had any. */
 export const stableFunction = remembering((name) => stable(name, NUMBERED, SPELLINGS, GENERATED));
 
-/** The same as versions 3 and 4 of the grouping know it. */
+/** `stableFunction` as of versions 3 and 4 of the grouping. */
 export const earlierFunction = remembering((name) => stable(name, SPELLINGS, EARLIER, GENERATED));
 
 /**
- * A function of JavaScript as every engine names it: its own name, without what it belongs to. Null for one that has none,
- * or only the one or two letters of a minifier.
+ * Returns a function of JavaScript as every engine names it: its own name, without what it belongs to. Null for one
+ * that has none, or only the one or two letters of a minifier.
  */
 export const stableScriptFunction = remembering((name) => {
   const own = lastSegment(name.replace(/^(?:[a-z][\w. ]{0,60}\*)+/i, ''));
   return own === null || NAMELESS_IN_SCRIPTS.test(own) ? null : own;
 });
 
-/** What is left of it has at most two characters, or is not its name. */
+/** Remainders that are no name: at most two characters, or a placeholder of an engine. */
 const NAMELESS_IN_SCRIPTS = /^.{0,2}$|^(?:anonymous|Anonymous function|(?:global|module|eval) code|eval)$|[<>[\]() /]/s;
 
 function lastSegment(name: string): string | null {
@@ -103,21 +103,21 @@ function lastSegment(name: string): string | null {
   return plain?.split(/[./]/).at(-1)?.replace(/^#/, '') ?? null;
 }
 
-/** The name of a module, package or class in a stack. */
+/** Returns the name of a module, package or class in a stack, without generated parts. */
 export const stableModule = remembering((name) => stable(name, NUMBERED, GENERATED));
 
-/** The same as versions 3 and 4 of the grouping know it. */
+/** `stableModule` as of versions 3 and 4 of the grouping. */
 export const earlierModule = remembering((name) => stable(name, EARLIER, GENERATED));
 
-/** The type of an exception; null for none, or one of which a minifier has left nothing. */
+/** Returns the type of an exception; null for none, or one of which a minifier has left nothing. */
 export const stableType = remembering((name) =>
   MINIFIED_TYPE.test(name) ? null : stable(name, [ANONYMOUS_CLASS], GENERATED),
 );
 
-/** How Dart's compiler for the web shows types. */
+/** Form in which Dart's compiler for the web shows types. */
 export const MINIFIED_TYPE = /^minified:/;
 
-/** The last segment of a path or an address, without the digests of the build. Null when there is none. */
+/** Returns the last segment of a path or an address, without the digests of the build. Null when there is none. */
 export const stableFile = remembering(stableFileOf);
 
 function stableFileOf(path: string): string | null {
@@ -133,10 +133,10 @@ function stableFileOf(path: string): string | null {
   return stable(base ?? null, FILES, isAsset ? ASSET_HASHES : []);
 }
 
-/** The cache is cleared when it holds more names. */
+/** Size of the cache in names, at which it is cleared. */
 const REMEMBERED_MAX = 4_000;
 
-/** The same names come again and again, and thirty regular expressions take their time over each. */
+/** Caches the result for each name: the same names recur, and thirty regular expressions for each take time. */
 function remembering(decide: (name: string) => string | null): (name: string | null) => string | null {
   const decided = new Map<string, string | null>();
   return (name) => {

@@ -1,25 +1,25 @@
 import { Temporal } from '#kernel/time.ts';
 
-/** How many events bear a value. */
+/** Number of events with a value. */
 export interface ValueCount {
   readonly value: string;
   readonly count: number;
 }
 
-/** What was seen of a group in one release. */
+/** Events and users of a group in one release. */
 export interface ReleaseCount {
   readonly release: string;
   readonly events: number;
   readonly users: number;
-  /** RFC 3339. */
+  /** Time in RFC 3339. */
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
 }
 
-/** UTC days that have events, oldest first. */
+/** Number of events on each UTC day that has any, oldest first. */
 export type DayCounts = readonly (readonly [day: string, events: number])[];
 
-/** Everything that is counted over the events of a group that are kept. An event that was sent twice counts once. */
+/** Counts over the stored events of a group. An event that was sent twice counts once. */
 export interface GroupTotals {
   readonly events: number;
   /** Distinct users among those events that named one. */
@@ -27,9 +27,9 @@ export interface GroupTotals {
   /** False when any event was caught by nothing in the application; null when no client said. */
   readonly isHandled: boolean | null;
   readonly days: DayCounts;
-  /** The most frequent first. */
+  /** Environments, the most frequent first. */
   readonly environments: readonly ValueCount[];
-  /** The newest first; `releasesTotal` says how many there are in all. */
+  /** Releases, the newest first; `releasesTotal` is the number of all. */
   readonly releases: readonly ReleaseCount[];
   readonly releasesTotal: number;
 }
@@ -44,26 +44,26 @@ export const EMPTY_TOTALS: GroupTotals = {
   releasesTotal: 0,
 };
 
-/** The last `count` UTC days, oldest first, today last: `2027-01-31`. */
+/** Returns the last `count` UTC days, oldest first, today last: `2027-01-31`. */
 export function lastDays(now: Temporal.Instant, count: number): string[] {
   const today = now.toZonedDateTimeISO('UTC').toPlainDate();
   return Array.from({ length: count }, (_, index) => today.subtract({ days: count - 1 - index }).toString());
 }
 
-/** When the first of these days begins. */
+/** Returns the start of the first of these days. */
 export function startOfDays(days: readonly string[]): Temporal.Instant {
   return Temporal.PlainDate.from(days[0] ?? '1970-01-01')
     .toZonedDateTime('UTC')
     .toInstant();
 }
 
-/** One number for each of these days. */
+/** Returns one number for each of these days. */
 export function countsOn(days: DayCounts, wanted: readonly string[]): number[] {
   const byDay = new Map(days);
   return wanted.map((day) => byDay.get(day) ?? 0);
 }
 
-/** When the counts change although nothing arrives: as soon as the oldest day is no longer kept. Null without events. */
+/** Returns the time when the counts change without a new event: when the oldest day expires. Null without events. */
 export function outdatedAt({ days }: GroupTotals, retentionDays: number): Temporal.Instant | null {
   const [oldest] = days[0] ?? [];
   if (oldest === undefined) return null;
@@ -73,10 +73,13 @@ export function outdatedAt({ days }: GroupTotals, retentionDays: number): Tempor
 
 const REST_MS_MIN = 4_000;
 const REST_MS_MAX = 600_000;
-/** Counting takes at most this share of one core of the event store, however many events a group has. */
+/**
+ * Multiple of a count's duration for which the next one waits: counting takes at most a fiftieth of one core of the
+ * event store, however many events a group has.
+ */
 const SHARE = 50;
 
-/** How long a group that took so long to count is not counted again, although events keep coming. */
+/** Returns how long a group is not counted again after a count that took this long, even if events keep coming. */
 export function restAfter(tookMs: number): Temporal.Duration {
   const milliseconds = Math.round(Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, SHARE * tookMs)));
   return Temporal.Duration.from({ milliseconds });

@@ -1,4 +1,4 @@
-/** By what a list of groups is sorted, the newest or largest first. */
+/** Sort keys of a list of groups, the newest or largest first. */
 export const GROUP_SORTS = ['last', 'first', 'events', 'users'] as const;
 
 export type GroupSort = (typeof GROUP_SORTS)[number];

@@ -17,15 +17,15 @@ import { maskVariables } from '#core/exceptions/masking.ts';
 import { ANONYMOUS_CLASS } from '#core/exceptions/numbered_names.ts';
 import { withoutRubyDetail } from '#core/exceptions/readable_message.ts';
 
-/** Raised whenever the same event may get another key; a group keeps the version it was made with. */
+/** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
 export const GROUPING_VERSION = 5;
 
-/** Hashed with the parts since version 3: an event whose parts a later version left as they were keeps its key. */
+/** Format, hashed with the parts since version 3: an event whose parts later versions leave unchanged keeps its key. */
 const KEY_FORMAT = 3;
 
 type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
 
-/** One reason why events are one group: `lines` are exactly what was hashed, `because` says in words what they are. */
+/** A reason why events are one group: `lines` are exactly the hashed input, `because` describes them in words. */
 export interface GroupingPart {
   readonly strategy: GroupingStrategy;
   readonly because: string;
@@ -34,12 +34,12 @@ export interface GroupingPart {
 
 export interface Grouping {
   readonly version: number;
-  /** 32 lower hex digits, a function of the version and the parts' strategies and lines alone. */
+  /** Key of 32 lower hex digits, a function of the version and the parts' strategies and lines alone. */
   readonly key: string;
   readonly parts: readonly GroupingPart[];
 }
 
-/** Which group an event belongs to, and why. Same event, same answer, on every machine. */
+/** Returns the group of an event and the reasons. The result for an event is the same on every machine. */
 export function groupEvent(event: ExceptionEvent): Grouping {
   const parts = partsOf(event, GROUPING_VERSION);
   return { version: GROUPING_VERSION, key: keyOf(parts), parts };
@@ -49,11 +49,11 @@ export function groupEvent(event: ExceptionEvent): Grouping {
 export interface LearnableMessage {
   /** The message, its variables masked. */
   readonly text: string;
-  /** The calls that led to its report, in one word; null where they are not known. */
+  /** Digest of the calls that led to its report; null if they are not known. */
   readonly place: string | null;
 }
 
-/** Null for an event that is grouped by anything but a message and the place of its report. */
+/** Returns the message; null if anything but a message and the place of its report decides the event's group. */
 export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableMessage | null {
   const [part, calls, ...others] = parts;
   const [text, ...more] = part?.lines ?? [];
@@ -63,8 +63,8 @@ export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableM
 }
 
 /**
- * What an event says that is grouped by a stack: people can split it off the group of that key. Null where the client's
- * fingerprint or the message decides, or nothing is said.
+ * Returns the message of an event that is grouped by its stack: people can split it off the group of that key. Null if
+ * the client's fingerprint or the message decides, or there is no message.
  */
 export function splittableMessage(event: ExceptionEvent, { key, parts }: Grouping): LearnableMessage | null {
   if (parts.some(({ strategy }) => strategy === 'fingerprint' || strategy === 'message')) return null;
@@ -74,20 +74,20 @@ export function splittableMessage(event: ExceptionEvent, { key, parts }: Groupin
   return text === null ? null : { text, place: placeOfGroup(key) };
 }
 
-/** Stands for a group of stacks where the place of a message is asked for. */
+/** Returns the place that stands for a group of stacks, where a message's place is needed. */
 export function placeOfGroup(key: string): string {
   return `group ${key}`;
 }
 
 /**
- * The keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its events.
- * Version 2 knew it as it was sent, its frames not mapped.
+ * Returns the keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its
+ * events. Version 2 knew it as it was sent, its frames not mapped.
  */
 export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
   return [keyOf(partsOf(event, 4)), keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
 }
 
-/** The key of a group for what a person has split off: of events that had this key before, and of a stack say this. */
+/** Returns the key of a group that a person has split off: its events had `key`, and a stack's have this message. */
 export function keyOfSplit(key: string, said?: string): string {
   return digestOf(['split', key, ...(said === undefined ? [] : [said])]);
 }
@@ -104,7 +104,7 @@ function partsOf(event: ExceptionEvent, version: KeyVersion): readonly GroupingP
   return hasOwnFingerprint(event) ? fingerprintParts(event, version) : defaultParts(event, version);
 }
 
-/** The default entry counts once; repeating it does not change the group. */
+/** Returns the parts of a client's fingerprint. The default entry counts once; repeating it changes nothing. */
 function fingerprintParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
   const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
   return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
@@ -137,22 +137,22 @@ function defaultParts(event: ExceptionEvent, version: KeyVersion): readonly Grou
 
 const REPORTED = 'the calls that led to the report';
 
-/** Where a message was reported, as far as the client shows it. */
+/** Returns the frames where a message was reported, as far as the client shows them. */
 function framesOfReport({ exceptions, thread }: ExceptionEvent): readonly Frame[] {
   return exceptions.at(-1)?.frames ?? thread?.frames ?? [];
 }
 
 /**
- * A message to which the client added an exception of its own making, only to show where it was reported. Several
- * messages of one function would be one group if that stack alone counted.
+ * Whether it is a message to which the client added an exception of its own making, only to show where it was reported.
+ * Several messages of one function would be one group if that stack alone counted.
  */
 function isReportedMessage(event: ExceptionEvent): boolean {
   return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
 }
 
 /**
- * Root cause first, as sent; but the members of a group of exceptions, which come in any order, in the order of what they
- * say. Causes that say the same count once.
+ * Returns the parts of a chain of causes, root cause first, as sent; the members of a group of exceptions, which come
+ * in any order, are ordered by their text. Causes with the same text count once.
  */
 function chainParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
   const exceptions =
@@ -192,7 +192,7 @@ function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
     return (holder === null ? blocks : blocks.toSorted(byText)).flat();
   };
   const parts = ordered(null);
-  // Members that hold each other have no place in the tree: then all of them count in the order in which they came.
+  // Members that hold each other are not in the tree: then all members count in the order in which they came.
   return parts.length === said.length ? parts : said.map(({ part }) => part);
 }
 
@@ -225,17 +225,17 @@ function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version
   return { strategy: 'exception', because, lines: [...type, ...calls, ...said] };
 }
 
-/** The value without what an engine, a version of a language or a build puts into it. */
+/** Returns the value without what an engine, a version of a language or a build puts into it. */
 function valueToCount({ type, value }: ExceptionValue, platform: string, version: KeyVersion): string | null {
   if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, version < 5 ? '$&' : '<name>');
   if (value === null || version < 5) return value;
   return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS);
 }
 
-/** How Dart's compiler for the web shows types. */
+/** Type names as Dart's compiler for the web shows them. */
 const MINIFIED_NAMES = /\bminified:\w{1,40}/g;
 
-/** One or two letters are what a minifier calls a class. */
+/** Returns the line for the type. A name of one or two letters is a minifier's, and has none. */
 function typeIdentity({ type, mechanism }: ExceptionValue, platform: string, version: KeyVersion): readonly string[] {
   const stable = version < 5 ? earlierModule : stableType;
   const name = mechanism?.synthetic === true ? null : stable(type);
@@ -247,8 +247,8 @@ function typeIdentity({ type, mechanism }: ExceptionValue, platform: string, ver
 const STACKLESS = /^\*(?:errors\.(?:errorString|joinError)|fmt\.wrapErrors?)$/;
 
 /**
- * An error of Go has no stack: its client adds the one of the report. Where a program reports all its errors in one
- * place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
+ * Whether the stack is only that of the report. An error of Go has none: its client adds that one. If a program reports
+ * all its errors in one place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
  */
 function isWhereReported({ type, frames }: ExceptionValue, platform: string): boolean {
   return platform === 'go' && frames.length > 0 && type !== null && STACKLESS.test(type);
@@ -290,10 +290,10 @@ function messagePart(event: ExceptionEvent): GroupingPart {
 
 const LINES_COUNTED = 2;
 const LINE_LENGTH_COUNTED = 500;
-/** Far more than comes to so much, its variables masked. */
+/** Limit on the characters read: far more than a line keeps once its variables are masked. */
 const LINE_LENGTH_READ = 4_000;
 
-/** The first lines of a message without its variables; what follows is detail. Null when nothing is said. */
+/** Returns the first lines of a message without its variables; what follows is detail. Null when nothing is said. */
 function textIdentity(text: string | null): string | null {
   const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
   const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);

@@ -4,7 +4,7 @@ import type { ExceptionEvent, Json } from '#core/exceptions/event.ts';
 export const INBOUND_FILTERS = ['bots', 'browser_extensions', 'legacy_browsers'] as const;
 export type InboundFilter = (typeof INBOUND_FILTERS)[number];
 
-/** What a service leaves out, and which of the fields it keeps hold secrets. */
+/** Settings of a service for exceptions: the events it leaves out, and the fields that hold secrets. */
 export interface ExceptionSettings {
   readonly filters: readonly InboundFilter[];
   /** Texts in which `*` stands for anything. */
@@ -23,7 +23,7 @@ export const NO_SETTINGS: ExceptionSettings = {
   learnsSpikes: false,
 };
 
-/** Why the event is left out; null when it is kept. */
+/** Returns why the event is left out; null when it is kept. */
 export function filterOf(
   event: ExceptionEvent,
   { filters, patterns }: Pick<ExceptionSettings, 'filters' | 'patterns'>,
@@ -70,7 +70,7 @@ function isOfExtension({ exceptions }: ExceptionEvent): boolean {
   return [raising?.absPath, raising?.filename].some((file) => file != null && EXTENSION_FILE.test(file));
 }
 
-/** The oldest version of a browser that is looked at; those that nobody maintains any more have none. */
+/** Oldest version of each browser whose events are kept; none for browsers that nobody maintains any more. */
 const OLDEST: Readonly<Record<string, number>> = {
   ie: Infinity,
   'internet explorer': Infinity,
@@ -101,7 +101,7 @@ function isOlder(name: string, version: string): boolean {
   return oldest !== undefined && (oldest === Infinity || (Number.isFinite(major) && major < oldest));
 }
 
-/** Empty where the client did not say. */
+/** Returns the user agent; empty if the client did not say. */
 function userAgentOf({ request }: ExceptionEvent): string {
   const headers = fieldOf(request, 'headers');
   const pairs: readonly (readonly [unknown, Json])[] = isList(headers)

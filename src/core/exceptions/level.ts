@@ -1,4 +1,4 @@
-/** How severe an event is. Ascending: a later one is worse. */
+/** Severity of an event, in ascending order. */
 export const LEVELS = ['debug', 'info', 'warning', 'error', 'fatal'] as const;
 
 export type Level = (typeof LEVELS)[number];

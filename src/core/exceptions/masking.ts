@@ -7,7 +7,7 @@ const ROOT =
   '(?:home|Users|usr|var|tmp|etc|opt|srv|app|mnt|media|root|proc|dev|data|run|private|Volumes|nix|workspace|code|builds|Library|Applications|System|storage|sdcard)';
 
 /**
- * Every kind of variable and how it looks, the preferred kind first. Matching takes time linear in the text whatever a
+ * Kinds of variables and their patterns, the preferred kind first. Matching takes time linear in the text, whatever a
  * sender puts in it: an alternative starts only at the edge of a run of its own characters, and repeats only over
  * characters that cannot also end the repetition, or a bounded number of times.
  */
@@ -57,7 +57,7 @@ const KINDS = {
   ],
 } as const;
 
-/** What a variable may begin with that stands at the edge of a word. */
+/** Characters with which a variable at the edge of a word may begin. */
 const FIRST = String.raw`[\w.+%:~\/\\-]`;
 
 const ALL = Object.keys(KINDS);
@@ -65,8 +65,8 @@ const ALL = Object.keys(KINDS);
 const VARIABLE = finderOf(KINDS);
 
 /**
- * What names one occurrence only, and so is never worth reading in a title; a port, a host or an error code may be.
- * Hence of the hexadecimal numbers only those as long as an address.
+ * Values that identify one occurrence only, and so are never worth reading in a title; a port, a host or an error code
+ * may be. Hexadecimal numbers therefore count only if they are as long as an address.
  */
 const UNIQUE_VARIABLE = finderOf({
   uuid: KINDS.uuid,
@@ -78,8 +78,8 @@ const UNIQUE_VARIABLE = finderOf({
 
 /**
  * A placeholder is found first and stands for itself, and nothing is found right beside one, as nothing was before it
- * was put there: so masking what is masked changes nothing. Nearly all forms begin at the edge of a word: asking that once,
- * and what the next character is, leaves most places of a text without trying each form.
+ * was put there: so masking what is masked changes nothing. Nearly all forms begin at the edge of a word: asking that
+ * once, and what the next character is, leaves most places of a text without trying each form.
  */
 function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
   const placeholder = `<(?:${ALL.join('|')}|\\*)>`;
@@ -100,8 +100,8 @@ function isInWord(form: string): boolean {
 }
 
 /**
- * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <number> of <email>`. Of the result only
- * the first `lengthMax` characters, so that no more of the text is looked at than they need.
+ * Replaces the variables of a text by their kinds: `order 17 of bob@example.com` is `order <number> of <email>`.
+ * Returns the first `lengthMax` characters of the result, and reads no more of the text than they need.
  */
 export function maskVariables(text: string, lengthMax = Infinity): string {
   return mask(text, VARIABLE, lengthMax).slice(0, lengthMax);
@@ -127,7 +127,7 @@ function mask(text: string, variable: RegExp, lengthMax: number): string {
   return masked.length < lengthMax ? masked + text.slice(at) : masked;
 }
 
-/** The placeholder of what was found; null for one that was a placeholder already. */
+/** Returns the placeholder of what was found; null for one that was a placeholder already. */
 function kindOf({ groups = {} }: RegExpExecArray): string | null {
   for (const kind in groups) if (groups[kind] !== undefined) return `<${kind}>`;
   return null;

@@ -1,17 +1,17 @@
-/** Stands where the messages of a template differ. */
+/** Placeholder where the messages of a template differ. */
 const WILDCARD = '<*>';
 
-/** What messages without a stack have in common. Its key is that of the first of them, for ever. */
+/** The common form of messages without a stack. Its key is that of the first of them, and never changes. */
 export interface MessageTemplate {
   readonly key: string;
   readonly tokens: readonly string[];
-  /** A person has split it off: it stays as it is, and comes first. */
+  /** Whether a person has split it off: then it stays as it is, and comes first. */
   readonly isPinned: boolean;
 }
 
-/** What a message is to the templates of its service. */
+/** Result of learning a message among the templates of its service. */
 export interface Learnt {
-  /** The template that the message belongs to, as it is from now on. */
+  /** Template of the message, as it is from now on. */
   readonly template: MessageTemplate;
   readonly change: 'none' | 'added' | 'generalized';
   /** Keys of the templates that it has come to cover: their messages are its own from now on. */
@@ -19,16 +19,16 @@ export interface Learnt {
 }
 
 const TOKENS_MAX = 80;
-/** Words, what stands between them, and words with placeholders in them, each as one. */
+/** Token: a word, a separator, or a word with placeholders in it. */
 const TOKEN = /(?:<[a-z*]{1,12}>|[^\s=:,;()[\]{}"'|<>])+|[=:,;()[\]{}"'|<>]/g;
 const PLACEHOLDER = /<[a-z*]{1,12}>/;
 
-/** The words of a masked message, and what stands between them. */
+/** Returns the words and separators of a masked message. */
 export function tokensOfMessage(masked: string): readonly string[] {
   return (masked.match(TOKEN) ?? []).slice(0, TOKENS_MAX);
 }
 
-/** A template as a person reads it. */
+/** Returns a template as a person reads it. */
 export function textOfTemplate(tokens: readonly string[]): string {
   return tokens
     .join(' ')
@@ -38,8 +38,8 @@ export function textOfTemplate(tokens: readonly string[]): string {
 }
 
 /**
- * Messages of different buckets never have a template in common: what is compared with a message stays small. Those that
- * were reported in different places, where places are known, are different messages.
+ * Returns the bucket of a message. Messages of different buckets never have a template in common: few are compared with
+ * a message. Those that were reported in different places, if places are known, are different messages.
  */
 export function bucketOf(tokens: readonly string[], place: string | null = null): string {
   const first = tokens[0] ?? '';
@@ -47,18 +47,19 @@ export function bucketOf(tokens: readonly string[], place: string | null = null)
   return place === null ? bucket : `${bucket} @${place}`;
 }
 
-/** The bucket of what people have split off a group of stacks. */
+/** Returns the bucket of the messages that people have split off a group of stacks. */
 export function bucketOfSplits(place: string): string {
   return `split @${place}`;
 }
 
-/** Templates of a bucket beyond which no more are learnt: every other message is one of its own. */
+/** Limit on the learnt templates of a bucket: beyond it, every other message is one of its own. */
 const BUCKET_TEMPLATES_MAX = 100;
 
 /**
- * The template of a message, among those of its bucket in the order in which they were learnt. A message that none of
- * them covers extends the first from which it differs only where variables stand; or where so many others differ already
- * that the place must be a variable. Else it begins one. The same templates and message give the same answer everywhere.
+ * Learns the template of a message, among those of its bucket in the order in which they were learnt. A message that
+ * none of them covers extends the first from which it differs only where variables stand; or where so many others
+ * differ already that the place must be a variable. Else it begins one. The same templates and message give the same
+ * answer everywhere.
  */
 export function learnMessage(
   templates: readonly MessageTemplate[],
@@ -82,7 +83,7 @@ export function learnMessage(
   return { template, change: 'generalized', absorbed: taken.map((other) => other.key) };
 }
 
-/** The template that covers a message as it is; one that a person has split off comes first. */
+/** Returns the template that covers a message as it is; one that a person has split off comes first. */
 export function templateOf(
   templates: readonly MessageTemplate[],
   tokens: readonly string[],
@@ -96,7 +97,7 @@ interface Compared {
   readonly places: readonly number[];
 }
 
-/** The places where a message is not what the template says; a wildcard says nothing. Null for another length. */
+/** Returns the places where a message differs from the template; a wildcard never differs. Null for another length. */
 function placesOfDifference(template: readonly string[], tokens: readonly string[]): readonly number[] | null {
   if (template.length !== tokens.length) return null;
   return template.flatMap((token, place) => (token === WILDCARD || token === tokens[place] ? [] : [place]));
@@ -110,7 +111,7 @@ function isCovered(template: readonly string[], { tokens, isPinned }: MessageTem
   return !isPinned && placesOfDifference(template, tokens)?.length === 0;
 }
 
-/** Of the words that stay, at least so many as of those that change. */
+/** Whether the messages differ only in variables: at least as many words stay the same as differ. */
 function differsOnlyInVariables(
   template: readonly string[],
   tokens: readonly string[],
@@ -123,7 +124,7 @@ function differsOnlyInVariables(
   );
 }
 
-/** Placeholders, words with digits, and names with a sign in them: `eth0`, `shop_a`, `/a/b`. */
+/** Whether the token is a placeholder, a word with digits, or a name with a sign in it: `eth0`, `shop_a`, `/a/b`. */
 function isVariable(token: string): boolean {
   return PLACEHOLDER.test(token) || /\d|\w[_/\\@$#+~]+\w|^[/~]/.test(token);
 }
@@ -132,7 +133,7 @@ function isWord(token: string): boolean {
   return /\p{L}{2}/u.test(token) && !PLACEHOLDER.test(token);
 }
 
-/** Behind these words stands a name. */
+/** Words that precede a name. */
 const BEFORE_NAMES = /^(?:r?user(?:name)?|r?host(?:name)?|login|logname|account|named|called|uid|tty)$/i;
 const QUOTES = /^["']$/;
 
@@ -142,9 +143,9 @@ function isPlaceOfVariable(tokens: readonly string[], place: number): boolean {
   return QUOTES.test(before) && before === after;
 }
 
-/** So many templates that differ in one and the same word show that it is a variable. */
+/** Number of templates differing in the same one word that shows that it is a variable. */
 const SIBLINGS = 3;
-/** Of short messages the one word may be all that tells them apart. */
+/** Number of words that a template must exceed: in short ones the different word may be all that tells them apart. */
 const WORDS_SHARED = 2;
 
 function minedPlace(compared: readonly Compared[]): Compared | undefined {

@@ -1,16 +1,16 @@
 type Rule = readonly [pattern: RegExp, replacement: string];
 
-/** PHP names an anonymous class by its parent, file and line; decoders write U+FFFD for the NUL between. */
+/** Anonymous class of PHP, named by its parent, file and line; decoders write U+FFFD for the NUL between. */
 export const ANONYMOUS_CLASS: Rule = [/@anonymous(?:[\0\uFFFD\s/\\:].*?)?(?=(?:::|->)[\w{]|$)/s, '@anonymous'];
 
 /*
- * Compilers number what has no name of its own in the order of the source, and some name it by its file and line: a
- * closure that is added above renames all others. What stays of a name is all but the number and the place. Only names of
- * functions, modules and classes in a stack are treated so, never types. Each rule is linear or bounded.
+ * Compilers number anonymous functions and classes in the order of the source, and some name them by file and line: a
+ * closure that is added above renames all others. A name keeps all but the number and the place. The rules apply to
+ * names of functions, modules and classes in a stack, never to types. Each rule is linear or bounded.
  */
 export const NUMBERED: readonly Rule[] = [
   ANONYMOUS_CLASS,
-  // PHP names a closure by where it was declared: its function or its file, and the line.
+  // PHP names a closure by its declaration: its function or its file, and the line.
   [/(?<=\{closure:)(?:[a-z]{2,10}:\/\/)?(?:[A-Za-z]:)?[\\/](?:[^{}\\/]{0,200}[\\/])*(?=[^{}\\/]{1,200}\})/g, ''],
   [/(?:\(\d+\) : eval\(\)'d code)?:\d+(?=\})/g, ''],
   // C#: top-level statements, local functions and lambdas in each other, types of one file, compiled expressions.
@@ -50,16 +50,16 @@ export const NUMBERED: readonly Rule[] = [
   [/^\(\d+\) (?=suspend|await)/, ''],
   [/(?<=__lambda)_L\d+(?:_C\d+)?/g, ''],
   [/(?<=__(?:struct|anon|foreachbody)_?)\d+/g, ''],
-  // Erlang and Elixir number funs and comprehensions behind the function that holds them.
+  // Erlang and Elixir number funs and comprehensions after the function that holds them.
   [/(?<=\/\d{1,3})-([^\s/-]{0,80}(?:\/\d{1,3})?)-\d+-/g, '-$1--'],
   [/(?<=\$\^)\d+/g, ''],
-  // OCaml, Crystal, Perl, Lua and Dart name what has no name by its place.
+  // OCaml, Crystal, Perl, Lua and Dart name anonymous functions by their place.
   [/(?<=\banon_fn)\[[^\]]{0,200}\]/, ''],
   [/^(~proc[^@]{0,100})@.*$/s, '$1'],
   [/(?<=__ANON__)(?:\([^)]{0,200}\)|\[[^\]]{0,200}\])/, ''],
   [/(?<=^function )<([^<>:]{1,200}):\d+>/, '<$1>'],
   [/(?<= closure) at \S{1,300}/, ''],
-  // A number behind a sign, or behind a word for what has no name.
+  // A number after a sign, or after a word for an anonymous function.
   [/ ?#\d+(?!\w)/g, ''],
   [/(?<=[|~^])\d+(?:_\d+)?(?!\w)/g, ''],
   [/(?<=(?<![a-zA-Z])(?:lambda|closure|anon|anonymous|anonfun)[_$^-]{0,2})-?\d+(?![a-zA-Z])/gi, ''],
@@ -83,7 +83,7 @@ export function isClosure(name: string | null, module: string | null): boolean {
   return CLOSURES.some((form) => form.test(name ?? '')) || CLOSURE_CLASS.test(module ?? '');
 }
 
-/** Ruby 3.4 names the owner of a method: `block in Order#pay` was `block in pay` before. */
+/** Removes the owner of a method, which Ruby 3.4 names: `block in Order#pay` was `block in pay` before. */
 export function withoutRubyOwner(name: string): string {
   return name.replace(/(?<=^|\bin )(?:[A-Z]\w{0,100}(?:::|(?=[#.]))){1,20}[#.](?=\S)/, '');
 }

@@ -7,7 +7,7 @@ import type { GroupStatus } from '#core/exceptions/group_status.ts';
 import { type EventDecision, onEventForGroup, worseLevel } from '#core/exceptions/triage.ts';
 import { Temporal } from '#kernel/time.ts';
 
-/** What an event contributes to its group. */
+/** The part of an event that goes into its group. */
 export interface Occurrence {
   readonly headline: Headline;
   readonly level: Level;
@@ -16,7 +16,7 @@ export interface Occurrence {
   readonly release: string | null;
 }
 
-/** What a group knows of its events, and what people decided about it. */
+/** Stored state of a group: facts from its events, and the decisions of people. */
 export interface GroupState {
   readonly title: string;
   readonly type: string | null;
@@ -26,9 +26,9 @@ export interface GroupState {
   readonly status: GroupStatus;
   readonly statusChangedAt: Temporal.Instant;
   readonly resolvedInRelease: string | null;
-  /** Where people say that it is fixed; null when they did not say. */
+  /** Release in which people say that it is fixed; null when they did not say. */
   readonly fix: Fix | null;
-  /** When a new event last reopened it; null once a person has changed the status since. */
+  /** Time when a new event last reopened it; null once a person has changed the status since. */
   readonly regressedAt: Temporal.Instant | null;
   readonly firstSeenAt: Temporal.Instant;
   readonly lastSeenAt: Temporal.Instant;
@@ -43,8 +43,9 @@ export function toOccurrence(event: ExceptionEvent): Occurrence {
 }
 
 /**
- * The group after one more event, and what the event means to it. The order and repetition of events do not change the
- * level or when the group was first and last seen; the pattern, and the title with it, only becomes more general.
+ * Returns the group after one more event, and the classification of the event. The order and repetition of events do
+ * not change the level or when the group was first and last seen; the pattern, and the title with it, only becomes more
+ * general.
  */
 export function onOccurrence(
   group: GroupState | null,
@@ -56,7 +57,7 @@ export function onOccurrence(
   return { state: decision === 'regression' ? reopened(remembered, seen) : remembered, decision };
 }
 
-/** An event that waited in the queue while a person resolved its group does not reopen it. */
+/** Whether the group was resolved after the event: one that waited in the queue meanwhile does not reopen it. */
 function wasResolvedAfter(group: GroupState, seen: Occurrence): boolean {
   return group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt);
 }

@@ -1,7 +1,7 @@
 import { type Grouping, GROUPING_VERSION } from '#core/exceptions/grouping.ts';
 import type { Occurrence } from '#core/exceptions/occurrence.ts';
 
-/** The group of a service that takes the events of all groups that would have been too many. */
+/** The group of a service that takes the events of all groups beyond its limit. */
 export const OVERFLOW: Grouping = {
   version: GROUPING_VERSION,
   key: '0'.repeat(32),
@@ -16,7 +16,7 @@ export const OVERFLOW: Grouping = {
 
 const HEADLINE = { type: null, message: 'More new exceptions than can be told apart', place: null };
 
-/** The event as the overflow group shows it: it says only that there are too many new groups. */
+/** Returns the event as the overflow group shows it: it says only that there are too many new groups. */
 export function overflowing(occurrence: Occurrence): Occurrence {
   return { ...occurrence, headline: HEADLINE };
 }

@@ -1,18 +1,18 @@
-/** Stands where the messages of one group differ. */
+/** Placeholder where the messages of one group differ. */
 const WILDCARD = '<*>';
 
 const MESSAGE_LENGTH_MAX = 400;
 const TOKENS_MAX = 100;
 
-/** A word (with inner dots, dashes and underscores) or any other character, with the blank before it if there is one. */
+/** A word (with inner dots, dashes and underscores) or any other character, with the blank before it if any. */
 const TOKEN = / ?(?:<\*>|[\p{L}\p{N}_]+(?:[.-][\p{L}\p{N}_]+)*|[^ ])/gu;
 
 type Template = readonly string[];
 
 /**
- * The pattern of a group's messages, for showing only: `bad order <*>`. Extends `pattern`, null for a new group, to one
- * message more; a message that it matches already changes nothing. Bounded, and cheap enough for every event: it looks
- * at 400 characters.
+ * Extends the pattern of a group's messages, for showing only, such as `bad order <*>`, to one message more; `pattern`
+ * is null for a new group. A message that it matches already changes nothing. Bounded, and cheap enough for every
+ * event: it looks at 400 characters.
  */
 export function mergePattern(pattern: string | null, message: string): string | null {
   const line = toLine(message);
@@ -37,7 +37,7 @@ function standsFor(pattern: string, line: string): boolean {
   return line.length - last.length >= at && line.endsWith(last);
 }
 
-/** As `standsFor`, token by token: a wildcard may stand for nothing, and the blank before it then is not there either. */
+/** Compares like `standsFor`, by token: a wildcard may stand for nothing, and the blank before it is then absent. */
 function covers(template: Template, tokens: Template): boolean {
   const runs: string[][] = [[]];
   for (const token of template) {
@@ -62,7 +62,7 @@ function standAt(run: Template, tokens: Template, at: number): boolean {
   return run.every((token, index) => token === tokens[at + index]);
 }
 
-/** The first line that says something, on one line. */
+/** Returns the first line that says something, on one line. */
 function toLine(message: string): string {
   const line = message.split('\n').find((candidate) => candidate.trim() !== '') ?? '';
   return line.trim().replaceAll(/\s+/g, ' ').slice(0, MESSAGE_LENGTH_MAX);
@@ -76,7 +76,7 @@ function merge(a: Template, b: Template): Template {
   return a.length === b.length ? mergeInPlace(a, b) : mergeAligned(a, b);
 }
 
-/** Position by position, as Drain does. Associative and commutative, so the order of messages cannot matter. */
+/** Merges position by position, as Drain does. Associative and commutative, so the order of messages cannot matter. */
 function mergeInPlace(a: Template, b: Template): Template {
   return a.map((token, index) => either(token, b[index] ?? ''));
 }
@@ -90,7 +90,7 @@ function leadingSpaceOf(token: string): string {
   return token.startsWith(' ') ? ' ' : '';
 }
 
-/** Along the longest common subsequence, in which a word weighs more than what stands between words. */
+/** Merges along the longest common subsequence, in which a word weighs more than what stands between words. */
 function mergeAligned(a: Template, b: Template): Template {
   const scores = alignmentScores(a, b);
   const score = (i: number, j: number): number => scores[i * (b.length + 1) + j] ?? 0;
@@ -110,7 +110,7 @@ function mergeAligned(a: Template, b: Template): Template {
   return merged;
 }
 
-/** `scores[i * (b.length + 1) + j]`: the best weight of what a from i on and b from j on have in common. */
+/** Computes `scores[i * (b.length + 1) + j]`: the greatest weight of a common subsequence of a from i and b from j. */
 function alignmentScores(a: Template, b: Template): Float64Array {
   const width = b.length + 1;
   const weights = a.map(weightOf);
@@ -130,7 +130,9 @@ function weightOf(token: string): number {
   return /[\p{L}\p{N}]/u.test(token) ? 8 : 1;
 }
 
-/** Wildcards that only punctuation or one blank keeps apart are one variable: `<*>@<*>.com`, `<*> <*>`. */
+/**
+ * Renders a template. Wildcards with only punctuation or a blank between are one variable: `<*>@<*>.com`, `<*> <*>`.
+ */
 function render(template: Template): string {
   return template.join('').replaceAll(/<\*>(?:[ .,:;@/\\_+=#%&?-]{0,2}<\*>)+/g, WILDCARD);
 }

@@ -1,6 +1,6 @@
 import type { Temporal } from '#kernel/time.ts';
 
-/** Stretches of time over which a group's events are compared, each ending now. */
+/** Periods over which a group's events are compared, each ending now. */
 export interface GroupPeriods {
   readonly weekStart: Temporal.Instant;
   readonly weekBeforeStart: Temporal.Instant;

@@ -2,14 +2,14 @@
 const EMPTY_MESSAGES =
   /^(?:exception of type '.*' was thrown|unhandled (?:exception|error)|unknown error|(?:an )?error(?: occurr?ed)?|no (?:error )?message|null|undefined|none|nil|fatal error: \w+|instance of 'minified:\w{1,40}')[.!]?$/i;
 
-/** What runtimes and frameworks put before the message itself. */
+/** Preambles that runtimes and frameworks put before the message itself. */
 const PREAMBLES =
   /^(?:\([\w.]{1,80}(?:Error|Exception|Warning)\) |One or more errors occurred\. (?=\()|Non-Error promise rejection captured with value: |Uncaught (?:\(in promise\) )?(?=[\w ]*\w)|\(Status \d{3}\) (?:\(Request \S{1,80}\) )?|\[(?:Errno|WinError) -?\d{1,6}\] )/;
 
-/** What Python's urllib puts around a message. */
+/** Wrapper of Python's urllib around a message. */
 const WRAPPED = /^<urlopen error (.{1,300})>$/;
 
-/** The line of a message that a person would quote. Null when no line says anything. */
+/** Returns the line of a message that a person would quote. Null when no line says anything. */
 export function readableMessage(text: string | null): string | null {
   const whole = text ?? '';
   const line = firstLine(messageInJson(whole) ?? titleOfPage(whole) ?? endOfTraceback(whole) ?? whole);
@@ -19,7 +19,7 @@ export function readableMessage(text: string | null): string | null {
   return plain === '' || EMPTY_MESSAGES.test(plain) ? null : plain;
 }
 
-/** Some senders put a whole answer of an API, or a list of what is wrong, where the message should be. */
+/** Returns the message in JSON: some senders put a whole answer of an API, or a list of errors, in its place. */
 function messageInJson(text: string): string | null {
   if (!/^\s*[{[]/.test(text)) return null;
   try {
@@ -30,7 +30,7 @@ function messageInJson(text: string): string | null {
   }
 }
 
-/** With the path of the wrong field where the sender gives it: `email: Required`. */
+/** Returns the message, with the path of the wrong field if the sender gives it: `email: Required`. */
 function messageOf(parsed: unknown): string | null {
   if (typeof parsed !== 'object' || parsed === null) return null;
   const fields = parsed as Readonly<Record<string, unknown>>;
@@ -41,19 +41,19 @@ function messageOf(parsed: unknown): string | null {
   return Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${said}` : said;
 }
 
-/** The title of an HTML page that a gateway sent instead of an answer. */
+/** Returns the title of an HTML page that a gateway sent instead of an answer. */
 function titleOfPage(text: string): string | null {
   if (!/^\s*<(?:!doctype html|html|head)\b/i.test(text)) return null;
   return /<title>([^<]{1,200})<\/title>/i.exec(text.slice(0, 4_000))?.[1] ?? null;
 }
 
-/** The last line of a Python traceback, for workers that put a whole traceback in a message. */
+/** Returns the last line of a Python traceback, for workers that put a whole traceback in a message. */
 function endOfTraceback(text: string): string | null {
   if (!/^\s*(?:"""\s*)?Traceback \(most recent call last\):/.test(text)) return null;
   return text.split('\n').findLast((line) => /^\w[\w.]*(?:: |$)/.test(line)) ?? null;
 }
 
-/** The first non-empty line, joined with the next one if it only introduces it. */
+/** Returns the first non-empty line, joined with the next one if it only introduces it. */
 export function firstLine(text: string): string {
   const [first = '', second = ''] = text
     .split('\n')
@@ -62,7 +62,7 @@ export function firstLine(text: string): string {
   return first.endsWith(':') && second !== '' && !/^[+-] /.test(second) ? `${first} ${second}` : first;
 }
 
-/** Without terminal colours, control characters and marks that change the direction of text. */
+/** Removes terminal colours, control characters and marks that change the direction of text. */
 function plainLine(line: string): string {
   return line
     .replaceAll(/\p{Cc}\[[0-9;]{0,16}m/gu, '')
@@ -73,8 +73,8 @@ function plainLine(line: string): string {
 const MARKED_PLACE = /^\s+\^[\^~ ]*$/;
 
 /**
- * The message of an error of Ruby without what `detailed_message` adds: the type behind its first line, and the line of
- * source that raised it, with the mark below. Other messages stay as they are.
+ * Returns the message of an error of Ruby without what `detailed_message` adds: the type behind its first line, and the
+ * line of source that raised it, with the mark below. Other messages stay as they are.
  */
 export function withoutRubyDetail(text: string, type: string | null): string {
   const lines = text.split('\n');

@@ -1,26 +1,26 @@
-/** `1.4.0` and `v12` count up, `20240102` says a day: the two cannot be compared. */
+/** A parsed release. `1.4.0` and `v12` count up, `20240102` is a date: the two kinds cannot be compared. */
 interface Version {
   readonly kind: 'version' | 'date';
   readonly product: string | null;
   readonly numbers: readonly number[];
   readonly prerelease: readonly string[];
-  /** What stands behind the plus: of mobile applications the number of the build. */
+  /** Parts after the plus: in mobile applications, the number of the build. */
   readonly build: readonly string[];
 }
 
 const VERSION =
   /^(?:(.{1,150})@)?(v?)(\d{1,14}(?:\.\d{1,9}){0,9})(?:-([0-9A-Za-z.-]{1,100}))?(?:\+([0-9A-Za-z.-]{1,100}))?$/s;
-/** A day, or a minute or second of it, with or without hyphens: digits that begin with a year of our time. */
+/** Date, or a minute or second of it, with or without hyphens: digits that begin with a year of our time. */
 const DATE = /^20\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])[0-5]\d(?:[0-5]\d)?)?(?:\.|$)/;
 const DAY = /^(.{1,150}@)?(20\d\d)-([01]\d)-([0-3]\d)(?=$|\.)/s;
-/** A longer number without dot may be a commit. */
+/** Longest count without a dot; a longer number may be a commit. */
 const COUNT_DIGITS_MAX = 6;
 
 /**
- * Below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when that is not known.
+ * Returns below 0 when `a` is the older release, above 0 when it is the newer one, 0 for the same; null when unknown.
  * Both are versions (`1.4.0`, `v12`, `shop@1.4.0-rc.1+build`) or both dates (`20240102`, `2024-01-02.3`), of the same
  * product, and semver orders them. Builds of one version are ordered by their numbers (`1.2.3+44`, `1.2.3+45`), and are
- * that version where only one of the two names a build. Of commits only the same one can be compared.
+ * that version if only one of the two names a build. A commit equals itself, and cannot be compared with another.
  */
 export function compareReleases(a: string, b: string): number | null {
   if (a === b) return 0;
@@ -37,7 +37,7 @@ export function isSameRelease(a: string, b: string): boolean {
   return first?.build.join('.') === second?.build.join('.') && compareReleases(a, b) === 0;
 }
 
-/** What releases that can be compared have in common; null for one that can be compared only with itself. */
+/** Returns the line that comparable releases share; null for one that can be compared only with itself. */
 export function releaseLineOf(release: string): string | null {
   const version = parseVersion(release);
   return version === null ? null : `${version.kind} ${version.product ?? ''}`;
@@ -73,7 +73,7 @@ function compareVersions(a: Version, b: Version): number {
   return comparePrereleases(a.prerelease, b.prerelease);
 }
 
-/** Semver 11.3 and 11.4: a prerelease comes before its release, numbers before words, the shorter before the longer. */
+/** Compares by semver 11.3 and 11.4: prereleases before releases, numbers before words, shorter before longer. */
 function comparePrereleases(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return b.length - a.length;
   for (const [i, left] of a.entries()) {
@@ -85,7 +85,7 @@ function comparePrereleases(a: readonly string[], b: readonly string[]): number 
   return a.length - b.length;
 }
 
-/** Null where they differ in more than numbers, such as commits. */
+/** Compares builds; null if they differ in more than numbers, such as commits. */
 function compareBuilds(a: readonly string[], b: readonly string[]): number | null {
   if (a.length === 0 || b.length === 0) return 0;
   for (const [i, left] of a.entries()) {

@@ -1,7 +1,7 @@
 import type { ExceptionEvent, Frame, Json } from '#core/exceptions/event.ts';
 import { FILTERED } from '#core/exceptions/secrets.ts';
 
-/** The event without the values of fields that its service calls secret: in whatever case, wherever they stand. */
+/** Removes the values of fields that the service calls secret from an event: in whatever case, wherever they stand. */
 export function withoutFields(event: ExceptionEvent, names: readonly string[]): ExceptionEvent {
   if (names.length === 0) return event;
   const secret = new Set(names.map((name) => name.toLowerCase()));

@@ -1,4 +1,6 @@
-/** Words that make a name secret wherever they stand in it, unless a word behind shows that the value only describes one. */
+/**
+ * Words that make a name secret wherever they are in it, unless a later word shows that the value only describes one.
+ */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
   'authorization',
   'bearer',
@@ -33,7 +35,7 @@ const SECRET_WORDS: ReadonlySet<string> = new Set([
   'wachtwoord',
   'xsrf',
 ]);
-/** Words that mean much else in the midst of a name (`pass_rate`, `auth_flow`): secret where nothing but carriers follows. */
+/** Words with other meanings inside a name (`pass_rate`, `auth_flow`): secret only if nothing but carriers follows. */
 const LAST_WORDS: ReadonlySet<string> = new Set([
   'auth',
   'cookie',
@@ -47,7 +49,7 @@ const LAST_WORDS: ReadonlySet<string> = new Set([
   'sig',
   'totp',
 ]);
-/** What carries a secret: `pin_code`, `auth_header`, `pass_phrase`. */
+/** Words that follow a secret in its name: `pin_code`, `auth_header`, `pass_phrase`. */
 const CARRIERS: ReadonlySet<string> = new Set([
   'again',
   'code',
@@ -86,10 +88,10 @@ const CODE_OWNERS =
 const PHRASES = new RegExp(
   ` (?:(?:${KEY_OWNERS}) keys?|(?:${CODE_OWNERS}) codes?|(?:access|api|auth|bearer|id|refresh|session) tokens|session id|(?:card|cc|credit card|debit card) (?:no|num|number)|(?:credit|debit) card|security (?:answer|number)|card verification value|(?:recovery|seed) phrase|connection string) `,
 );
-/** Written as one word. */
+/** Secret words written as one. */
 const COMPOUNDS =
   /(?:password|passwd|passwort|passcode|passphrase|secret|token|cvv|(?:api|access|secret|private)key|sessionid|(?:security|pin|otp|auth|access|verification)code|^(?:admin|db|ftp|login|mail|mysql|redis|root|smtp)pass)(?:again|check|confirm|confirmation|digest|hash|new|old|repeat|value|verify)?$/;
-/** `token_count`, `secret_name`, `cookie_consent_version`: about a secret, and none. */
+/** Words for a property of a secret, which is none itself: `token_count`, `secret_name`, `cookie_consent_version`. */
 const ABOUT: ReadonlySet<string> = new Set([
   'age',
   'alg',
@@ -145,9 +147,9 @@ const ABOUT: ReadonlySet<string> = new Set([
   'valid',
   'version',
 ]);
-/** Describe a secret only where they end a name: `token_expires_in`. */
+/** Words that describe a secret only at the end of a name: `token_expires_in`. */
 const ABOUT_LAST: ReadonlySet<string> = new Set(['at', 'in', 'on', 'since', 'until']);
-/** `has_password`: whether there is one. */
+/** Words that ask whether there is a secret: `has_password`. */
 const QUESTIONS: ReadonlySet<string> = new Set([
   'has',
   'hide',
@@ -163,7 +165,7 @@ const NAME_LENGTH_MAX = 100;
 const NAMES_REMEMBERED_MAX = 4_000;
 const judged = new Map<string, boolean>();
 
-/** Whether what stands under this name is kept as `[filtered]`: `X-Api-Key`, `dbPassword`, `new_password2`, `pin_code`. */
+/** Whether a value by this name is kept as `[filtered]`: `X-Api-Key`, `dbPassword`, `new_password2`, `pin_code`. */
 export function isSecretName(name: string): boolean {
   if (name.length > NAME_LENGTH_MAX) return isSecretName(name.slice(-NAME_LENGTH_MAX));
   let isSecret = judged.get(name);
@@ -174,7 +176,7 @@ export function isSecretName(name: string): boolean {
   return isSecret;
 }
 
-/** In lower case and without accents and numbers; an escape of an address (`%5B`) stands between words. */
+/** Splits a name into words, in lower case, without accents and numbers; an escape (`%5B`) separates words. */
 function wordsOf(name: string): readonly string[] {
   return name
     .normalize('NFKD')

@@ -8,7 +8,7 @@ import { replaceTokens } from '#core/exceptions/token_forms.ts';
 
 export const FILTERED = '[filtered]';
 
-/** What the characters of a text may be part of. A dash joins words and digits alike. */
+/** Classes of characters. A dash joins words and digits alike. */
 const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
 const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   const char = String.fromCharCode(code);
@@ -19,11 +19,11 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return /[=:@<([]/.test(char) ? MARK : 0;
 });
 const RUN_LEAST = 16;
-/** `-----BEGIN`. */
+/** Least number of dashes in a row, as in `-----BEGIN`. */
 const DASHES_LEAST = 5;
 const CARD_DIGITS_LEAST = 13;
 
-/** The text without secrets. Most texts hold nothing that could be one, and are looked at once. */
+/** Removes secrets from a text. Most texts hold nothing that could be one, and are scanned once. */
 export function withoutSecrets(text: string): string {
   let digits = 0;
   let hasDigits = false;
@@ -41,7 +41,10 @@ export function withoutSecrets(text: string): string {
   return clean;
 }
 
-/** Of a line of source only what is a secret by its form: `login(token=token)` is no secret, and says where it went wrong. */
+/**
+ * Removes from a line of source only the secrets that show by their form: `login(token=token)` holds none, and tells
+ * where it went wrong.
+ */
 export function withoutTokens(line: string): string {
   return hasKeyRun(line) ? withoutKeys(line) : line;
 }
@@ -96,16 +99,19 @@ function withoutKeyBlocks(text: string): string {
   return parts.join('');
 }
 
-/** `token=…`, `"password": "…"`, `:password=>"…"`, `X-Api-Key: …`; of a value the letters before its quote, as in `b'…'`. */
+/**
+ * Assignments such as `token=…`, `"password": "…"`, `:password=>"…"`, `X-Api-Key: …`, with the letters before a quoted
+ * value, as in `b'…'`.
+ */
 const ASSIGNED =
   /(?<![\w.%[\]-])(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
-/** `('password', '…')`, as Python shows pairs. */
+/** Pairs such as `('password', '…')`, as Python shows them. */
 const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
 /** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
 const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
 const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
 const VALUE_END = /[\s&#;,"'<>)}\]]/g;
-/** `<password>…</password>`. */
+/** Elements such as `<password>…</password>`. */
 const ELEMENT = /<([\w:.-]{2,100})>[^<]{1,4000}<\/\1>/g;
 const LINE_END = /[\r\n"']/g;
 const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
@@ -151,7 +157,7 @@ function withoutValues(text: string, form: RegExp): string {
 
 interface ValuePlace {
   readonly from: number;
-  /** With the backslashes before it, of a text within texts. */
+  /** Quote around the value, with the backslashes before it if the text is within another. */
   readonly quote: string | undefined;
   readonly isHeader: boolean;
   readonly mayBeList: boolean;
@@ -165,7 +171,7 @@ function endOfValue(text: string, { from, quote, isHeader, mayBeList }: ValuePla
   return ending.exec(text)?.index ?? text.length;
 }
 
-/** Where the quote stands again, not itself escaped. */
+/** Returns the position of the closing quote that is not itself escaped. */
 function endOfQuoted(text: string, from: number, quote: string): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     if (at === from || text[at - 1] !== '\\') return at;
@@ -173,7 +179,7 @@ function endOfQuoted(text: string, from: number, quote: string): number {
   return text.length;
 }
 
-/** Behind a list or an object, whatever brackets its texts hold; the end of the text for one that was cut off. */
+/** Returns the position after a list or an object, ignoring brackets in its texts; the end of a text cut off. */
 function endOfBrackets(text: string, from: number): number {
   let depth = 0;
   let quote = '';
@@ -192,15 +198,15 @@ function endOfBrackets(text: string, from: number): number {
   return text.length;
 }
 
-/** Long, and not made of words. */
+/** Whether the value is long and not made of words. */
 function seemsRandom(value: string): boolean {
   return value.length >= 12 && /\d/.test(value.slice(0, 200)) && /[A-Za-z]/.test(value.slice(0, 200));
 }
 
-/** 13 to 19 digits, as people group them. */
+/** Numbers of 13 to 19 digits, grouped as people write them. */
 const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
 
-/** By the issuer's prefix and length, and by Luhn's check digit: other long numbers are ids and times. */
+/** Whether it is a card number, by the issuer's prefix and length and Luhn's check digit; others are ids and times. */
 function isCard(found: string): boolean {
   const number = found.replaceAll(/[ -]/g, '');
   return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);

@@ -14,19 +14,19 @@ export interface SeenEvent {
   readonly occurrence: Occurrence;
   /** The keys by which earlier versions knew it, the nearest first; computed only where there are such groups. */
   readonly earlierKeys?: () => readonly string[];
-  /** What it says, if it is grouped by a stack; computed only where a person has split a message off its group. */
+  /** Returns the message if a stack groups the event; called only if a person has split a message off its group. */
   readonly said?: () => LearnableMessage | null;
 }
 
-/** All events of a batch that belong to one group, oldest first; at least one. */
+/** Events of a batch that belong to one group, oldest first; at least one. */
 export type GroupEvents = readonly [SeenEvent, ...SeenEvent[]];
 
-/** The identity of a group: a service and a grouping key. */
+/** Returns the identity of a group: a service and a grouping key. */
 export function groupKeyOf(serviceId: Id<'service'>, key: string): string {
   return `${serviceId} ${key}`;
 }
 
-/** The events of each group, by key. */
+/** Returns the events of each group, by key. */
 export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEvents> {
   const byGroup = new Map<string, [SeenEvent, ...SeenEvent[]]>();
   for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {
@@ -39,8 +39,8 @@ export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEv
 }
 
 /**
- * The events, with those of groups that would be too many new ones of their service sent to its overflow group.
- * `begun` says how many groups each service has begun within the last minute; `existing` are the keys of groups that are stored.
+ * Returns the events; those of groups beyond their service's limit on new groups go to its overflow group. `begun` says
+ * how many groups each service has begun within the last minute; `existing` are the keys of groups that are stored.
  */
 export function withinGroupLimit(
   events: readonly SeenEvent[],
@@ -62,18 +62,18 @@ export function withinGroupLimit(
   );
 }
 
-/** What the events of a batch mean to one group. */
+/** Result of the events of a batch for one group. */
 interface GroupOutcome {
   readonly state: GroupState;
-  /** The most telling of their decisions. */
+  /** Most telling of the decisions about the events. */
   readonly outcome: EventDecision;
-  /** The worst among them. */
+  /** Worst level of the events. */
   readonly level: Level;
   /** The release that brought it back; null for none, or one that is not known. */
   readonly regressedIn: string | null;
 }
 
-/** The group after all of them. */
+/** Returns the group after all of these events. */
 export function onOccurrences(group: GroupState | null, events: GroupEvents): GroupOutcome {
   const [first, ...others] = events;
   let { state, decision: outcome } = onOccurrence(group, first.occurrence);

@@ -1,4 +1,4 @@
-/** How sessions of a release of an application ended. */
+/** Outcomes of the sessions of an application's release. */
 export interface SessionCounts {
   readonly sessions: number;
   readonly errored: number;
@@ -6,7 +6,7 @@ export interface SessionCounts {
   readonly abnormal: number;
 }
 
-/** The share of sessions that did not crash, in percent to two decimals; null when there were none. */
+/** Returns the share of sessions that did not crash, in percent to two decimals; null when there were none. */
 export function crashFreePercent({ sessions, crashed }: Pick<SessionCounts, 'sessions' | 'crashed'>): number | null {
   if (sessions <= 0) return null;
   const share = 1 - Math.min(crashed, sessions) / sessions;
@@ -14,11 +14,11 @@ export function crashFreePercent({ sessions, crashed }: Pick<SessionCounts, 'ses
   return Math.floor(share * 10_000) / 100;
 }
 
-/** Outcomes of sessions that did not go well; the worst last. */
+/** Outcomes of sessions that did not go well, the worst last. */
 const SESSION_OUTCOMES = ['errored', 'abnormal', 'crashed'] as const;
 export type SessionOutcome = (typeof SESSION_OUTCOMES)[number];
 
-/** The worse of two outcomes of one session, which counts once; null for none yet. */
+/** Returns the worse of two outcomes of one session, which counts once; null for none yet. */
 export function worseOutcome(known: SessionOutcome | null, told: SessionOutcome): SessionOutcome {
   return known !== null && SESSION_OUTCOMES.indexOf(known) >= SESSION_OUTCOMES.indexOf(told) ? known : told;
 }

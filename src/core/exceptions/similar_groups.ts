@@ -1,6 +1,6 @@
 import type { GroupingPart } from '#core/exceptions/grouping.ts';
 
-/** As much of a group as tells whether another is like it. */
+/** The fields of a group by which similarity is judged. */
 export interface ComparedGroup {
   readonly title: string;
   readonly type: string | null;
@@ -8,17 +8,17 @@ export interface ComparedGroup {
   readonly groupingParts: readonly GroupingPart[];
 }
 
-/** How much two groups have in common, from 0 to 1, and what that is, in words. */
+/** Similarity of two groups, from 0 to 1, and its reason in words. */
 export interface Likeness {
   readonly score: number;
   readonly because: string;
 }
 
 const WEIGHTS = { lines: 0.5, words: 0.3, culprit: 0.2 };
-/** Groups that have less in common are not worth a look. */
+/** Least score of a similar group: those that have less in common are not worth a look. */
 const SCORE_MIN = 0.4;
 
-/** The groups that are like this one, the most alike first. */
+/** Returns the groups that are like this one, the most alike first. */
 export function similarTo<Group extends ComparedGroup>(
   group: ComparedGroup,
   others: readonly Group[],
@@ -55,7 +55,7 @@ function wordsOf(title: string): ReadonlySet<string> {
   return new Set(title.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
 }
 
-/** What both have of what either has. */
+/** Returns the size of the intersection relative to the union. */
 function overlap(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   const all = a.union(b).size;
   return all === 0 ? 0 : a.intersection(b).size / all;

@@ -8,9 +8,9 @@ export interface Repository {
 type Place = Pick<Frame, 'module' | 'filename' | 'absPath' | 'lineno'>;
 
 /**
- * Where the frame's line is in the linked repository, at the event's release if it had one and else at the tip of the
- * default branch. The path is a good guess, as no client sends the repository's own. Null for code that is in no
- * repository (built-in, evaluated, bundled for a browser) and for a path that cannot be guessed.
+ * Returns the address of the frame's line in the linked repository, at the event's release if it has one, else at the
+ * tip of the default branch. The path is a good guess, as no client sends the repository's own. Null for code that is
+ * in no repository (built-in, evaluated, bundled for a browser) and for a path that cannot be guessed.
  */
 export function sourceLink(place: Place, repository: Repository, release: string | null): string | null {
   const path = repositoryPath(place, repository.name);
@@ -20,7 +20,9 @@ export function sourceLink(place: Place, repository: Repository, release: string
   return `https://github.com/${segments.map((segment) => encodeURIComponent(segment.toWellFormed())).join('/')}${line}`;
 }
 
-/** `shop@1.4.2` is tagged `1.4.2`; a commit or a tag stands for itself; anything else is no name of a commit. */
+/**
+ * Returns the ref of a release: `1.4.2` for `shop@1.4.2`; a commit or a tag is its own ref; `HEAD` for anything else.
+ */
 function refOf(release: string | null): string {
   const ref = release?.replace(/^.*@/s, '').trim() ?? '';
   const isRef =
@@ -36,7 +38,7 @@ function repositoryPath(place: Place, repositoryName: string): string | null {
   return path === null || path === '' || /(?:^|\/)\.\.(?:\/|$)/.test(path) ? null : path;
 }
 
-/** Slashes forward, no scheme, no query, no `./`; null for what is no file of a repository. */
+/** Returns a clean path: slashes forward, no scheme, no query, no `./`; null for what is no file of a repository. */
 function cleanPath(path: string): string | null {
   const plain = path.replaceAll('\\', '/').replace(/(?<=.)[?#].*$/s, '');
   if (/^(?:<|\(|node:|native|internal\/|blob:|data:|eval)|\[native|\) : eval/.test(plain)) return null;
@@ -47,7 +49,9 @@ function cleanPath(path: string): string | null {
   return /^[\w+.-]+:\/\//.test(local) ? null : local;
 }
 
-/** Java and Kotlin send `Foo.java` and the class: by convention it lies in the folders of its package. */
+/**
+ * Returns the path for Java and Kotlin, which send `Foo.java` and the class: by convention in the package's folders.
+ */
 function javaPath(module: string | null, filename: string): string | null {
   const language = /^[\w$]+\.(java|kt|scala|groovy)$/.exec(filename)?.[1];
   if (language === undefined || module === null || !module.includes('.')) return null;
@@ -76,7 +80,7 @@ function afterRepository(path: string, repositoryName: string): string | null {
   return at === -1 ? null : path.slice(at + folder.length);
 }
 
-/** Where images, platforms and people put an application; the rest of the path is the repository's. */
+/** Folders where images, platforms and people deploy an application; the rest of the path is the repository's. */
 const DEPLOY_ROOTS = [
   /^\/(?:usr\/src\/app|usr\/src|var\/task|var\/www\/html|inetpub\/wwwroot|var\/www\/[^/]+|app|code|workspace|github\/workspace|project|build|src\/app)\//,
   /^\/(?:home|Users)\/[^/]+\/(?:[^/]+\/)?/,

@@ -1,12 +1,12 @@
 interface SeenRelease {
   readonly release: string;
-  /** RFC 3339 in UTC with milliseconds: sorts as text. */
+  /** Time in RFC 3339, UTC with milliseconds: sorts as text. */
   readonly firstSeenAt: string;
 }
 
 /**
- * The release that brought the exception, or brought it back: the first one whose events came at or after it reopened,
- * or else the first one of all. Null when no event named a release.
+ * Returns the release that brought the exception, or brought it back: the first one whose events came at or after it
+ * reopened, or else the first one of all. Null when no event named a release.
  */
 export function firstBadRelease<Release extends SeenRelease>(
   releases: readonly Release[],

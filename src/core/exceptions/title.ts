@@ -6,13 +6,13 @@ import { maskUnique } from '#core/exceptions/masking.ts';
 import { ANONYMOUS_CLASS } from '#core/exceptions/numbered_names.ts';
 import { firstLine, readableMessage, withoutRubyDetail } from '#core/exceptions/readable_message.ts';
 
-/** What a title is made of. A group keeps its first event's, and puts its pattern in the place of the message. */
+/** Parts of a title. A group keeps its first event's, with its pattern in place of the message. */
 export interface Headline {
-  /** Short, without namespaces; null where the type says nothing. */
+  /** Type, short and without namespaces; null if it says nothing. */
   readonly type: string | null;
-  /** What `minePattern` and `mergePattern` are given. */
+  /** Message for `mergePattern`. */
   readonly message: string | null;
-  /** The culprit's label: stands in where the message has no words. */
+  /** Label of the culprit, which stands in if the message has no words. */
   readonly place: string | null;
 }
 
@@ -30,8 +30,8 @@ export function headlineOf(event: ExceptionEvent): Headline {
 }
 
 /**
- * A title for a dashboard: `ValueError: bad order <*>`, at most 120 characters on one line. Ids, hashes and instants are
- * left out, numbers and hosts kept; a message without any word gives way to the place.
+ * Returns a title for a dashboard: `ValueError: bad order <*>`, at most 120 characters on one line. Ids, hashes and
+ * instants are left out, numbers and hosts kept; a message without any word gives way to the place.
  */
 export function titleOf(headline: Headline): string {
   const message = headline.message === null ? '' : maskUnique(firstLine(headline.message));
@@ -42,7 +42,10 @@ export function titleOf(headline: Headline): string {
   return shorten(`${what ?? 'Event without a message'} in ${headline.place}`);
 }
 
-/** A wrapper whose message is only its cause's (`java.io.IOException: disk full`) gives way to that cause. */
+/**
+ * Returns the exception to show. A wrapper whose message is only its cause's (`java.io.IOException: disk full`) gives
+ * way to that cause.
+ */
 function exceptionToShow(event: ExceptionEvent): ExceptionValue | null {
   const reported = reportedException(event);
   const cause = event.exceptions.at(-2);
@@ -52,7 +55,7 @@ function exceptionToShow(event: ExceptionEvent): ExceptionValue | null {
   return wrapped.some((text) => text.trim() === reported.value?.trim()) ? cause : reported;
 }
 
-/** Programs throw nothing at all, too: `null thrown in sell (shop.js)`. */
+/** Returns the type to show. Programs also throw null or undefined: `null thrown in sell (shop.js)`. */
 function typeToShow({ type, value, module, mechanism }: ExceptionValue): string | null {
   if (mechanism?.synthetic !== true) return shortType(type, module);
   return value === 'null' || value === 'undefined' ? `${value} thrown` : null;
@@ -82,12 +85,12 @@ function isSaid(type: string, message: string): boolean {
 const EMPTY_TYPES =
   /^\*?(?:errors\.(?:errorString|fundamental|withStack|withMessage|joinError)|fmt\.wrapErrors?|errorString|wrapError|withStack|UnknownError|string|null|undefined)$/;
 
-/** `java.lang.IllegalStateException`, `App\Exceptions\PaymentFailed`, `*net.OpError` as people say them. */
+/** Shortens `java.lang.IllegalStateException`, `App\Exceptions\PaymentFailed` or `*net.OpError` to its usual name. */
 function shortType(type: string | null, module: string | null): string | null {
   const text = firstLine((type ?? '').replace(...ANONYMOUS_CLASS));
   if (text === '' || EMPTY_TYPES.test(text) || MINIFIED_TYPE.test(text)) return null;
   if (/^\*?runtime\.\w*[eE]rror\w*$/.test(text)) return 'panic';
-  // Python's re, struct and socket call theirs so.
+  // Python's re, struct and socket name their exceptions so.
   if (text === 'error' && module !== null) return `${module.split('.').at(-1) ?? module}.error`;
   const bare = text
     .replace(/^[*_]+/, '')
@@ -98,7 +101,7 @@ function shortType(type: string | null, module: string | null): string | null {
   return !isGo && /^(?:[\w$]+\.)+[A-Z][\w$]*$/.test(name) ? (name.split('.').at(-1) ?? name) : name;
 }
 
-/** Many runtimes put the type before the message once more, or instead of it. */
+/** Removes the type from the message: many runtimes repeat it before the message, or send it instead of one. */
 function withoutType(message: string | null, types: readonly (string | null)[]): string | null {
   for (const type of types) {
     if (type === null || message === null) continue;
@@ -120,7 +123,7 @@ function saysLittle(text: string): boolean {
   return others.length > 1 && words.length < 2;
 }
 
-/** Cut between words where that loses little. */
+/** Shortens a title, between words if that loses little. */
 function shorten(text: string): string {
   if (text.length <= TITLE_LENGTH_MAX) return text;
   const cut = text.slice(0, TITLE_LENGTH_MAX - 1).replace(/\p{Cs}$/u, '');

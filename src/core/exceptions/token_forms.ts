@@ -1,4 +1,4 @@
-/** Tokens that say by their form what they are, each with the first characters that are always the same. */
+/** Forms of tokens that are known by their form, each with the first characters that are always the same. */
 const FORMS: readonly string[] = [
   String.raw`eyJ[\w-]{8,4000}\.[\w-]{8,4000}(?:\.[\w-]{0,4000})?`,
   String.raw`eyJrIjoi[\w-]{60,400}={0,2}`,
@@ -99,14 +99,14 @@ const FORMS: readonly string[] = [
   'bkua_[a-f0-9]{40}',
 ];
 
-/** Without a beginning that tells: each is looked for where a text holds the part that does. */
+/** Forms without a distinctive beginning: each is searched for if the text holds its distinctive part. */
 const OTHER_FORMS: readonly (readonly [part: string, form: RegExp])[] = [
   ['.atlasv1.', /(?<![\w-])[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}/g],
   ['-us', /(?<![\w-])[a-f0-9]{32}-us\d{1,2}(?!\d)/g],
   [':AA', /(?<![\w-])\d{8,10}:AA[\w-]{33}(?![\w-])/g],
 ];
 
-/** By the first two characters, so that only few forms are tried where a word begins. */
+/** Forms by their first two characters, so that only few are tried where a word begins. */
 const BY_START = new Map<number, RegExp>();
 const starts = Map.groupBy(
   FORMS.flatMap((form) => startsOf(form).map((start) => [start, form] as const)),
@@ -117,7 +117,7 @@ for (const [start, forms] of starts) {
   BY_START.set(codeOf(start, 0), new RegExp(`(?:${either})(?![A-Za-z0-9])`, 'y'));
 }
 
-/** `gh[pousr]_…` begins with `gh`; `(?:sk|rk)_…` with either. */
+/** Returns the beginnings of a form: `gh` for `gh[pousr]_…`; both for `(?:sk|rk)_…`. */
 function startsOf(form: string): string[] {
   const [, choice] = /^\(\?:([a-z|]+)\)/.exec(form) ?? [];
   return choice === undefined ? [form.replaceAll('\\', '').slice(0, 2)] : choice.split('|');
@@ -127,13 +127,13 @@ function codeOf(text: string, at: number): number {
   return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
 }
 
-/** A dash belongs to a word. */
+/** Whether the character is part of a word; a dash is. */
 function isWord(code: number): boolean {
   const isLetter = (code >= 97 && code <= 122) || (code >= 65 && code <= 90);
   return isLetter || (code >= 48 && code <= 57) || code === 95 || code === 45;
 }
 
-/** The text with another one in place of each token. Takes time linear in the text. */
+/** Replaces each token in a text. Takes time linear in the text. */
 export function replaceTokens(text: string, replacement: string): string {
   const parts: string[] = [];
   let kept = 0;

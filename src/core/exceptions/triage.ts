@@ -9,26 +9,26 @@ export function isAtLeast(level: Level, minimum: Level): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(minimum);
 }
 
-/** The worse of two: a group's severity is the worst level seen. */
+/** Returns the worse of two: a group's severity is the worst level seen. */
 export function worseLevel(a: Level, b: Level): Level {
   return isAtLeast(a, b) ? a : b;
 }
 
-/** What a group was when the event came; null when the event is its first. */
+/** State of the group when the event came; null when the event is its first. */
 export interface KnownGroup {
   readonly status: GroupStatus;
   /** The release in which someone resolved it, when that was said. */
   readonly resolvedInRelease: string | null;
-  /** In which release it is fixed, when that was said. */
+  /** Release in which it is fixed, if that was said. */
   readonly fix: Fix | null;
 }
 
-/** `new` and `regression` count for exception rules; `known` and `ignored` alert nobody. */
+/** Classification of an event. `new` and `regression` count for exception rules; `known` and `ignored` alert nobody. */
 export type EventDecision = 'new' | 'regression' | 'known' | 'ignored';
 
 /**
- * What an event means to its group: an ignored group stays ignored; a resolved one reopens, unless the event comes from
- * a release known to be older than the one it was resolved in, or to be without the fix that was named.
+ * Decides the effect of an event on its group: an ignored group stays ignored; a resolved one reopens, unless the event
+ * comes from a release known to be older than the one it was resolved in, or to be without the fix that was named.
  */
 export function onEventForGroup(group: KnownGroup | null, event: Pick<ExceptionEvent, 'release'>): EventDecision {
   if (group === null) return 'new';
@@ -48,13 +48,13 @@ function isFromBefore({ resolvedInRelease, fix }: KnownGroup, release: string | 
 
 export interface Trend {
   readonly direction: 'new' | 'rising' | 'steady' | 'falling' | 'quiet';
-  /** Whole percents against the week before; null when nothing happened in it. */
+  /** Change in whole percents against the week before; null when nothing happened in it. */
   readonly changePercent: number | null;
 }
 
 const STEADY_PERCENT = 20;
 
-/** Events of the last 7 days against those of the 7 days before. Within 20 % either way is steady. */
+/** Compares the events of the last 7 days with those of the 7 days before. A change within 20 % is steady. */
 export function trendOf(thisWeek: number, weekBefore: number): Trend {
   if (thisWeek === 0) return { direction: 'quiet', changePercent: weekBefore === 0 ? null : -100 };
   if (weekBefore === 0) return { direction: 'new', changePercent: null };
@@ -63,14 +63,14 @@ export function trendOf(thisWeek: number, weekBefore: number): Trend {
   return { direction: changePercent > 0 ? 'rising' : 'falling', changePercent };
 }
 
-/** False when nothing in the application caught it; null when the client did not say. */
+/** Whether the exception was handled: false if nothing in the application caught it; null if the client did not say. */
 export function isHandled(event: ExceptionEvent): boolean | null {
   const answers = event.exceptions.map((exception) => exception.mechanism?.handled ?? null);
   if (answers.includes(false)) return false;
   return reportedException(event)?.mechanism?.handled ?? null;
 }
 
-/** Tells users apart for `users affected`: the best identity the client gave, or null. */
+/** Returns the identity that tells users apart for `users affected`: the best one the client gave, or null. */
 export function userKeyOf(event: ExceptionEvent): string | null {
   const user = event.user;
   if (user === null) return null;

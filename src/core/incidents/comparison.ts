@@ -9,8 +9,8 @@ const SPOKEN: Readonly<Record<Comparator, string>> = {
 };
 
 /**
- * What a metric rule measured, against its threshold: `1.24 s > 800 ms`, or spoken `1.24 seconds, above 800
- * milliseconds`. Null for details of another kind.
+ * Describes the value that a metric rule measured, against its threshold: `1.24 s > 800 ms`, or spoken `1.24 seconds,
+ * above 800 milliseconds`. Null for details of another kind.
  */
 export function comparisonOf(
   details: Readonly<Record<string, unknown>>,

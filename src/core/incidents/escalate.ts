@@ -2,16 +2,16 @@ import type { StepState } from '#core/incidents/escalation_state.ts';
 import type { IncidentStatus } from '#core/incidents/incident.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
-/** What a request to fire a step at once does. */
+/** Outcome of a request to fire a step at once. */
 export type EscalateDecision =
   | { readonly kind: 'fire_now' }
-  /** It fires just now, has fired or was skipped: two people asked for the same. */
+  /** The step fires just now, has fired or was skipped: two people asked for the same. */
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'conflict'; readonly because: 'acknowledged' | 'resolved' | 'reassigned' | 'no_such_step' };
 
 /**
- * Whether a step may fire before its time because somebody asks for it. They name the step that they saw coming, so that
- * two who ask at once bring one step forward and not two. Nothing fires once somebody has acknowledged.
+ * Decides whether a step may fire before its time because somebody asks for it. They name the step that they saw
+ * coming, so that two who ask at once bring one step forward and not two. Nothing fires once somebody has acknowledged.
  */
 export function decideEscalate(
   status: IncidentStatus,

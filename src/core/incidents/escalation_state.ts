@@ -7,13 +7,16 @@ export interface StepState {
   readonly state: 'pending' | 'fired' | 'skipped' | 'cancelled';
 }
 
-/** Where an incident's escalation stands: `none` without a policy, `paused` once somebody has acknowledged. */
+/** State of an incident's escalation: `none` without a policy, `paused` once somebody has acknowledged. */
 export interface EscalationState {
   readonly state: 'running' | 'paused' | 'finished' | 'none';
   readonly nextStep: number | null;
-  /** Null also when time alone never makes it fire: another incident pages for this one, or it is too far ahead. */
+  /**
+   * Due time of the next step; null also when time alone never fires it: another incident pages for this one, or the
+   * step is too far ahead.
+   */
   readonly nextStepAt: Temporal.Instant | null;
-  /** How many steps the incident has had: those of its policy at the trigger, and what came with changes since. */
+  /** Number of steps the incident has had: those of its policy at the trigger, and those added by changes since. */
   readonly stepCount: number;
 }
 
@@ -35,11 +38,11 @@ export function escalationStateOf(status: IncidentStatus, steps: readonly StepSt
   }
 }
 
-/** What an incident waits for before its first page. */
+/** Reasons why an incident waits before its first page. */
 export const WAITS_FOR = ['maintenance', 'incident'] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
-/** What keeps an open incident from paging: a maintenance, or another one that pages for both; null for nothing. */
+/** Returns what keeps an open incident from paging: maintenance, or an incident that pages for both; null if none. */
 export function waitsFor(
   incident: { readonly status: IncidentStatus; readonly quietUntil: Temporal.Instant | null; readonly leadId: unknown },
   steps: readonly StepState[],

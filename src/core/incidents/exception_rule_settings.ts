@@ -3,9 +3,12 @@ export const MONITOR_CHOICES = ['open', 'ignore'] as const;
 
 export type MonitorChoice = (typeof MONITOR_CHOICES)[number];
 
-/** When an exception rule opens an incident, beyond its config. */
+/** Conditions for an exception rule to open an incident, beyond its config. */
 export interface ExceptionRuleSettings {
-  /** With either of the two, a group opens one when more have come within `rateMinutes`, and not when it is new. */
+  /**
+   * Limits on the events or users within `rateMinutes`. With either, a group opens an incident when it exceeds the
+   * limit, and not when it is new.
+   */
   readonly eventsOver: number | null;
   readonly usersOver: number | null;
   readonly rateMinutes: number;
@@ -24,13 +27,13 @@ export function isOnRate({ eventsOver, usersOver }: Pick<ExceptionRuleSettings, 
   return eventsOver !== null || usersOver !== null;
 }
 
-/** What has come of a group within `rateMinutes`. */
+/** Events and users of a group within `rateMinutes`. */
 export interface GroupRate {
   readonly events: number;
   readonly users: number;
 }
 
-/** Which limit of the rule the group is over; null for neither. */
+/** Returns the limit of the rule that the group exceeds; null for neither. */
 export function limitPassed(
   { eventsOver, usersOver }: Pick<ExceptionRuleSettings, 'eventsOver' | 'usersOver'>,
   { events, users }: GroupRate,

@@ -8,21 +8,21 @@ export interface PossibleLead {
   readonly severity: string;
   readonly triggeredAt: Temporal.Instant;
   readonly status: 'triggered' | 'acknowledged' | 'resolved';
-  /** How many steps it has. */
+  /** Number of its escalation steps. */
   readonly steps: number;
-  /** It waits for a maintenance to end, follows another incident, or stands for others. */
+  /** Whether it waits for a maintenance to end, follows another incident, or stands for others. */
   readonly isBound: boolean;
 }
 
-/** What is about to open. */
+/** An incident that is about to open. */
 export interface Opening {
   readonly escalationPolicyId: string | null;
   readonly severity: string;
-  /** 0: it pages by itself. */
+  /** Minutes within which it follows another incident; 0: it pages by itself. */
   readonly groupMinutes: number;
 }
 
-/** Of the incidents that followed one that has ended, oldest first: the one that pages from now on, for the rest as well. */
+/** Returns the follower (of these, oldest first) that pages once the lead has ended, for the rest too; null if none. */
 export function nextLead<Follower extends Pick<PossibleLead, 'status'>>(
   followers: readonly Follower[],
 ): Follower | null {
@@ -30,8 +30,8 @@ export function nextLead<Follower extends Pick<PossibleLead, 'status'>>(
 }
 
 /**
- * The incident that pages for what is about to open: one of the same service that pages the same policy, opened within the
- * minutes of the rule and is at least as severe; the oldest of them. Null: it pages by itself.
+ * Returns the incident that pages for what is about to open: one of the same service that pages the same policy, opened
+ * within the minutes of the rule and is at least as severe; the oldest of them. Null: it pages by itself.
  */
 export function findLead<Lead extends PossibleLead>(
   open: readonly Lead[],

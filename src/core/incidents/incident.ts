@@ -6,12 +6,12 @@ export const INCIDENT_STATUSES = ['triggered', 'acknowledged', 'resolved'] as co
 
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** Somebody has answered it, or its cause is gone. */
+/** Status of an incident that somebody has answered, or whose cause is gone. */
 export type AnsweredStatus = Exclude<IncidentStatus, 'triggered'>;
 
 /**
- * News that people who were paged get; `reopened` for those who got the news that was undone, `proposed` when an agent
- * asks them something.
+ * Status updates to people who were paged; `reopened` goes to those who got the update that was undone, `proposed` when
+ * an agent asks them something.
  */
 export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] as const;
 
@@ -28,7 +28,7 @@ interface Through {
   readonly clientName?: string;
 }
 
-/** Who acknowledged or resolved an incident, as it is stored and as its view shows it. */
+/** The person, key or system that acknowledged or resolved an incident, as it is stored and as its view shows it. */
 export type IncidentActor =
   | ({ readonly userId: string; readonly via: Via } & Through)
   | ({ readonly apiKeyId: string; readonly via: Via } & Through)
@@ -60,7 +60,7 @@ export function toIncidentActor(actor: Actor, via: Via): IncidentActor {
   }
 }
 
-/** What a request to acknowledge, unacknowledge or resolve does to an incident of some status. */
+/** Effect of a request to acknowledge, unacknowledge or resolve on an incident of some status. */
 export type StatusDecision = 'change' | 'unchanged' | 'conflict';
 
 export function decideAcknowledge(status: IncidentStatus): StatusDecision {
@@ -84,13 +84,13 @@ export function decideResolve(status: IncidentStatus): StatusDecision {
   }
 }
 
-/** Undoing that an incident was resolved gives it the status that it had before. */
+/** Outcome of undoing a resolution, which gives the incident the status that it had before. */
 export type ReopenDecision =
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'too_late' }
   | { readonly kind: 'reopen'; readonly to: OpenStatus };
 
-/** What happens later is another incident: those who were paged have moved on, and so has the policy. */
+/** Days after which an incident is no longer reopened: those who were paged have moved on, and so has the policy. */
 export const REOPEN_DAYS_MAX = 7;
 
 type OpenStatus = Exclude<IncidentStatus, 'resolved'>;

@@ -1,22 +1,22 @@
 import { type Via, viaTexts } from '#core/access/via.ts';
 
-/** Who acknowledged or resolved an incident: an `IncidentActor`, or what a view shows of it. */
+/** The person, key or system that acknowledged or resolved an incident: an `IncidentActor`, or a view of it. */
 interface ActorFields {
   readonly userId?: string;
   readonly apiKeyId?: string;
   readonly apiKeyName?: string;
   readonly clientName?: string;
-  /** Why the product itself did it. */
+  /** Reason for which the product itself did it. */
   readonly because?: string;
   /** The tool whose alert said so. */
   readonly tool?: string;
   readonly via: Via;
 }
 
-/** A person by name. */
+/** Returns the name of a person. */
 type NameOf = (userId: string) => string;
 
-/** The person by name, with the app or key that they used; or the key of the organization. */
+/** Returns the person by name, with the app or key that they used; or the key of the organization. */
 export function actorName(by: ActorFields, nameOf: NameOf): string {
   if (by.userId !== undefined) {
     const name = nameOf(by.userId);
@@ -30,7 +30,7 @@ export function actorName(by: ActorFields, nameOf: NameOf): string {
   return by.because === 'no_data' ? 'Tocsin itself, as no data arrives' : 'Tocsin itself, as its cause is gone';
 }
 
-/** The name and the way it was done: `Anna by SMS`, `the API key "deploy bot" (MCP)`. */
+/** Returns the name and the way it was done: `Anna by SMS`, `the API key "deploy bot" (MCP)`. */
 export function actorText(by: ActorFields, nameOf: NameOf): string {
   const name = actorName(by, nameOf);
   if (by.userId === undefined && by.apiKeyId === undefined) return name;

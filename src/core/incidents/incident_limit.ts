@@ -1,14 +1,14 @@
 import { LEVELS } from '#core/exceptions/level.ts';
 import { type CauseKind, causesText } from '#core/incidents/incident_kind.ts';
 
-/** How many incidents a service may open within some minutes, for each kind of cause. Further ones join a storm. */
+/** Limit on the incidents that a service opens within some minutes, for each kind of rule. Others join a storm. */
 export interface IncidentLimit {
-  /** Infinity for no limit. */
+  /** Number of incidents; Infinity for no limit. */
   readonly incidents: number;
   readonly minutes: number;
 }
 
-/** How many more incidents may open, after `recent` causes within the minutes of the limit. */
+/** Returns how many more incidents may open, after `recent` causes within the minutes of the limit. */
 export function remainingIncidents(recent: number, { incidents }: IncidentLimit): number {
   return Math.max(0, incidents - recent);
 }

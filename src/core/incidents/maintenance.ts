@@ -6,27 +6,27 @@ import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
 
 type Instant = Temporal.Instant;
 
-/** On these days, from a wall-clock time on. */
+/** Weekly recurrence: on these days, from a wall-clock time on. */
 export interface Recurrence {
-  /** 1 is Monday, 7 Sunday. */
+  /** ISO weekdays: 1 is Monday, 7 Sunday. */
   readonly weekdays: readonly number[];
-  /** `02:30`. A time that a day does not have moves forward; of one that it has twice, the first counts. */
+  /** Time of day, such as `02:30`. A time that a day skips moves forward; of one that it repeats, the first counts. */
   readonly startTime: string;
-  /** By the wall clock, too: from 01:00 for 120 minutes it ends at 03:00, also when the clocks change. */
+  /** Length by the wall clock, too: from 01:00 for 120 minutes it ends at 03:00, also when the clocks change. */
   readonly minutes: number;
 }
 
-/** When pages wait: from `startsAt` to `endsAt`, or within that time whenever it recurs. */
+/** Times in which pages wait: from `startsAt` to `endsAt`, or within that time whenever it recurs. */
 export interface MaintenanceTimes {
   readonly startsAt: Instant;
-  /** Null for a recurring one without an end. */
+  /** End of the window; null for a recurring one without an end. */
   readonly endsAt: Instant | null;
-  /** Null for once. */
+  /** Weekly recurrence; null for a single window. */
   readonly recurrence: Recurrence | null;
   readonly timezone: string;
 }
 
-/** What it is for: a service, a rule, or what bears a label. */
+/** Target of a maintenance: a service, a rule, or everything with a label. */
 export interface MaintenanceTarget {
   readonly serviceId: string | null;
   readonly ruleId: string | null;
@@ -34,7 +34,7 @@ export interface MaintenanceTarget {
   readonly labelValue: string | null;
 }
 
-/** What an incident is about, as far as maintenance goes. */
+/** The facts about an incident that decide whether a maintenance covers it. */
 export interface MaintenanceSubject {
   readonly serviceId: string;
   readonly ruleId: string | null;
@@ -45,9 +45,9 @@ export const RECURRENCE_MINUTES = { min: 5, max: 720 };
 export const MAINTENANCE_DAYS_MAX = 31;
 const MINUTE_MS = 60_000;
 const DAYS_BEFORE = 2;
-/** A window that recurs weekly does so within a week, and a day more where that day does not have its time. */
+/** Days within which a weekly window recurs: a week, and more if a day does not have its time. */
 const DAYS_TO_NEXT_MAX = 9;
-/** Two windows that recur weekly meet within two weeks, or never. */
+/** Days within which two weekly windows meet, if they ever do. */
 const OVERLAP_DAYS = 15;
 
 export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): boolean {
@@ -56,7 +56,7 @@ export function isFor(target: MaintenanceTarget, subject: MaintenanceSubject): b
   return target.labelName !== null && subject.labels[target.labelName] === target.labelValue;
 }
 
-/** The labels that every series of a rule bears: those that its selector demands with exactly one value. */
+/** Returns the labels that every series of a rule bears: those that its selector demands with exactly one value. */
 export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleConfig }): Record<string, string> {
   const metric = metricOf(rule);
   if (metric === null) return {};
@@ -64,7 +64,7 @@ export function labelsOf(rule: { readonly kind: RuleKind; readonly config: RuleC
   return Object.fromEntries(demanded.map(({ label, value }) => [label, value]));
 }
 
-/** None of a selector that cannot be read. */
+/** Returns the matchers of a selector; none if it cannot be read. */
 function matchersOf(metric: string): readonly LabelMatcher[] {
   try {
     return readSelector(metric).matchers;
@@ -73,7 +73,7 @@ function matchersOf(metric: string): readonly LabelMatcher[] {
   }
 }
 
-/** The rules that a window keeps quiet, out of these. */
+/** Returns the rules that a window keeps quiet, out of these. */
 export function rulesOf<Rule extends MaintenanceSubject>(target: MaintenanceTarget, rules: readonly Rule[]): Rule[] {
   return rules.filter((rule) => isFor(target, rule));
 }
@@ -92,7 +92,7 @@ export function haveCommonSubject(
   return isSame || rules.some((rule) => isFor(a, rule) && isFor(b, rule));
 }
 
-/** The next time, from this instant on, in which both are in effect; null when there is none within two weeks of both. */
+/** Returns the next time, from this instant on, in which both are in effect; null if there is none within two weeks. */
 export function nextOverlap(
   a: MaintenanceTimes,
   b: MaintenanceTimes,
@@ -112,7 +112,7 @@ export function nextOverlap(
   }
 }
 
-/** When it is or will next be in effect, from this instant on; null when it is over. */
+/** Returns the current or next time in which it is in effect, from this instant on; null when it is over. */
 export function nextMaintenance(
   window: MaintenanceTimes,
   from: Instant,
@@ -133,7 +133,7 @@ export interface Occurrence {
   readonly toMs: number;
 }
 
-/** When a window is in effect between two instants, the first included, in order. */
+/** Returns the times in which a window is in effect between two instants, the first included, in order. */
 export function occurrencesBetween(
   { startsAt, endsAt, recurrence, timezone }: MaintenanceTimes,
   sinceMs: number,
@@ -148,7 +148,7 @@ export function occurrencesBetween(
   const clock = clocks.of(timezone);
   const startOfDay = (hours * 60 + minutes) * MINUTE_MS;
   const found: Occurrence[] = [];
-  // One that began the day before may go on, by the wall clock and by what a change of the clocks adds.
+  // An occurrence that began the day before may still last, longer when the clocks change.
   const first = Math.floor(clock.wallOf(sinceMs) / DAY_MS) - DAYS_BEFORE;
   const last = Math.floor(clock.wallOf(untilMs) / DAY_MS);
   for (let day = first; day <= last; day += 1) {
@@ -161,7 +161,7 @@ export function occurrencesBetween(
   return found;
 }
 
-/** 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday. */
+/** Returns 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday. */
 function weekdayOf(day: number): number {
   return ((((day + 3) % 7) + 7) % 7) + 1;
 }

@@ -10,23 +10,23 @@ import {
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import { DAY_MS, ZoneClocks } from '#kernel/zone_clock.ts';
 
-/** Windows that follow one another without a gap are taken together, but no more than these. */
+/** Limit on the consecutive windows without a gap that count together. */
 const CHAINED_MAX = 100;
 
-/** Until when pages about a subject wait, and the first of its windows that says so. */
+/** Time until which pages about a subject wait, and the first window that causes it. */
 export interface Quiet<Window> {
   readonly until: Temporal.Instant;
   readonly window: Window;
 }
 
 /**
- * Until when pages wait, by maintenance windows. What was found out about a day is kept: many questions about many windows
+ * Computes until when pages wait, by maintenance windows. Results for a day are cached: many queries about many windows
  * take little longer than one.
  */
 export class QuietTimes<Window extends MaintenanceTimes & MaintenanceTarget> {
   readonly #windows: readonly Window[];
   readonly #clocks = new ZoneClocks();
-  /** What is in effect in a part of a day of UTC, in the order of the windows. */
+  /** Occurrences by day of UTC, in the order of the windows. */
   readonly #days = new Map<number, readonly (Occurrence & { readonly window: Window })[]>();
 
   constructor(windows: readonly Window[]) {
@@ -34,8 +34,8 @@ export class QuietTimes<Window extends MaintenanceTimes & MaintenanceTarget> {
   }
 
   /**
-   * About pages that would begin at this instant; null when they do not wait. Windows that overlap or follow one another
-   * count together; after 31 days pages no longer wait, whatever the windows say.
+   * Returns until when pages that would begin at this instant wait; null when they do not. Windows that overlap or
+   * follow one another count together; after 31 days pages no longer wait, whatever the windows say.
    */
   find(subject: MaintenanceSubject, at: Temporal.Instant): Quiet<Window> | null {
     const atMs = at.epochMilliseconds;

@@ -10,7 +10,7 @@ export interface Reached<UserId> {
   readonly outcome: ReachOutcome;
 }
 
-/** The people whom the pages of an incident have reached, best outcome first. A page that was not sent does not count. */
+/** Returns the people whom an incident's pages have reached, best outcome first. Pages never sent do not count. */
 export function whoWasReached<UserId>(
   pages: readonly { readonly userId: UserId; readonly status: NotificationStatus }[],
 ): Reached<UserId>[] {

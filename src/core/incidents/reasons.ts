@@ -1,4 +1,4 @@
-/** Why something did not work or was not sent, in half a sentence that follows a colon. */
+/** Phrases for why something did not work or was not sent; each follows a colon. */
 const WORDS: Readonly<Record<string, string>> = {
   no_policy: 'its rule has no escalation policy',
   none_chosen: 'no escalation policy was chosen',
@@ -62,7 +62,7 @@ const WORDS: Readonly<Record<string, string>> = {
   left_organization: 'the person has left the organization',
 };
 
-/** Why one channel was not used for one person. */
+/** Phrases for why a channel was not used for a person. */
 const UNUSED: Readonly<Record<string, string>> = {
   left_organization: 'has left the organization',
   channel_off: 'has it off',
@@ -70,7 +70,7 @@ const UNUSED: Readonly<Record<string, string>> = {
   channel_not_configured: 'it is not set up on this server',
 };
 
-/** A reason of ours in words; one of a later version is shown as it is. */
+/** Returns the phrase for a reason; one of a later version is shown as it is. */
 export function reasonOf(reason: string): string {
   const refusal = /^provider_refused_(\d+)$/.exec(reason)?.[1];
   return (

@@ -14,31 +14,31 @@ import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** Who takes the incident over. */
+/** The policy or person that takes the incident over. */
 export type Assignee =
   | { readonly kind: 'policy'; readonly steps: readonly EscalationStep[] }
   | { readonly kind: 'person'; readonly userId: Id<'user'>; readonly channels: readonly Channel[] };
 
-/** What follows the steps that the incident has, each with its timer. */
+/** The steps that follow those the incident has, each with its timer. */
 export interface Reassignment {
   readonly steps: readonly EscalationStep[];
   readonly timers: readonly PlannedStep[];
 }
 
-/** Where an escalation stands when it is reassigned. */
+/** State of an escalation when it is reassigned. */
 export interface EscalationAtReassignment {
   readonly steps: readonly EscalationStep[];
   readonly timers: readonly StepTimerRow[];
-  /** When somebody acknowledged; null while it waits for somebody. */
+  /** Time of the acknowledgement; null while it waits for one. */
   readonly acknowledgedAt: Instant | null;
 }
 
-/** An incident keeps no more steps than this, however often it is reassigned or pages again. */
+/** Limit on the steps of an incident, however often it is reassigned or pages again. */
 export const INCIDENT_STEPS_MAX = 400;
 
 /**
- * The steps of an incident with those that take their place. Beyond the limit the oldest are not kept, as many as came
- * together: none of them fires any more, and the timeline says what became of them. A step keeps its number.
+ * Appends steps to those of an incident. Beyond the limit the oldest are dropped, together with all that were added
+ * with them: none of them fires any more, and the timeline says what became of them. A step keeps its number.
  */
 export function followedBy(steps: readonly EscalationStep[], more: readonly EscalationStep[]): EscalationStep[] {
   let dropped = Math.min(steps.length, Math.max(0, steps.length + more.length - INCIDENT_STEPS_MAX));
@@ -48,13 +48,13 @@ export function followedBy(steps: readonly EscalationStep[], more: readonly Esca
   return first === undefined ? [] : [{ ...first, index: firstStepIndex(steps) + dropped }, ...rest];
 }
 
-/** After an acknowledgement, so long the person alone is asked before the policy goes on. */
+/** Minutes for which, after an acknowledgement, only the person is paged before the policy continues. */
 const ALONE_MINUTES = 5;
 
 /**
- * A policy begins with its first step now. A person is paged at once, and what is left of the escalation stays behind
- * them: each step at its time, and after an acknowledgement from where it stopped. So a page that this person misses
- * reaches the next. Earlier steps no longer fire.
+ * Plans a reassignment. A policy begins with its first step now. A person is paged at once, and the rest of the
+ * escalation follows them: each step at its time, and after an acknowledgement from where it stopped. So a page that
+ * this person misses reaches the next. Earlier steps no longer fire.
  */
 export function planReassignment(standing: EscalationAtReassignment, to: Assignee, now: Instant): Reassignment {
   const countsFrom = toTimestamp(now);
@@ -80,7 +80,7 @@ export function planReassignment(standing: EscalationAtReassignment, to: Assigne
   };
 }
 
-/** The steps that have not fired, in time, with when they would fire now. */
+/** Returns the steps that have not fired, in time, with when they would fire now. */
 function stepsLeft({ timers, acknowledgedAt }: EscalationAtReassignment, now: Instant): PlannedStep[] {
   const waiting =
     acknowledgedAt === null ? timers.filter(({ state }) => state === 'pending') : resumed(timers, acknowledgedAt, now);
@@ -104,7 +104,7 @@ function from({ stepIndex, dueAt }: PlannedStep, first: number): PlannedStep {
   return { stepIndex: first + stepIndex, dueAt };
 }
 
-/** Rounded down: a step is never due later than it says. */
+/** Returns whole minutes until then, rounded down: a step is never due later than it says. */
 function wholeMinutes(now: Instant, dueAt: Instant): number {
   return Math.max(0, Math.floor((dueAt.epochMilliseconds - now.epochMilliseconds) / 60_000));
 }

@@ -10,9 +10,9 @@ type Instant = Temporal.Instant;
 /** An incident that a rule would have opened and closed. */
 export interface ReplayedOpening extends MaintenanceSubject, Opening {
   readonly openedAt: Instant;
-  /** Null for one that is open still. */
+  /** Time at which it closed; null for one that is still open. */
   readonly closedAt: Instant | null;
-  /** How many steps its policy has; 0: it pages nobody. */
+  /** Number of steps in its policy; 0: it pages nobody. */
   readonly steps: number;
   readonly repageMinutes: number | null;
 }
@@ -27,28 +27,28 @@ export interface RealIncident extends Omit<PossibleLead, 'status'> {
 /** A time in which the steps of an incident run, from the first one on, while nobody answers. */
 export interface PagingRun {
   readonly from: Instant;
-  /** It was answered or closed; null while it is open. */
+  /** Time at which it was answered or closed; null while it is open. */
   readonly until: Instant | null;
 }
 
 export type ReplayedStart<Window> =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Instant; readonly window: Window }
-  /** `lead` is null for another replayed one. */
+  /** The incident that pages for it; `lead` is null for another replayed one. */
   | { readonly kind: 'with_lead'; readonly lead: RealIncident | null };
 
 export interface ReplayedPaging<Window> {
   readonly start: ReplayedStart<Window>;
-  /** In time; none when it never pages. */
+  /** Runs in order of time; none when it never pages. */
   readonly runs: readonly PagingRun[];
 }
 
 export interface PagingSetting<Window> {
   readonly windows: readonly Window[];
   readonly others: readonly RealIncident[];
-  /** Somebody acknowledges so long after each run begins and forgets it; null: nobody answers. */
+  /** Minutes after which somebody acknowledges each run and forgets it; null: nobody answers. */
   readonly acknowledgedAfterMinutes: number | null;
-  /** Up to then is replayed. */
+  /** End of the replay. */
   readonly now: Instant;
 }
 
@@ -56,7 +56,7 @@ interface Replayed<Window> {
   readonly index: number;
   readonly incident: ReplayedOpening;
   readonly start: ReplayedStart<Window>;
-  /** From when on it pages; null while another pages for it. */
+  /** Time from which it pages; null while another pages for it. */
   from: Instant | null;
   /** The replayed or the real one that pages for it. */
   lead: Lead<Window> | null;
@@ -70,9 +70,9 @@ interface Lead<Window> extends PossibleLead {
 }
 
 /**
- * When incidents would have paged, in the order in which they are given: the engine's own decisions about maintenance,
- * grouping and stale acknowledgements, one opening and one closing after the other. What closes at an instant closes
- * before what opens then.
+ * Replays when incidents would have paged, in the order of `incidents`: the engine's own decisions about maintenance,
+ * grouping and stale acknowledgements, one opening or closing after the other. What closes at an instant closes before
+ * what opens then.
  */
 export function replayPaging<Window extends MaintenanceTimes & MaintenanceTarget>(
   incidents: readonly ReplayedOpening[],
@@ -81,7 +81,7 @@ export function replayPaging<Window extends MaintenanceTimes & MaintenanceTarget
   return finish(replayPagingInSteps(incidents, setting));
 }
 
-/** The same, in a step for each incident that opens or ends, and one for its times. */
+/** Does the work of `replayPaging` in steps: one for each incident that opens or ends, and one for its times. */
 export function* replayPagingInSteps<Window extends MaintenanceTimes & MaintenanceTarget>(
   incidents: readonly ReplayedOpening[],
   setting: PagingSetting<Window>,
@@ -170,7 +170,7 @@ function replayedLeads<Window>({ serviceId }: ReplayedOpening, open: ReadonlySet
   });
 }
 
-/** When one that pages for others has ended: the oldest of them pages from now on, for the rest as well. */
+/** Lets the oldest follower page once the incident that paged for it has ended, for the other followers as well. */
 function release<Window>(
   open: ReadonlySet<Replayed<Window>>,
   isEnded: (lead: Lead<Window>) => boolean,
@@ -186,7 +186,7 @@ function release<Window>(
   for (const { replayed } of followers) if (replayed !== next) replayed.lead = lead ?? null;
 }
 
-/** The times in which its steps run. */
+/** Returns the times in which its steps run. */
 function runsOf<Window>(
   { incident, from }: Replayed<Window>,
   { acknowledgedAfterMinutes, now }: PagingSetting<Window>,

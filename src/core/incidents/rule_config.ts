@@ -4,7 +4,7 @@ import { selectorFaults } from '#core/metrics/selector.ts';
 import { ok, type Parsed } from '#core/oncall/parsed.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
-/** Reads the config of a rule of this kind, with its defaults filled in; every fault is named under `path`. */
+/** Parses the config of a rule of this kind and fills in its defaults; every fault is named under `path`. */
 export function parseRuleConfig(kind: RuleKind, config: unknown, path: string): Parsed<RuleConfig> {
   const { properties, required, defaults, selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
   const shape = { type: 'object', properties, required, additionalProperties: false };

@@ -3,7 +3,7 @@ import type { ConfigSchema, RuleKindDeclaration } from '#core/incidents/rule_kin
 import { METRIC_THRESHOLD } from '#core/metrics/metric_threshold.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 
-/** What makes a rule open an incident. */
+/** Declarations of the kinds of rules, by which incidents open. */
 export const RULE_KINDS = { metric_threshold: METRIC_THRESHOLD, exception: EXCEPTION } as const;
 
 export type RuleKind = keyof typeof RULE_KINDS;
@@ -24,7 +24,7 @@ interface ConfigField {
   readonly name: string;
   readonly label: string;
   readonly schema: ConfigSchema;
-  /** What stands for it when it is absent; undefined for one that has to be given. */
+  /** Default of an absent property; undefined for a required one. */
   readonly initial: unknown;
 }
 
@@ -46,13 +46,13 @@ interface Condition {
   readonly config: RuleConfig;
 }
 
-/** When a rule fires, as a sentence. */
+/** Returns the condition of a rule as a sentence. */
 export function conditionText({ kind, config }: Condition): string {
   const declaration: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
   return declaration.condition(config);
 }
 
-/** The metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */
+/** Returns the metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */
 export function metricOf({ kind, config }: Condition): string | null {
   const { selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
   const text: unknown = selector === undefined ? null : Object(config)[selector];

@@ -9,18 +9,18 @@ import { ok, type Parsed } from '#core/oncall/parsed.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 
-/** What the console sets of a rule beside its config. */
+/** Settings of a rule in the console, besides its config. */
 export interface RuleSettings extends MetricRuleSettings, ExceptionRuleSettings {
-  /** An acknowledged incident that is open for so long since pages again; null: it never does. */
+  /** Minutes after an acknowledgement at which an incident that is still open pages again; null: it never does. */
   readonly repageMinutes: number | null;
-  /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
+  /** Minutes after another incident of the service in which a new one does not page as well; 0: it always pages. */
   readonly groupMinutes: number;
 }
 
-/** As they are stored: what nobody has set is absent. */
+/** Settings as they are stored: those that nobody has set are absent. */
 export type StoredSettings = Partial<RuleSettings>;
 
-/** With these a rule behaves as its config alone says. */
+/** Defaults, with which a rule behaves as its config alone says. */
 export const RULE_DEFAULTS: RuleSettings = {
   ...METRIC_RULE_DEFAULTS,
   ...EXCEPTION_RULE_DEFAULTS,
@@ -28,7 +28,7 @@ export const RULE_DEFAULTS: RuleSettings = {
   groupMinutes: 0,
 };
 
-/** A day: a longer one would be another window. */
+/** Limit on durations in minutes, a day: a longer one would be another window. */
 const MINUTES_MAX = 1_440;
 export const GROUP_MINUTES_MAX = 15;
 const RATE = { minimum: 0, maximum: 1_000_000_000 };
@@ -37,7 +37,7 @@ const FLAP_INCIDENTS = { minimum: 2, maximum: 100 };
 const minutes = (minimum: number) => ({ type: 'integer', minimum, maximum: MINUTES_MAX });
 const orNull = (schema: object) => ({ anyOf: [schema, { type: 'null' }] });
 
-/** Each as JSON schema. */
+/** JSON schema of each setting. */
 export const RULE_SETTING_SCHEMAS: { readonly [Name in keyof RuleSettings]: object } = {
   forMinutes: {
     ...minutes(0),
@@ -97,13 +97,13 @@ export function settingsOf(stored: StoredSettings | null): RuleSettings {
   return stored === null ? RULE_DEFAULTS : { ...RULE_DEFAULTS, ...stored };
 }
 
-/** Whether a rule of this kind has the setting: only metrics have a condition that lasts, only exceptions have users. */
+/** Whether a rule of this kind has the setting: only metrics have a lasting condition, only exceptions have users. */
 export function hasSetting(kind: RuleKind, name: keyof RuleSettings): boolean {
   const isOfMetrics = RULE_KINDS[kind].fedBy === 'metrics';
   return !Object.hasOwn(isOfMetrics ? EXCEPTION_RULE_DEFAULTS : METRIC_RULE_DEFAULTS, name);
 }
 
-/** Reads settings of a rule of this kind; every fault is named under `path`. */
+/** Parses the settings of a rule of this kind; every fault is named under `path`. */
 export function parseRuleSettings(
   { kind, config }: { readonly kind: RuleKind; readonly config: RuleConfig },
   settings: unknown,
@@ -120,7 +120,7 @@ export function parseRuleSettings(
   return wrong === null ? ok(given) : { kind: 'faults', faults: [wrong] };
 }
 
-/** A condition that is false where it is true again would open and resolve at the same value. */
+/** Returns the fault of a recovery threshold that meets the condition: it would open and resolve at the same value. */
 function recoveryFault(config: RuleConfig, { recoveryThreshold }: StoredSettings, path: string): Fault | null {
   if (!('comparator' in config) || typeof recoveryThreshold !== 'number') return null;
   const { comparator, threshold } = config;

@@ -1,12 +1,15 @@
 import type { Capability } from '#core/capabilities/capability.ts';
 import { RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule. */
+/** Statuses of a rule. `capability_disabled`: the service lacks `oncall` or the capability that feeds the rule. */
 export const RULE_STATUSES = ['active', 'disabled', 'capability_disabled'] as const;
 
 export type RuleStatus = (typeof RULE_STATUSES)[number];
 
-/** Only an active rule is evaluated. One that was switched off is `disabled`, whatever its service has. */
+/**
+ * Returns the status of a rule; only an active one is evaluated. One that was switched off is `disabled`, whatever its
+ * service has.
+ */
 export function ruleStatusOf(
   rule: { readonly kind: RuleKind; readonly enabled: boolean },
   capabilities: readonly Capability[],

@@ -6,7 +6,7 @@ interface Past {
   readonly resolvedAt: Temporal.Instant | null;
 }
 
-/** How long the incidents of a cause took, in whole seconds; null when there is none to tell from. */
+/** Median durations of the incidents of a cause, in whole seconds; null without any to measure. */
 export interface Durations {
   readonly medianSecondsToAcknowledge: number | null;
   readonly medianSecondsToResolve: number | null;
@@ -19,7 +19,7 @@ export function durationsOf(incidents: readonly Past[]): Durations {
   };
 }
 
-/** Of an even number the smaller one in the middle: a time that really was. */
+/** Returns the median; of an even number the smaller middle value: a time that was really measured. */
 function medianSeconds(incidents: readonly Past[], end: (incident: Past) => Temporal.Instant | null): number | null {
   const seconds = incidents
     .flatMap((incident) => {

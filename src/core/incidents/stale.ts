@@ -4,7 +4,7 @@ import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** When an incident that somebody acknowledged then pages again if it is still open; null: it never does. */
+/** Returns when an acknowledged incident pages again if it is still open; null for never. */
 export function staleAt(
   acknowledgedAt: Instant,
   { repageMinutes }: Pick<RuleSettings, 'repageMinutes'>,
@@ -12,7 +12,7 @@ export function staleAt(
   return repageMinutes === null ? null : acknowledgedAt.add({ minutes: repageMinutes });
 }
 
-/** Whether its acknowledgement has gone stale by now. */
+/** Whether the acknowledgement of an incident has gone stale by now. */
 export function isStale(
   { status, acknowledgedAt }: { readonly status: IncidentStatus; readonly acknowledgedAt: Instant | null },
   settings: Pick<RuleSettings, 'repageMinutes'>,

@@ -7,7 +7,7 @@ import { FAR_FUTURE, isAtOrBefore, type Temporal, toTimestamp } from '#kernel/ti
 
 /** The timer of a step, with the time and the reason of its end. */
 export interface StepTimerRow extends StepState {
-  /** When it fired, was skipped or was cancelled; null while it is pending. */
+  /** Time at which it fired, was skipped or was cancelled; null while it is pending. */
   readonly settledAt: Temporal.Instant | null;
   readonly reason: string | null;
 }
@@ -28,11 +28,11 @@ interface PagedPerson {
 /** A step of the policy as it was at the trigger, and what happened to it. */
 export interface StepRecord extends Omit<EscalationStep, 'countsFrom'> {
   readonly index: number;
-  /** From when its minutes count; null while nobody knows: another incident pages for this one. */
+  /** Time from which its minutes count; null while it is unknown: another incident pages for this one. */
   readonly countsFrom: string | null;
-  /** When it fires or fired: earlier than planned when it was brought forward. Null when time alone never makes it fire. */
+  /** Time at which it fires or fired: earlier than planned if brought forward. Null when time alone never fires it. */
   readonly dueAt: Temporal.Instant | null;
-  /** What keeps it from paging, of a step that is pending. */
+  /** Cause that keeps a pending step from paging. */
   readonly waitsFor: WaitsFor | null;
   readonly isBroughtForward: boolean;
   readonly state: StepState['state'];
@@ -41,15 +41,15 @@ export interface StepRecord extends Omit<EscalationStep, 'countsFrom'> {
   readonly people: readonly PagedPerson[];
 }
 
-/** What steps count from while another incident pages for theirs. */
+/** Start of the minutes of steps while another incident pages for theirs. */
 const NEVER = toTimestamp(FAR_FUTURE);
 
 /** The outcomes of a page, the best first. */
 const FROM_BEST = ['delivered', 'sent', 'queued', 'failed', 'cancelled', 'skipped'] as const;
 
 /**
- * The steps of an incident as they were at the trigger, with what happened to each. The current policy does not matter:
- * it may have been changed or deleted since.
+ * Returns the steps of an incident as they were at the trigger, with what happened to each. The current policy does not
+ * matter: it may have been changed or deleted since.
  */
 export function toStepRecords(
   incident: {

@@ -12,10 +12,7 @@ interface StoredRule {
   readonly settings: unknown;
 }
 
-/**
- * What keeps a stored rule from being evaluated, in a sentence; null for one that can be. Of its selector the evaluation
- * finds out by itself.
- */
+/** Returns why a stored rule cannot be evaluated; null if it can. The evaluation itself checks the selector. */
 export function unreadableRule({ kind, config, settings }: StoredRule): string | null {
   const { properties }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
   const shape = { type: 'object', properties, required: Object.keys(properties) };

@@ -12,13 +12,13 @@ interface Entry {
 
 type Data = Readonly<Record<string, unknown>>;
 
-/** A person by name. */
+/** Returns the name of a person. */
 type NameOf = (userId: unknown) => string;
 
-/** If there are more, they are counted and not named. */
+/** Limit on the people named; further ones are counted. */
 const NAMED_MAX = 5;
 
-/** The ids of the users that a timeline mentions. */
+/** Returns the ids of the users that a timeline mentions. */
 export function userIdsIn(timeline: readonly Entry[]): string[] {
   return timeline.flatMap(({ data }) => {
     const by = recordOf(data['by']);
@@ -27,7 +27,7 @@ export function userIdsIn(timeline: readonly Entry[]): string[] {
   });
 }
 
-/** One event as a sentence or two, with people by name. An event of a later version is shown by its name. */
+/** Describes an event in a sentence or two, with people by name. An event of a later version is shown by its name. */
 export function timelineText(event: string, data: Data, names: ReadonlyMap<string, string>): string {
   const nameOf: NameOf = (userId) => names.get(String(userId)) ?? 'somebody who has left';
   switch (event) {
@@ -118,7 +118,7 @@ function firedStep(data: Data, nameOf: NameOf): string {
   return `Step ${stepNumber(data)} fires, paging ${joined(alike)}.`;
 }
 
-/** The channels that the step names but did not use, so that nobody wonders why a phone did not ring. */
+/** Names the channels of the step that it did not use, so that nobody wonders why a phone did not ring. */
 function unusedChannels(data: Data, nameOf: NameOf): string {
   const unused = recordsOf(data['unused']);
   if (unused.length === 0) return '';
@@ -190,12 +190,12 @@ function consequences(data: Data, nameOf: NameOf): string {
   ].join('');
 }
 
-/** RFC 3339, to the minute. */
+/** Formats a time as RFC 3339, to the minute. */
 function shownTime(at: unknown): string {
   return `${textOf(at).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** What never arrived again cannot be judged. */
+/** Describes the time without data. Data that never arrived again cannot be judged. */
 function noDataFor(data: Data): string {
   const minutes = Number(data['noDataMinutes'] ?? 0);
   const from = silentSeries(data);
@@ -209,20 +209,20 @@ function seriesSilent(data: Data): string {
   return `Nothing more came from ${silentSeries(data)}, so the condition is false only for want of data: the incident stays open until data from there shows recovery${until}.`;
 }
 
-/** The series that fell silent, the rest as a number; empty when none did. */
+/** Returns the series that fell silent, the rest as a number; empty when none did. */
 function silentSeries(data: Data): string {
   const names = listOf(data['silent']).map(textOf);
   const left = Number(data['silentCount'] ?? 0) - names.length;
   return joined(left > 0 ? [...names, `${left} more`] : names);
 }
 
-/** Said of a rule whose settings ask for more or less than a whole window. */
+/** Describes how long the condition was false, for a rule whose settings ask for more or less than a whole window. */
 function clearFor(data: Data): string {
   const minutes = Number(data['clearMinutes'] ?? 0);
   return minutes === 0 ? '' : `: its condition has been false for ${plural(minutes, 'minute', 'minutes')}`;
 }
 
-/** An incident ends as well when somebody resolves or ignores its exception. */
+/** Describes the new status of the exception, by which somebody ended the incident. */
 function newGroupStatus(data: Data): string {
   const status = textOf(data['groupStatus']);
   return status === '' ? '' : `, who set its exception to ${status}`;
@@ -235,7 +235,7 @@ function whatContinues(data: Data): string {
   return `escalation goes on${sent}`;
 }
 
-/** A policy by the name that it had then, or a person. */
+/** Returns the name that a policy then had, or that of a person. */
 function assignee(data: Data, nameOf: NameOf): string {
   const policy = textOf(data['policy']);
   return policy === '' ? nameOf(data['userId']) : `the policy "${policy}"`;
@@ -268,7 +268,7 @@ function stepNumber(data: Data): number {
   return Number(data['stepIndex'] ?? 0) + 1;
 }
 
-/** Null for a channel of a later version. */
+/** Returns the declaration of a channel; null for one of a later version. */
 function channelOf(name: unknown) {
   return typeof name === 'string' && isChannel(name) ? declarationOf(name) : null;
 }
@@ -289,7 +289,7 @@ function recordsOf(value: unknown): readonly Data[] {
   return listOf(value).map(recordOf);
 }
 
-/** "a, b and c". */
+/** Joins texts as in "a, b and c". */
 function joined(parts: readonly string[], last = 'and'): string {
   const [end = '', ...before] = parts.toReversed();
   return before.length === 0 ? end : `${before.toReversed().join(', ')} ${last} ${end}`;

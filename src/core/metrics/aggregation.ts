@@ -3,20 +3,21 @@ import { isCounted, type PointKind } from '#core/metrics/point.ts';
 export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
 
 /**
- * How the samples of a period become one value. `avg`, `min`, `max` and `count` cover all samples of all series, counters
- * by their raw value. `sum` adds gauges and deltas as they are, and counters by their increase. `last` adds up the newest
- * sample of each series that has not ended. The SQL of the store is tested against a plain implementation.
+ * Function that makes one value of the samples of a period. `avg`, `min`, `max` and `count` cover all samples of all
+ * series, counters by their raw value. `sum` adds gauges and deltas as they are, and counters by their increase. `last`
+ * adds up the newest sample of each series that has not ended. The SQL of the store is tested against a plain
+ * implementation.
  */
 export type Aggregation = (typeof AGGREGATIONS)[number];
 
-/** Where nobody has chosen one: how much more was counted, and the mean of other values. */
+/** Returns the default aggregation: the sum of what is counted, and the mean of other values. */
 export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
   return isCounted(kind) ? 'sum' : 'avg';
 }
 
 /**
- * How far before a window the previous sample of a counter is looked for, so that its increase across the start of the
- * window counts. Prometheus considers a series without samples alive for as long.
+ * Lookback before a window for the previous sample of a counter, so that its increase across the start of the window
+ * counts. Prometheus considers a series without samples alive for as long.
  */
 export const COUNTER_LOOKBACK_MS = 5 * 60_000;
 

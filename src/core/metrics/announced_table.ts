@@ -10,17 +10,20 @@ export interface AnnouncedSeries {
   readonly newestAt: number;
 }
 
-/** Of the texts: names are positions in them, label names and values in turn too, those of one series after the other. */
+/**
+ * Columns of announced series. Names are positions in the texts; so are labels: names and values in turn, the series
+ * one after the other.
+ */
 export interface AnnouncedColumns {
   readonly keys: BigUint64Array;
   readonly newest: Float64Array;
   readonly names: Uint32Array;
-  /** How many label texts each series has. */
+  /** Number of label texts of each series. */
   readonly labelCounts: Uint32Array;
   readonly labels: Uint32Array;
 }
 
-/** Announced series in columns: a body may be made of new ones, and an object for each would take longer than all else. */
+/** Announced series in columns: all of a body's may be new, and an object for each would take longer than all else. */
 export class AnnouncedTable implements Iterable<AnnouncedSeries> {
   readonly texts: readonly string[];
   readonly columns: AnnouncedColumns;
@@ -40,7 +43,7 @@ export class AnnouncedTable implements Iterable<AnnouncedSeries> {
     return this.columns.keys.length;
   }
 
-  /** Those that follow each other, cut into parts of these lengths; views, not copies. */
+  /** Cuts the series into consecutive parts of these lengths; views, not copies. */
   parts(lengths: readonly number[]): AnnouncedTable[] {
     const { keys, newest, names, labelCounts, labels } = this.columns;
     let [from, label] = [0, 0];
@@ -132,12 +135,12 @@ export class AnnouncedBuilder {
   }
 }
 
-/** As long as this many more are new than known, texts are looked up. */
+/** Excess of new texts over known ones up to which texts are looked up. */
 const NEW_MORE_MAX = 1_000;
 
 /**
- * Numbers texts. Series that follow each other share most of theirs, in the same places. If nearly all are new, as in a body
- * that was made for it, others are looked for no longer: a text that stands twice costs less.
+ * Numbers texts. Consecutive series share most of theirs, at the same positions. If nearly all are new, as in a body
+ * that was made for it, others are no longer looked up: a text that is stored twice costs less.
  */
 class Texts {
   readonly texts: string[] = [];
@@ -146,7 +149,7 @@ class Texts {
   readonly #lastNumbers: number[] = [];
   #newMore = 0;
 
-  /** `place` is where it stands in its series. */
+  /** Returns the number of a text; `place` is its position in its series. */
   numberOf(text: string, place: number): number {
     if (text === this.#lastTexts[place]) return this.#lastNumbers[place] ?? 0;
     const number = this.#newMore > NEW_MORE_MAX ? this.texts.push(text) - 1 : this.#lookUp(text);

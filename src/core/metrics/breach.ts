@@ -30,7 +30,10 @@ function isDecided({ value, isMoreThan = false }: MeasuredValue, threshold: numb
   return value !== null && (!isMoreThan || value >= threshold);
 }
 
-/** The stretch that a rule looks at: `[fromMs, toMs)` in epoch milliseconds, which holds `now` but not `now` less the window. */
+/**
+ * Returns the window that a rule looks at: `[fromMs, toMs)` in epoch milliseconds, which holds `now` but not `now` less
+ * the window.
+ */
 export function ruleWindow(windowMinutes: number, now: Temporal.Instant): { fromMs: number; toMs: number } {
   const toMs = now.epochMilliseconds + 1;
   return { fromMs: toMs - windowMinutes * 60_000, toMs };
@@ -49,26 +52,26 @@ export function isBehind(windowMinutes: number, waitingSince: Temporal.Instant |
   return millisecondsBetween(waitingSince, now) > stepSeconds * 1_000;
 }
 
-/** An instant, as far as decisions need it: of Temporal on the server, plain in the console, which loads no Temporal. */
+/** An instant as decisions need it: of Temporal on the server, plain in the console, which loads no Temporal. */
 export interface InstantLike {
   readonly epochMilliseconds: number;
 }
 
-/** What the decision needs to know of a rule's open incident. */
+/** State of a rule's open incident that the decision needs. */
 export interface OpenBreach<At extends InstantLike = Temporal.Instant> {
-  /** When a breach was last counted in `occurrences`: the opening, or the last raise. */
+  /** Time when a breach was last counted in `occurrences`: the opening, or the last raise. */
   readonly countedAt: At;
-  /** Since when each evaluation found data and the condition false; null while that is not so. */
+  /** Time since which every evaluation found data and the condition false; null otherwise. */
   readonly clearSince: At | null;
 }
 
-/** What is remembered of a rule beside its incident. */
+/** State of a rule that is kept besides its incident. */
 export interface RuleMemory<At extends InstantLike = Temporal.Instant> {
-  /** Since when each evaluation found the condition true, while no incident is open. */
+  /** Time since which every evaluation found the condition true, while no incident is open; null otherwise. */
   readonly breachedSince: At | null;
-  /** Since when each evaluation found no data. */
+  /** Time since which every evaluation found no data; null otherwise. */
   readonly silentSince: At | null;
-  /** Since when series that breached have sent nothing, while the others are below the threshold. */
+  /** Time since which series that breached have sent nothing, while the others are below the threshold, or null. */
   readonly missingSince: At | null;
 }
 
@@ -91,9 +94,9 @@ export interface RuleEvaluation<At extends InstantLike> extends MeasuredValue {
   readonly isWaiting?: boolean;
   readonly open: OpenBreach<At> | null;
   readonly memory?: RuleMemory<At>;
-  /** How many incidents the rule had opened within `flapMinutes` when the open one did, which is among them. */
+  /** Number of incidents the rule had opened within `flapMinutes` when the open one did, including that one. */
   readonly recentIncidents?: number;
-  /** Null when none are missing; `unknown` while nobody has looked. */
+  /** Missing series; null when there are none, `unknown` while nobody has looked. */
   readonly missing?: MissingSeries | null | 'unknown';
   readonly now: At;
 }
@@ -103,20 +106,24 @@ export type RuleDecision<At extends InstantLike = Temporal.Instant> =
   /** A further breach: `countedAt` becomes `now` and `clearSince` null. */
   | { readonly kind: 'raise_occurrences' }
   | { readonly kind: 'resolve'; readonly because: 'recovered' | 'no_data' }
-  /** Whether series are missing decides: look for them, and decide again. */
+  /** Look for missing series and decide again: the decision depends on them. */
   | { readonly kind: 'find_missing' }
-  /** The condition is false only because series that breached have fallen silent. Told once; changes what is remembered. */
+  /**
+   * Keep the incident open: the condition is false only because series that breached have fallen silent. Decided once;
+   * changes the memory.
+   */
   | { readonly kind: 'keep_open'; readonly clearSince: null; readonly memory: RuleMemory<At> }
-  /** Only what is remembered changes. `open`, `raise_occurrences` and `resolve` leave no memory of the rule. */
+  /** Changes only the memory. `open`, `raise_occurrences` and `resolve` leave no memory of the rule. */
   | { readonly kind: 'remember'; readonly clearSince: At | null; readonly memory: RuleMemory<At> }
   | { readonly kind: 'nothing' };
 
 /**
- * What an evaluation means for the rule's incident. Evaluations come every few seconds, so while the condition stays
- * true a further breach is counted once a window; one that comes after the condition was false counts at once. The
- * incident is over once the condition was false, with data, at every evaluation for a whole window; the settings of the
- * rule may ask for more or less. An evaluation without data says neither that the condition is true nor that it is
- * false: samples may come more slowly than the window is long. Only `noDataMinutes` without data end what has lasted.
+ * Decides the effect of an evaluation on the rule's incident. Evaluations come every few seconds, so while the
+ * condition stays true a further breach is counted once a window; one that comes after the condition was false counts
+ * at once. The incident is over once the condition was false, with data, at every evaluation for a whole window; the
+ * settings of the rule may ask for more or less. An evaluation without data says neither that the condition is true nor
+ * that it is false: samples may come more slowly than the window is long. Only `noDataMinutes` without data end what
+ * has lasted.
  */
 export function decideMetricRule<At extends InstantLike>(
   rule: JudgedRule,
@@ -197,7 +204,7 @@ function isClear(
   );
 }
 
-/** How long the condition has to be false before an incident is over. */
+/** Returns how many minutes the condition has to be false before an incident is over. */
 export function minutesToRecover(
   { windowMinutes, settings = METRIC_RULE_DEFAULTS }: Pick<JudgedRule, 'windowMinutes' | 'settings'>,
   recentIncidents: number,
@@ -234,7 +241,7 @@ function isSameTime(a: InstantLike | null, b: InstantLike | null): boolean {
   return a?.epochMilliseconds === b?.epochMilliseconds;
 }
 
-/** Since when something lasts: from now on if it has just begun, or the clock has been set back behind its begin. */
+/** Returns since when a condition lasts: from now on if it has just begun, or the clock was set back to before it. */
 function sinceThen<At extends InstantLike>(since: At | null, now: At): At {
   return since === null || isBeforeItsTime(millisecondsBetween(since, now)) ? now : since;
 }
@@ -243,7 +250,7 @@ function hasLasted(since: InstantLike, minutes: number, now: InstantLike): boole
   return millisecondsBetween(since, now) >= minutes * MINUTE_MS;
 }
 
-/** What is remembered lies ahead: the clock has been set back since. Two processes may be a little apart. */
+/** Whether the stored time lies ahead because the clock has been set back. Two processes may differ a little. */
 function isBeforeItsTime(elapsedMs: number): boolean {
   return elapsedMs < -60_000;
 }

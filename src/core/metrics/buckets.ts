@@ -38,14 +38,14 @@ export function cutWindow(windowMinutes: number, now: Temporal.Instant): Buckets
   return { fromMs, toMs: bucketStart(nowMs, stepMs) + stepMs, stepMs };
 }
 
-/** The narrowest step whose buckets cover the window, with one more for the edges. */
+/** Returns the narrowest step whose buckets cover the window, with one more for the edges. */
 function chooseStep(windowMinutes: number): number {
   const step = STEPS_MS.find((stepMs) => Math.ceil((windowMinutes * MINUTE_MS) / stepMs) < BUCKETS_MAX);
   if (step === undefined) throw new RangeError(`no step for a window of ${windowMinutes} minutes`);
   return step;
 }
 
-/** The start of the bucket that holds the time. */
+/** Returns the start of the bucket that holds the time. */
 export function bucketStart(atMs: number, stepMs: number): number {
   return Math.floor(atMs / stepMs) * stepMs;
 }
@@ -60,8 +60,8 @@ export interface ChartBuckets extends Buckets {
 }
 
 /**
- * How fine the buckets of a chart are, by its length: fine enough to show a short peak, never so fine that a bucket of
- * a common interval of sending (10 to 60 s) would hold only some of the series. Those of long charts are whole hours or
+ * Widths of the buckets of a chart by its length: fine enough to show a short peak, never so fine that a bucket of a
+ * common interval of sending (10 to 60 s) would hold only some of the series. Those of long charts are whole hours or
  * days, which are rolled up: there a short peak is in `max`, and hardly in `avg`. At most 21,600 buckets.
  */
 const FINENESS: readonly (readonly [lengthMs: number, stepMs: number])[] = [

@@ -1,4 +1,4 @@
-/** How a measured value is compared with the threshold of a rule. */
+/** Comparators of a measured value with the threshold of a rule. */
 export const COMPARATORS = ['>', '>=', '<', '<='] as const;
 
 export type Comparator = (typeof COMPARATORS)[number];

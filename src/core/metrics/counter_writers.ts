@@ -7,19 +7,19 @@ export interface CounterWriter {
   readonly value: number;
 }
 
-/** Starts of one process may differ by so much, as some senders compute them anew each time. */
+/** Tolerance between the starts of one process, which some senders compute anew each time. */
 const SAME_START_MS = 50;
 
 export function isSameStart(a: number, b: number): boolean {
   return Math.abs(a - b) <= SAME_START_MS;
 }
 
-/** What is stored before a sample so that it grows by what its own process counted. */
+/** Point to store before a sample so that it grows by what its own process counted. */
 export type Base =
   | { readonly kind: 'none' }
   /** The counter began at 0 at the start of its process. */
   | { readonly kind: 'start' }
-  /** Its process had counted this much before. `isOverlap`: two processes are known to write at the same time. */
+  /** Value that its process had counted before. `isOverlap`: two processes are known to write at the same time. */
   | { readonly kind: 'value'; readonly value: number; readonly isOverlap: boolean };
 
 /**
@@ -33,7 +33,7 @@ export function baseOf(sample: CounterWriter, current: CounterWriter | null, ear
   if (earlier !== null) {
     return sample.at > earlier.at ? { kind: 'value', value: earlier.value, isOverlap: true } : { kind: 'none' };
   }
-  // What arrives late from before a restart precedes it in time, too.
+  // A late sample from before a restart also has an earlier time.
   if (sample.startAt < current.startAt && sample.at <= current.at) return { kind: 'none' };
   if (sample.startAt >= current.at) return { kind: 'start' };
   const value = sample.startAt >= sample.at - COUNTER_LOOKBACK_MS ? 0 : sample.value;

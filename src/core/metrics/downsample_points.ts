@@ -1,6 +1,6 @@
 /**
- * At most so many of the points, in their order: of each stretch the one that is furthest from the median of all, so that
- * no peak and no dip gets lost. The last point always stays.
+ * Reduces points to at most `most`, in their order: of each stretch the one furthest from the median of all, so that no
+ * peak and no dip gets lost. The last point always stays.
  */
 export function downsamplePoints<Point extends { readonly value: number }>(
   points: readonly Point[],

@@ -1,8 +1,8 @@
 /**
- * Exponential and native histograms are stored with the bounds of one fixed grid: the powers of two and seven steps
- * between each two of them (scale 3, a bucket is 9 % wide). Whatever scale a sender chooses, and however it changes it,
- * its buckets merge into these exactly, so the buckets of all senders and times add up. A sender's coarser buckets stay
- * what they are: their bounds lie on the grid too.
+ * Scale of the grid. Exponential and native histograms are stored with the bounds of one fixed grid: the powers of two
+ * and seven steps between each two of them (scale 3, a bucket is 9 % wide). Whatever scale a sender chooses, and
+ * however it changes it, its buckets merge into these exactly, so the buckets of all senders and times add up. A
+ * sender's coarser buckets stay what they are: their bounds lie on the grid too.
  */
 const GRID_SCALE = 3;
 const STEPS = 2 ** GRID_SCALE;
@@ -22,12 +22,12 @@ const MANTISSAS = [
 const SCALE_MIN = -10;
 const SCALE_MAX = 20;
 const INDEX_MAX = 2 ** 33;
-/** Bounds are labels that people read, and a millionth is nothing to a bucket of 9 %. */
+/** Digits of a bound: bounds are labels that people read, and a millionth is nothing to a bucket of 9 %. */
 const DIGITS = 6;
-/** Of one histogram at one time. One that is wider is merged further. */
+/** Limit on the buckets of one histogram at one time. A wider one is merged further. */
 const BUCKETS_MAX = 160;
 
-/** How many observations lie in a bucket: above `from` and up to `to`, in the notation of a range's label. */
+/** Number of observations in a bucket: above `from` and up to `to`, in the notation of a range's label. */
 export interface RangeCount {
   readonly range: string;
   readonly count: number;
@@ -38,11 +38,11 @@ export interface BucketSide {
   /** The index of the first; each that follows has the next one. */
   readonly offset: number;
   readonly counts: readonly number[];
-  /** Instead, where there are gaps between them: the index of each, after the offset. */
+  /** Index of each bucket after the offset, if there are gaps between them. */
   readonly indexes?: readonly number[];
 }
 
-/** Buckets around zero, and of both sides. */
+/** A histogram with buckets around zero, and on both sides. */
 interface ExponentialHistogram {
   readonly scale: number;
   readonly zeroCount: number;
@@ -61,7 +61,7 @@ export interface GridBucket extends RangeCount {
 export interface GridHistogram {
   readonly scale: number;
   readonly zeroThreshold: number;
-  /** Those that hold anything, lowest first. */
+  /** Buckets that are not empty, lowest first. */
   readonly buckets: readonly GridBucket[];
 }
 
@@ -88,7 +88,7 @@ export function toGrid(histogram: ExponentialHistogram): GridHistogram | null {
   return { scale: grid, zeroThreshold, buckets };
 }
 
-/** The same as ranges and counts alone. */
+/** Returns the ranges and counts of `toGrid` alone. */
 export function toRanges(histogram: ExponentialHistogram): readonly RangeCount[] | null {
   return toGrid(histogram)?.buckets ?? null;
 }
@@ -100,7 +100,7 @@ export function rangeOf(from: number, to: number): string {
   return `${from}...${to}`;
 }
 
-/** Null for a text that is no range. */
+/** Reads a range; null for any other text. */
 export function readRange(text: string): { readonly from: number; readonly to: number } | null {
   const [from = Number.NaN, to = Number.NaN, ...rest] = text.split('...').map(Number);
   return rest.length > 0 || Number.isNaN(from) || Number.isNaN(to) || from > to ? null : { from, to };
@@ -122,7 +122,7 @@ function isSoundSide({ offset, counts, indexes = [] }: BucketSide): boolean {
   return isIndex(offset) && indexes.every(isIndex) && counts.every((count) => count >= 0 && count < Infinity);
 }
 
-/** The counts by their index where `halvings` times two neighbours became one. */
+/** Returns the counts by their index where `halvings` times two neighbours became one. */
 function merge({ offset, counts, indexes }: BucketSide, halvings: number): Map<number, number> {
   const merged = new Map<number, number>();
   for (let i = 0; i < counts.length; i += 1) {
@@ -134,7 +134,7 @@ function merge({ offset, counts, indexes }: BucketSide, halvings: number): Map<n
   return merged;
 }
 
-/** `2 ** (index / 2 ** scale)`, within the range of numbers. */
+/** Returns `2 ** (index / 2 ** scale)`, within the range of numbers. */
 function boundOf(index: number, scale: number): number {
   const steps = index * 2 ** (GRID_SCALE - scale);
   const power = Math.floor(steps / STEPS);

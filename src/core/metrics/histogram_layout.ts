@@ -1,7 +1,7 @@
 import type { GridBucket, GridHistogram } from '#core/metrics/exponential_buckets.ts';
 
 /**
- * Returns what each bucket of a histogram held in the export before, in the layout of `now`; null where both have the same
+ * Returns what each bucket of a histogram held in the export before, in the layout of `now`; null if both have the same
  * layout. By Prometheus's specification of native histograms, a lower resolution and a wider zero bucket merge buckets
  * and are no reset; a higher resolution is one.
  */
@@ -20,7 +20,7 @@ export function bucketsBefore(before: GridHistogram, now: GridHistogram): readon
 }
 
 const ZERO = '0 0';
-/** Bounds are rounded. */
+/** Tolerance for bounds, which are rounded. */
 const TOLERANCE = 1e-5;
 
 function keyOf({ side, index }: Pick<GridBucket, 'side' | 'index'>): string {

@@ -6,7 +6,7 @@ import { measureOf, quantityText } from '#core/metrics/quantity.ts';
 
 /** The config of a `metric_threshold` rule, complete. */
 export interface MetricThreshold {
-  /** May carry a selector: `parseSelector` reads it. */
+  /** Name of the metric, possibly with a selector, which `parseSelector` reads. */
   readonly metricName: string;
   readonly comparator: Comparator;
   readonly threshold: number;

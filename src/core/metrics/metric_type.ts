@@ -10,7 +10,7 @@ export const METRIC_TYPES = [
   'state set',
 ] as const;
 
-/** Those by which protocols decide. */
+/** Numbers of the types by which protocols decide. */
 export const METRIC_TYPE = { unknown: 0, counter: 1, gauge: 2, histogram: 3, gaugeHistogram: 4, summary: 5 } as const;
 
 type MetricType = (typeof METRIC_TYPES)[number];
@@ -21,7 +21,7 @@ export function metricTypeOf(number: number): MetricType {
 
 const SUFFIX = /_(?:total|count|sum|bucket|min|max)$/;
 
-/** The names under which the type of a series may be known: its own, and that of the family it is a part of. */
+/** Returns the names under which the type of a series may be known: its own, and that of the family it is a part of. */
 export function familiesOf(name: string): string[] {
   const family = name.replace(SUFFIX, '');
   return family === name ? [name] : [name, family];

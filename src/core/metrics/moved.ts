@@ -3,29 +3,29 @@ interface Point {
   readonly value: number;
 }
 
-/** How a metric stood in the hour before an instant, and how around it. */
+/** Mean of a metric in the hour before an instant, and its median around the instant. */
 export interface Move {
   readonly before: number;
   readonly after: number;
-  /** How far it went, in the usual spread of its values before. */
+  /** Distance moved, in multiples of the usual spread of its values before. */
   readonly score: number;
 }
 
 const MINUTE_MS = 60_000;
-/** The hour that is compared with ends before what led to the instant began. */
+/** Hour of the usual values; it ends before what led to the instant began. */
 const USUAL = { fromMs: -75 * MINUTE_MS, toMs: -15 * MINUTE_MS };
 const AROUND = { fromMs: -5 * MINUTE_MS, toMs: 10 * MINUTE_MS };
 const USUAL_POINTS_MIN = 10;
 const SCORE_MIN = 3;
-/** A metric that hardly varies has not moved by its noise: a tenth of its value is the least that counts as its spread. */
+/** Least spread as a share of a metric's value: one that hardly varies has not moved by its noise. */
 const SPREAD_SHARE_MIN = 0.1;
 
-/** The time of points that `findMove` needs, as milliseconds beside the instant. */
+/** Period of the points that `findMove` needs, as milliseconds relative to the instant. */
 export const MOVE_SPAN = { fromMs: USUAL.fromMs, toMs: AROUND.toMs };
 
 /**
- * Whether the median around an instant lies three times further from the mean of the hour before than its values usually
- * do; null when it does not, or too little is known.
+ * Returns the move if the median around an instant lies three times further from the mean of the hour before than its
+ * values usually do; null when it does not, or too little is known.
  */
 export function findMove(points: readonly Point[], atMs: number): Move | null {
   const usual = valuesIn(points, atMs, USUAL);

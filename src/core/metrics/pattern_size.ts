@@ -1,17 +1,17 @@
 import { RE2JS } from 're2js';
 
-/** The pattern of a `=~` or `!~` matcher as a search for it has to be written: PromQL anchors, and its dot is any character. */
+/** Returns the pattern of a `=~` or `!~` matcher as a search needs it: PromQL anchors, and its dot is any character. */
 export function anchoredPattern(pattern: string): string {
   return `^(?s:${pattern})$`;
 }
 
 /**
- * Size of the program that a pattern compiles to; what is wrong with one that RE2 does not take. Takes up to a quarter of a
- * second for what strangers can write: whoever has others to answer asks a thread and remembers the answer.
+ * Returns the size of the program that a pattern compiles to; the fault of one that RE2 does not take. Takes up to a
+ * quarter of a second for what strangers can write: a process that serves others asks a thread and caches the answer.
  */
 export function sizeOfPattern(pattern: string): number | string {
   try {
-    // Alone first: `a)(b` is sound only inside the group that anchors it. Then anchored: `\Q` must not swallow that.
+    // Alone first: `a)(b` is valid only inside the anchoring group. Then anchored: `\Q` must not swallow the anchor.
     RE2JS.compile(pattern);
     return RE2JS.compile(anchoredPattern(pattern)).programSize();
   } catch (error) {
@@ -20,10 +20,10 @@ export function sizeOfPattern(pattern: string): number | string {
 }
 
 const KNOWN_MAX = 10_000;
-/** The same selector is read several times in a request, and by each chart of a page. Least recently used first. */
+/** Cache of sizes, least recently used first: a request, and each chart of a page, reads a selector repeatedly. */
 const known = new Map<string, number | string>();
 
-/** What `rememberPattern` was told; undefined for a pattern that nobody has looked at lately. */
+/** Returns what `rememberPattern` stored; undefined for a pattern that was not used lately. */
 export function knownPattern(pattern: string): number | string | undefined {
   const size = known.get(pattern);
   if (size !== undefined) rememberPattern(pattern, size);

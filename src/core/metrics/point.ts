@@ -1,4 +1,4 @@
-/** What a point's value means. The position is the code in `PointBatch.kind` and in the store: append only. */
+/** Meanings of a point's value. The position is the code in `PointBatch.kind` and in the store: append only. */
 export const POINT_KINDS = ['gauge', 'counter', 'delta', 'stale', 'start'] as const;
 
 /**

@@ -10,7 +10,7 @@ export interface PointColumns {
   readonly names: readonly string[];
   readonly key: BigUint64Array;
   readonly value: Float64Array;
-  /** Epoch milliseconds. */
+  /** Time in epoch milliseconds. */
   readonly at: Float64Array;
   readonly name: Uint32Array;
   /** The position in `POINT_KINDS`. */

@@ -2,9 +2,9 @@ import { numberWanted } from '#core/metrics/bucket_bound.ts';
 import { isOfGrid, readRange } from '#core/metrics/exponential_buckets.ts';
 import type { LabelMatcher, MetricSelector } from '#core/metrics/read_selector.ts';
 
-/** A question for a quantile of the observations of a histogram. */
+/** Query for a quantile of the observations of a histogram. */
 export interface QuantileQuestion {
-  /** From 0 to 1. */
+  /** Quantile from 0 to 1. */
   readonly quantile: number;
   /** The series of its buckets. */
   readonly buckets: MetricSelector;
@@ -33,8 +33,8 @@ export function valueBoundsOf(
 }
 
 /**
- * What `http_request_duration{quantile="0.95"}` asks where the metric is a histogram. Null for a selector without
- * `quantile="a number from 0 to 1"`. A summary has series with this label, and then they are meant.
+ * Reads the query for a quantile in `http_request_duration{quantile="0.95"}`, for a metric that is a histogram. Null
+ * for a selector without `quantile="a number from 0 to 1"`. If a summary has series with this label, they are meant.
  */
 export function quantileQuestionOf({ name, matchers }: MetricSelector): QuantileQuestion | null {
   const asked = matchers.filter(({ label }) => label === QUANTILE_LABEL);
@@ -46,20 +46,20 @@ export function quantileQuestionOf({ name, matchers }: MetricSelector): Quantile
   return { quantile, buckets: { name: `${name}${BUCKET_SUFFIX}`, matchers: others } };
 }
 
-/** What a metric is that is sent as single values. */
+/** Kinds of metrics that are sent as single values. */
 export const SINGLE_VALUE_KINDS = ['gauge', 'counter'] as const;
 export type SingleValueKind = (typeof SINGLE_VALUE_KINDS)[number];
 
-/** Why a quantile of such a metric cannot be answered, and what to do. */
+/** Explains why a quantile of such a metric cannot be answered, and what to do. */
 export function noQuantilesText(metricName: string, kind: SingleValueKind): string {
   return `${metricName} is a ${kind} and has no quantiles: leave the label quantile out, or send it as a histogram`;
 }
 
-/** What the buckets with one bound or range gained, over all series: one of the two texts is empty. */
+/** Growth of the buckets with one bound or range, over all series: one of the two texts is empty. */
 interface BucketGrowth {
-  /** Up to this bound, in the text of the label `le`: what lower bounds hold is contained. */
+  /** Upper bound, in the text of the label `le`: the observations below lower bounds are included. */
   readonly le: string;
-  /** Within this range (`exponential_buckets.ts`): nothing else is contained. */
+  /** Range (`exponential_buckets.ts`): no other observations are included. */
   readonly range: string;
   readonly growth: number;
 }
@@ -69,7 +69,7 @@ interface Piece {
   readonly from: number;
   readonly to: number;
   readonly count: number;
-  /** Spread evenly over the logarithms, as in a bucket of an exponential histogram; else over the values. */
+  /** Whether they are spread evenly over logarithms, as in buckets of exponential histograms; else over values. */
   readonly isExponential: boolean;
 }
 
@@ -88,10 +88,10 @@ export interface QuantileValue {
 }
 
 /**
- * The quantile of the observations that these buckets gained; null without any. Within a bucket observations are taken
- * to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the sender's choice, by
- * logarithm in exponential ones. It is never below the least observation nor above the greatest, where these are known.
- * Above the highest bound it is more than that bound, and below the lowest, if that is not positive, the lowest.
+ * Returns the quantile of the observations that these buckets gained; null without any. Within a bucket observations
+ * are taken to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the
+ * sender's choice, by logarithm in exponential ones. Above the highest bound it is that bound, and below the lowest, if
+ * that is not positive, the lowest.
  */
 export function quantileOf(
   quantile: number,
@@ -135,14 +135,14 @@ function piecesOf(growths: readonly BucketGrowth[]): readonly Piece[] {
   return classic.length === 0 || isSame ? ranges : cutUp([...ranges, ...classic.filter(({ count }) => count > 0)]);
 }
 
-/** Both forms of a sender may be stored a moment apart. */
+/** Tolerance for both forms of a sender, which may be stored a moment apart. */
 const SAME_SHARE = 0.02;
 
 function totalOf(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Pieces that overlap, as pieces that do not: cut at each bound, each part with its share of the observations. */
+/** Cuts pieces that overlap at each bound, so that they do not; each part has its share of the observations. */
 function cutUp(pieces: readonly Piece[]): Piece[] {
   const bounds = [...new Set(pieces.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
   const parts = new Map<string, Piece>();
@@ -167,7 +167,7 @@ function cutUp(pieces: readonly Piece[]): Piece[] {
   return [...parts.values()].sort((a, b) => a.to - b.to || a.from - b.from);
 }
 
-/** How much of a piece lies below a value within it. */
+/** Returns the share of a piece that lies below a value within it. */
 function shareBelow({ from, to, isExponential }: Piece, value: number): number {
   if (!isExponential || from * to <= 0) return (value - from) / (to - from);
   return Math.log(value / from) / Math.log(to / from);
@@ -191,7 +191,10 @@ function rangePieces(growths: readonly BucketGrowth[]): Piece[] {
   return pieces.sort((a, b) => a.to - b.to || a.from - b.from);
 }
 
-/** Counts of bounds contain those of lower ones. Where a higher bound has less, as a sample was late, it has as much. */
+/**
+ * Returns the pieces of classic buckets. Counts of bounds contain those of lower ones. If a higher bound has less, as a
+ * sample was late, it has as much.
+ */
 function classicPieces(growths: readonly BucketGrowth[]): Piece[] {
   const bounds = new Map<number, number>();
   for (const { le, growth } of growths) {

@@ -1,10 +1,10 @@
-/** What the numbers of a metric are of, as far as its name says so. */
+/** Unit of a metric's numbers, as far as its name tells. */
 type Unit = 'none' | 'seconds' | 'bytes' | 'bits' | 'ratio' | 'percent' | 'celsius' | 'hertz' | 'volts' | 'watts';
 
 interface Scale {
-  /** How many of the plain unit it is. */
+  /** Size in the plain unit. */
   readonly size: number;
-  /** From how many of the plain unit on it is used. */
+  /** Least amount of the plain unit for which it is used. */
   readonly least: number;
   readonly symbol: string;
   readonly spoken: string;
@@ -19,7 +19,7 @@ const scaleOf = (size: number, symbol: string, spoken: string, least = size): Sc
 
 const PLAIN_SCALE = scaleOf(1, '', '', 0);
 
-/** From the smallest up. */
+/** Scales of each unit, from the smallest up. */
 const SCALES: Readonly<Record<Unit, readonly Scale[]>> = {
   none: [PLAIN_SCALE, scaleOf(1e6, ' M', ' million'), scaleOf(1e9, ' G', ' billion'), scaleOf(1e12, ' T', ' trillion')],
   seconds: [
@@ -53,7 +53,7 @@ const SCALES: Readonly<Record<Unit, readonly Scale[]>> = {
   watts: [scaleOf(1, ' W', ' watts'), scaleOf(1e3, ' kW', ' kilowatts'), scaleOf(1e6, ' MW', ' megawatts')],
 };
 
-/** Words at the end of a name, and how many of the unit one of them is. */
+/** Words at the end of a name, with their unit and how many of it one is. */
 const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
   seconds: ['seconds', 1],
   milliseconds: ['seconds', 1e-3],
@@ -84,7 +84,7 @@ const WORDS: Readonly<Record<string, readonly [Unit, number]>> = {
   watts: ['watts', 1],
 };
 
-/** A unit, and how many of it one of the metric's numbers is. */
+/** Unit of a metric, and how many of it one of the metric's numbers is. */
 export interface Measure {
   readonly unit: Unit;
   readonly factor: number;
@@ -93,8 +93,8 @@ export interface Measure {
 const PLAIN: Measure = { unit: 'none', factor: 1 };
 
 /**
- * What the values of an aggregation are of, by the last word of the metric's name (`http_request_duration_seconds`,
- * `process.memory.bytes`). How many points there are has no unit, and a time of day is no duration.
+ * Returns the unit of an aggregation's values, by the last word of the metric's name (`http_request_duration_seconds`,
+ * `process.memory.bytes`). A number of points has no unit, and a time of day is no duration.
  */
 export function measureOf(metricName: string, aggregation: string): Measure {
   if (aggregation === 'count') return PLAIN;
@@ -107,10 +107,10 @@ export function measureOf(metricName: string, aggregation: string): Measure {
   return { unit, factor };
 }
 
-/** Two or three digits tell what a number is like; more are noise at 3 a.m. */
+/** Digits of a value: two or three tell what it is like; more are noise at 3 a.m. */
 const DIGITS = 3;
 const DIGITS_MAX = 15;
-/** A limit that somebody has set is told as they set it, unless it is longer than anybody writes. */
+/** Digits of a limit, which is shown as somebody set it, unless it is longer than anybody writes. */
 const LIMIT_DIGITS = 6;
 
 interface Form {
@@ -118,13 +118,13 @@ interface Form {
   readonly isSpoken?: boolean;
 }
 
-/** `1.24 s`, `93.5%`, `1.5 GB`, `1,240`: rounded to three digits, whole where it is large, with its unit. */
+/** Formats a value with its unit, with three digits, whole if it is large: `1.24 s`, `93.5%`, `1.5 GB`, `1,240`. */
 export function quantityText(value: number, measure: Measure, { digits = DIGITS, isSpoken }: Form = {}): string {
   const { amount, scale } = shownAs(value, measure, digits);
   return `${amountText(amount)}${isSpoken === true ? scale.spoken : scale.symbol}`;
 }
 
-/** What a rule measured, against what it allows. */
+/** A measured value and the threshold of its rule. */
 interface Compared {
   readonly value: number | null;
   readonly threshold: number;
@@ -133,8 +133,8 @@ interface Compared {
 }
 
 /**
- * Value and threshold in words. As many digits of the value are shown as it takes to see on which side of the threshold
- * it is: 100.04 is not told as `100 > 100`.
+ * Returns value and threshold in words. The value has as many digits as it takes to see on which side of the threshold
+ * it is: 100.04 is not shown as `100 > 100`.
  */
 export function comparedTexts(
   { value, threshold, isMoreThan = false }: Compared,
@@ -167,20 +167,20 @@ function shownAs(value: number, { unit, factor }: Measure, digits: number): Show
   const scales = SCALES[unit];
   const size = Math.abs(Number(base.toPrecision(digits)));
   const [smallest = PLAIN_SCALE] = scales;
-  // What is nothing is nothing of the plain unit.
+  // Zero is shown in the plain unit.
   const plain = scales.find((scale) => scale.size === 1) ?? smallest;
   const scale = size === 0 ? plain : (scales.findLast(({ least }) => size >= least) ?? smallest);
   return { amount: roundTo(base / scale.size, digits), scale };
 }
 
-/** No digit before the point is rounded away: what is whole reads as exact. */
+/** Rounds to so many digits, but never one before the point: a whole number reads as exact. */
 function roundTo(value: number, digits: number): number {
   const size = Math.abs(value);
   const whole = size < 1 ? 0 : Math.floor(Math.log10(size)) + 1;
   return Number(value.toPrecision(Math.min(Math.max(digits, whole), DIGITS_MAX)));
 }
 
-/** Made when it is first used: it takes a phone 10 ms, and each page of the console loads this file. */
+/** Number format, made on first use: it takes a phone 10 ms, and each page of the console loads this file. */
 let plainNumbers: Intl.NumberFormat | undefined;
 
 function amountText(amount: number): string {

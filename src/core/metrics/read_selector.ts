@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 const MATCH_OPERATORS = ['=~', '!~', '!=', '='] as const;
 export type MatchOperator = (typeof MATCH_OPERATORS)[number];
 
-/** A series without the label has the empty text as its value, as in PromQL. */
+/** Condition on a label. A series without the label has the empty text as its value, as in PromQL. */
 export interface LabelMatcher {
   readonly label: string;
   readonly operator: MatchOperator;
@@ -12,7 +12,7 @@ export interface LabelMatcher {
   readonly value: string;
 }
 
-/** Which series of a service are meant: those of the name whose labels meet every matcher. */
+/** Selector of a service's series: those of the name whose labels meet every matcher. */
 export interface MetricSelector {
   readonly name: string;
   readonly matchers: readonly LabelMatcher[];
@@ -25,8 +25,8 @@ const MATCHERS_MAX = 64;
 type PatternCheck = (pattern: string, scanner: SelectorScanner, start: number) => void;
 
 /**
- * Reads a selector. Patterns are taken as they are unless `checkPattern` looks at them: whether RE2 takes them is asked
- * by `parseSelector`, which the console leaves to the server. Throws `invalid_input` in a sentence.
+ * Reads a selector. Patterns are taken as they are unless `checkPattern` checks them: `parseSelector` asks whether RE2
+ * takes them, which the console leaves to the server. Throws `invalid_input` in a sentence.
  */
 export function readSelector(text: string, checkPattern: PatternCheck = () => {}): MetricSelector {
   if (text.length > TEXT_LENGTH_MAX) throw fault(`a selector has at most ${TEXT_LENGTH_MAX} characters`);

@@ -24,22 +24,22 @@ export interface RuleHistory extends Pick<RuleValues, 'values'>, Partial<Pick<Ru
   readonly stepMs: number;
 }
 
-/** An incident that a rule would have opened, in epoch milliseconds; `closedAt` is null while it would still be open. */
+/** An incident that a rule would have opened, in epoch milliseconds; `closedAt` is null while it would be open. */
 export interface ReplayedIncident {
   readonly openedAt: number;
   readonly closedAt: number | null;
 }
 
 /**
- * The incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the decision
- * of the worker, one evaluation after the other. Nobody resolves an incident by hand, no data came late, and no series
- * fell silent by itself.
+ * Returns the incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the
+ * decision of the worker, one evaluation after the other. Nobody resolves an incident by hand, no data came late, and
+ * no series fell silent by itself.
  */
 export function replayRule(rule: JudgedRule, history: RuleHistory): ReplayedIncident[] {
   return finish(replayRuleInSteps(rule, history));
 }
 
-/** The same, in a step for each evaluation. */
+/** Does the work of `replayRule` in steps, one for each evaluation. */
 export function* replayRuleInSteps(
   rule: JudgedRule,
   { firstMs, stepMs, values, moreThan }: RuleHistory,
@@ -75,7 +75,7 @@ interface State {
   readonly memory: RuleMemory<InstantLike>;
 }
 
-/** What is remembered of the rule and its incident once the decision is carried out. */
+/** Returns the memory of the rule and its incident once the decision is carried out. */
 function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: State, now: InstantLike): State {
   switch (decision.kind) {
     case 'open':

@@ -16,7 +16,7 @@ export interface ValidRollups {
   readonly days: readonly Stretch[];
 }
 
-/** Where each hour of a window is read from. The three do not overlap. */
+/** Source for each hour of a window. The three do not overlap. */
 export interface RollupPlan {
   /** Whole days that are read from their rollups. */
   readonly days: readonly Stretch[];
@@ -27,8 +27,8 @@ export interface RollupPlan {
 }
 
 /**
- * The time of points that a query reads: `[lookbackMs, toMs)`, of which those before `fromMs` are only what counters grew
- * from; of counters that have none there, samples since `reachMs`.
+ * The time of points that a query reads: `[lookbackMs, toMs)`, of which those before `fromMs` are only what counters
+ * grew from.
  */
 export interface ReadPeriod {
   readonly reachMs: number;
@@ -54,7 +54,7 @@ export function isOfWholeHours({ fromMs, toMs, stepMs }: Buckets): boolean {
   return stepMs % HOUR_MS === 0 && fromMs % HOUR_MS === 0 && toMs % HOUR_MS === 0;
 }
 
-/** Null where no rollup lies in the window. */
+/** Plans the reads of a window; null if no rollup lies in it. */
 export function planRollups(
   { lookbackMs, fromMs, toMs }: ReadPeriod,
   stepMs: number,
@@ -68,7 +68,7 @@ export function planRollups(
   return { days, hours, raw: without([all], rolledUp) };
 }
 
-/** The whole hours or days between two times. */
+/** Returns the whole hours or days between two times. */
 function wholeOf(spanMs: number, fromMs: number, toMs: number): Stretch {
   return { fromMs: Math.ceil(fromMs / spanMs) * spanMs, toMs: Math.floor(toMs / spanMs) * spanMs };
 }
@@ -95,7 +95,7 @@ function without(stretches: readonly Stretch[], taken: readonly Stretch[]): Stre
   return left;
 }
 
-/** At most so many stretches, which hold all of these: where there are more, those with the shortest gaps between them are one. */
+/** Returns at most `most` stretches that hold all of these: further ones are joined across the shortest gaps. */
 export function joinNearest(stretches: readonly Stretch[], most: number): readonly Stretch[] {
   if (stretches.length <= most) return stretches;
   const gapBefore = (index: number): number => (stretches[index]?.fromMs ?? 0) - (stretches[index - 1]?.toMs ?? 0);
@@ -111,7 +111,7 @@ export function joinNearest(stretches: readonly Stretch[], most: number): readon
   }));
 }
 
-/** The starts of the hours or days in them. */
+/** Returns the starts of the hours or days in them. */
 export function startsIn(stretches: readonly Stretch[], spanMs: number): number[] {
   return stretches.flatMap(({ fromMs, toMs }) =>
     Array.from({ length: (toMs - fromMs) / spanMs }, (_, place) => fromMs + place * spanMs),

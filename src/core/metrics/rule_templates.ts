@@ -6,13 +6,13 @@ import { selectorText } from '#core/metrics/selector_text.ts';
 interface RuleTemplate extends Pick<MetricThreshold, 'aggregation' | 'comparator' | 'windowMinutes'> {
   readonly name: string;
   readonly fits: RegExp;
-  /** What is measured beside what the name says: buckets and counts of a histogram. */
+  /** Metrics to leave out although the name matches: buckets and counts of a histogram. */
   readonly isNot?: RegExp;
-  /** Where nothing was measured, or only zeros. */
+  /** Threshold if nothing was measured, or only zeros. */
   readonly fallback: number;
 }
 
-/** The first that fits a name counts. The more a rule matters, the earlier it stands. */
+/** Templates, the most important first. The first that fits a name counts. */
 const TEMPLATES: readonly RuleTemplate[] = [
   {
     name: 'is down',
@@ -75,14 +75,14 @@ const TEMPLATES: readonly RuleTemplate[] = [
   },
 ];
 
-/** What can be suggested for a metric: the config but its threshold, and what the rule would be called. */
+/** Suggestion for a metric: the config without its threshold, and the title of the rule. */
 export interface SuggestedRule {
   readonly title: string;
   readonly config: Omit<MetricThreshold, 'threshold'>;
   readonly fallback: number;
 }
 
-/** For the metrics that a service sends: at most one suggestion of each kind, those that matter most first. */
+/** Suggests rules for the metrics that a service sends: at most one of each kind, the most important first. */
 export function suggestedRules(metricNames: readonly string[]): SuggestedRule[] {
   const histograms = histogramsOf(metricNames);
   const parts = new Set([...histograms].flatMap((name) => PARTS.map((suffix) => `${name}${suffix}`)));
@@ -115,7 +115,7 @@ function templateOf(metricName: string): RuleTemplate | undefined {
   return TEMPLATES.find(({ fits, isNot }) => fits.test(name) && isNot?.test(name) !== true);
 }
 
-/** Beyond all that was measured, with room, and round: `values` are those of the rule's windows. */
+/** Suggests a round threshold beyond all measured values, with room; `values` are those of the rule's windows. */
 export function suggestThreshold(
   { config, fallback }: Pick<SuggestedRule, 'config' | 'fallback'>,
   values: readonly (number | null)[],
@@ -132,7 +132,7 @@ export function suggestThreshold(
   return most === null ? wanted : Math.min(Math.max(wanted, most * 0.8), most * 0.95);
 }
 
-/** What such a metric cannot exceed. */
+/** Returns the most that such a metric can reach; null if that is unknown. */
 function mostOf({ metricName, aggregation }: SuggestedRule['config']): number | null {
   const { unit } = measureOf(metricName, aggregation);
   if (unit === 'percent') return 100;

@@ -5,16 +5,19 @@ import { type MetricSelector, readSelector } from '#core/metrics/read_selector.t
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 
 export const PATTERN_LENGTH_MAX = 512;
-/** Keeps what a pattern compiles to within RE2's own memory budget, which only shows when the query runs. */
+/** Limit on the size of a compiled pattern, to stay within RE2's memory budget, which only shows in a query. */
 const PROGRAM_SIZE_MAX = 500;
-/** Of all patterns of a selector together. Compiling to this size takes some milliseconds, and each request that is read may ask for it. */
+/**
+ * Limit on the sizes of all patterns of a selector together. Compiling to this size takes some milliseconds, and each
+ * request that is read may ask for it.
+ */
 const PROGRAM_SIZES_MAX = 1_000;
 
 /**
- * Reads `http_requests_total{status=~"5..",route!="/health"}`: a metric's name as it was sent, and optionally matchers
+ * Parses `http_requests_total{status=~"5..",route!="/health"}`: a metric's name as it was sent, and optionally matchers
  * in braces, with texts quoted and escaped as in PromQL. Names that hold a brace stand quoted inside the braces:
- * `{"odd{name",zone="a"}`; label names may be quoted too. Fails with `invalid_input` at `path`, in a sentence that
- * says at which character. A bound (`le`) is met in each of its spellings.
+ * `{"odd{name",zone="a"}`; label names may be quoted too. Fails with `invalid_input` at `path`, in a sentence that says
+ * at which character.
  */
 export function parseSelector(text: string, path = 'metricName'): MetricSelector {
   try {
@@ -26,8 +29,8 @@ export function parseSelector(text: string, path = 'metricName'): MetricSelector
 }
 
 /**
- * Reads the selector of a rule or call whose patterns were checked when it was stored or sent. Costs nothing for patterns:
- * what checks them again is the store that compiles them.
+ * Reads the selector of a rule or call whose patterns were checked when it was stored or sent. Does not compile the
+ * patterns: the store that does so checks them again.
  */
 export function readCheckedSelector(text: string): MetricSelector {
   return withBounds(readSelector(text));
@@ -37,7 +40,7 @@ function withBounds({ name, matchers }: MetricSelector): MetricSelector {
   return { name, matchers: matchers.map((matcher) => boundMatcher(matcher) ?? matcher) };
 }
 
-/** Patterns of a text that may be a selector; none where it is no selector. */
+/** Returns the patterns of a text that may be a selector; none if it is no selector. */
 export function patternsIn(text: string): string[] {
   const patterns: string[] = [];
   try {
@@ -48,7 +51,7 @@ export function patternsIn(text: string): string[] {
   return patterns;
 }
 
-/** What `parseSelector` would throw, as data; empty for a text that it reads. */
+/** Returns the faults that `parseSelector` would throw; empty for a text that it reads. */
 export function selectorFaults(text: string, path = 'metricName'): readonly Fault[] {
   try {
     readSelector(text, patternCheck());
@@ -74,7 +77,7 @@ function patternCheck() {
   };
 }
 
-/** Of the program of a pattern; what is wrong with one that RE2 does not take. */
+/** Returns the size of a pattern's program; the fault of one that RE2 does not take. */
 function compiledSize(pattern: string): number | string {
   const known = knownPattern(pattern);
   if (known !== undefined) return known;

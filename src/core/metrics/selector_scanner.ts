@@ -13,14 +13,14 @@ const SINGLE_ESCAPES: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
   ["'", "'"],
 ]);
-/** How many digits follow, by letter, and how they are written. */
+/** Number of hexadecimal digits after each letter of an escape. */
 const NUMBER_ESCAPES: ReadonlyMap<string, number> = new Map([
   ['x', 2],
   ['u', 4],
   ['U', 8],
 ]);
 
-/** Reads a selector's inside piece by piece. White space between the pieces does not count. */
+/** Reads the inside of a selector token by token. White space between the tokens does not count. */
 export class SelectorScanner {
   readonly #text: string;
   #at: number;
@@ -30,7 +30,7 @@ export class SelectorScanner {
     this.#at = start;
   }
 
-  /** Where the next piece begins. */
+  /** Position of the next token. */
   get position(): number {
     while (/\s/.test(this.#text.charAt(this.#at))) this.#at += 1;
     return this.#at;
@@ -54,7 +54,7 @@ export class SelectorScanner {
     return found;
   }
 
-  /** A label name as it stands; empty where there is none. */
+  /** Reads a label name as it stands; empty if there is none. */
   readWord(): string {
     const start = this.position;
     while (this.#at < this.#text.length && !WORD_END.test(this.#text.charAt(this.#at))) this.#at += 1;
@@ -62,7 +62,7 @@ export class SelectorScanner {
     return this.#text.slice(start, this.#at);
   }
 
-  /** A text in double or single quotes with escapes, or in backticks without. */
+  /** Reads a text in double or single quotes with escapes, or in backticks without. */
   readQuoted(): string {
     const start = this.position;
     const quote = this.#text.charAt(start);
@@ -78,7 +78,7 @@ export class SelectorScanner {
     }
   }
 
-  /** The error for the piece at `at`, counted from 1 as people do. */
+  /** Returns the error for the piece at `at`, counted from 1 as people do. */
   fault(message: string, at = this.position): AppError {
     return new AppError('invalid_input', `${message}, at character ${at + 1}`);
   }

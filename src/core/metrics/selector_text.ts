@@ -1,4 +1,4 @@
-/** One condition on a label, as the console builds it. */
+/** A condition on a label, as the console builds it. */
 export interface LabelCondition {
   readonly label: string;
   readonly operator: '=' | '!=' | '=~' | '!~';
@@ -8,12 +8,12 @@ export interface LabelCondition {
 /** A label that needs no quotes. */
 const PLAIN_LABEL = /^[A-Za-z_][\w.-]*$/;
 
-/** The selector of a metric by its exact name, whatever characters that has; `parseSelector` reads it back. */
+/** Returns the selector of a metric by its exact name, whatever characters that has; `parseSelector` reads it back. */
 export function selectorOfName(name: string): string {
   return selectorText(name, []);
 }
 
-/** The text of a selector: `http_requests_total{status="500"}`; `parseSelector` reads it back. */
+/** Returns the text of a selector: `http_requests_total{status="500"}`; `parseSelector` reads it back. */
 export function selectorText(name: string, conditions: readonly LabelCondition[]): string {
   const isQuoted = name.includes('{') || (conditions.length > 0 && name !== name.trim());
   const parts = conditions.map(

@@ -7,29 +7,32 @@ const COUNTER = codeOf('counter');
 const STALE = codeOf('stale');
 const START = codeOf('start');
 
-/** A stamp is a time in epoch milliseconds times this, plus the position of the kind in `POINT_KINDS`: it is ordered as times are. */
+/**
+ * Stamps of a millisecond. A stamp is a time in epoch milliseconds times this, plus the position of the kind in
+ * `POINT_KINDS`: stamps are ordered as times are.
+ */
 export const STAMPS_OF_MS = 8;
 
-/** What the points of some series add up to in the stretch `[fromMs, toMs)`, as if there were none before `keptMs`. */
+/** Totals of the points of some series in the stretch `[fromMs, toMs)`, as if there were none before `keptMs`. */
 export interface PointWindow {
   readonly fromMs: number;
   readonly toMs: number;
   readonly keptMs: number;
   /** Whether the growth of counters is asked for, too. */
   readonly withGrowth: boolean;
-  /** How many points there are, stale markers among them. */
+  /** Number of points, stale markers included. */
   points: number;
   samples: number;
   total: number;
   least: number;
   greatest: number;
-  /** Samples that are no counter's. */
+  /** Number and sum of samples that are no counter's. */
   others: number;
   othersTotal: number;
   /** Series that have not ended, and the sum of their newest samples. */
   newest: number;
   newestTotal: number;
-  /** What counters grew by, and when their newest sample was taken; negative infinity when there is none. */
+  /** Growth of counters, and the time of their newest sample; negative infinity without one. */
   grown: number;
   counterAtMs: number;
 }
@@ -93,7 +96,9 @@ export class SeriesPoints {
     this.#baseValue = value;
   }
 
-  /** Adds what lies in the window; the meanings are those of `test/kit/aggregate_model.ts` and the SQL of `rule_query.ts`. */
+  /**
+   * Adds what lies in the window, with the meanings of `test/kit/aggregate_model.ts` and the SQL of `rule_query.ts`.
+   */
   addTo(window: PointWindow): void {
     const { fromMs, toMs, keptMs, withGrowth } = window;
     const pairs = this.#pairs;

@@ -1,14 +1,14 @@
 import type { Aggregation } from '#core/metrics/aggregation.ts';
 
-/** Points of which a window knows no more than these figures. Slots are whole numbers, such as minutes since 1970. */
+/** Aggregate of points that a window counts. Slots are whole numbers, such as minutes since 1970. */
 export interface WindowPart {
-  /** It counts in the windows that end at this slot or later … */
+  /** First slot of the windows' ends in which it counts … */
   readonly from: number;
   /** … and before this one. */
   readonly until: number;
-  /** How many samples, or for `last` how many series; 0 for growth of samples that another part has counted. */
+  /** Number of samples, or for `last` of series; 0 for growth of samples that another part has counted. */
   readonly count: number;
-  /** Their sum, or for `min` and `max` the least and the greatest. */
+  /** Sum of the samples, or for `min` and `max` the least and the greatest. */
   readonly value: number;
 }
 
@@ -18,7 +18,7 @@ interface Slots {
   readonly last: number;
 }
 
-/** The value of each window, as a rule compares it; null without data. `parts` are in the order of `from`. */
+/** Returns the value of each window, as a rule compares it; null without data. `parts` are in the order of `from`. */
 export function slideWindow(
   parts: readonly WindowPart[],
   aggregation: Aggregation,
@@ -38,7 +38,7 @@ export function slideWindow(
   return values;
 }
 
-/** Adds up what the window holds. Sums carry what rounding has left (Neumaier), so nothing is left when all has gone. */
+/** Adds up what the window holds. Sums carry what rounding has left (Neumaier), so an empty window has none. */
 class Total {
   readonly #leaving: readonly WindowPart[];
   #left = 0;
@@ -91,14 +91,14 @@ class Total {
     this.#sum = sum;
   }
 
-  /** A sum beyond the range of numbers cannot be taken back: adds up anew what is still there. */
+  /** Adds up anew what is still there: a sum beyond the range of numbers cannot be taken back. */
   #startAgain(slot: number): void {
     [this.#sum, this.#rest] = [0, 0];
     for (const { from, value } of this.#leaving.slice(this.#left)) if (from <= slot) this.#addUp(value);
   }
 }
 
-/** The least or the greatest of what the window holds: only what no later part outdoes is kept. */
+/** Finds the least or the greatest value of the window: only parts that no later one outdoes are kept. */
 class Extreme {
   readonly #isBetter: (a: number, b: number) => boolean;
   #kept: WindowPart[] = [];
@@ -129,7 +129,7 @@ class Extreme {
   }
 }
 
-/** Sums beyond the range of numbers are the largest of them, as in the evaluation of rules. */
+/** Limits a sum to the range of numbers, as in the evaluation of rules. */
 function finite(value: number): number {
   if (Number.isNaN(value)) return 0;
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);

@@ -1,14 +1,14 @@
 import type { RuleHistory } from '#core/metrics/replay.ts';
 
-/** Gaps that are longer are outages, not the interval of the metric. */
+/** Longest gap that may be the interval of the metric; longer ones are outages. */
 const GAP_MS_MAX = 15 * 60_000;
-/** Fewer gaps than this share of the windows with data may be chance. */
+/** Least number of gaps, relative to the windows with data; fewer may be chance. */
 const GAPS_SHARE = 0.05;
 const GAPS_MIN = 3;
 
 /**
- * The shortest window in minutes that would hold a sample of the metric at every check, where samples come more slowly
- * than the window is long; null where they do not.
+ * Returns the shortest window in minutes that would hold a sample of the metric at every check, where samples come more
+ * slowly than the window is long; null where they do not.
  */
 export function windowForInterval(windowMinutes: number, { values, stepMs }: RuleHistory): number | null {
   const gaps: number[] = [];

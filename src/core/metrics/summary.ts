@@ -8,7 +8,10 @@ export interface Summary {
   readonly last: number;
 }
 
-/** Of values oldest first; null of none. A percentile is a value that was there: the smallest that so many do not exceed. */
+/**
+ * Summarizes values, oldest first; null without any. A percentile is one of the values: the smallest that is at or
+ * above that share of them.
+ */
 export function summaryOf(values: readonly number[]): Summary | null {
   const sorted = values.toSorted((a, b) => a - b);
   const atRank = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;

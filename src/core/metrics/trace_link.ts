@@ -1,6 +1,6 @@
 import { fault, ok, type Parsed, shown } from '#core/oncall/parsed.ts';
 
-/** What stands for the id of a trace in the address of a tool that shows traces. */
+/** Placeholder for the trace id in the address of a tool that shows traces. */
 export const TRACE_ID = '{traceId}';
 
 export const TRACE_LINK_LENGTH_MAX = 500;
@@ -9,8 +9,8 @@ export const TRACE_LINK_LENGTH_MAX = 500;
 const NOT_OF_ADDRESS = /[\s"'<>\\^`|\p{C}]/u;
 
 /**
- * An address such as `https://traces.example.com/trace/{traceId}`. It is opened by people's browsers, so it has to be http
- * or https, without a password in it, and its host is fixed.
+ * Parses an address such as `https://traces.example.com/trace/{traceId}`. It is opened by people's browsers, so it has
+ * to be http or https, without a password in it, and its host is fixed.
  */
 export function parseTraceLink(text: string, path = 'traceLink'): Parsed<string> {
   const link = text.trim();
@@ -22,14 +22,14 @@ export function parseTraceLink(text: string, path = 'traceLink'): Parsed<string>
     return fault(path, `${shown(link)} is no address that begins with https:// or http://`);
   }
   if (url.username !== '' || url.password !== '') return fault(path, 'must hold no user name and no password');
-  // The address with another id leads to the same host, or the id would choose it.
+  // The address has to lead to the same host with another id, or the id would choose the host.
   if (readUrl(link.replaceAll(TRACE_ID, '1'))?.host !== url.host) {
     return fault(path, `must hold ${TRACE_ID} after the name of the host`);
   }
   return ok(link);
 }
 
-/** Where this trace is shown. Senders choose ids, so nothing of one is read as a part of the address. */
+/** Returns the address of a trace. Senders choose ids, so nothing of one is read as a part of the address. */
 export function traceUrl(link: string, traceId: string): string {
   return link.replaceAll(TRACE_ID, () => encodeURIComponent(traceId.toWellFormed()));
 }

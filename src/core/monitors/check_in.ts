@@ -1,17 +1,17 @@
-/** What a client says of a run. */
+/** Statuses of a run as a client reports them. */
 export const CHECK_IN_STATUSES = ['in_progress', 'ok', 'error'] as const;
 export type CheckInStatus = (typeof CHECK_IN_STATUSES)[number];
 
-/** What became of a run; `missed`: it did not begin, `timeout`: it took too long. */
+/** Outcomes of a run; `missed`: it did not begin, `timeout`: it took too long. */
 export const RUN_STATUSES = [...CHECK_IN_STATUSES, 'missed', 'timeout'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 export const SLUG_LENGTH_MAX = 50;
 export const ENVIRONMENT_LENGTH_MAX = 64;
-/** Where a client names none, as Sentry has it. */
+/** Environment if a client names none, as in Sentry. */
 export const DEFAULT_ENVIRONMENT = 'production';
 
-/** Of a service, in all environments together. */
+/** Limit on the monitors of a service, in all environments together. */
 export const MONITORS_MAX = 200;
 
 /**
@@ -20,7 +20,7 @@ export const MONITORS_MAX = 200;
  */
 export const NEW_MONITORS_AN_HOUR_MAX = 20;
 
-/** The name of a monitor as its address has it; null when nothing is left of it. */
+/** Returns the name of a monitor as its address has it; null when nothing is left of it. */
 export function toSlug(text: string): string | null {
   const slug = text
     .slice(0, 200)
@@ -31,7 +31,7 @@ export function toSlug(text: string): string | null {
   return slug === '' ? null : slug;
 }
 
-/** A status as clients write it; null for what is none. */
+/** Returns a status as clients write it; null for what is none. */
 export function asCheckInStatus(value: unknown): CheckInStatus | null {
   return CHECK_IN_STATUSES.find((status) => status === value) ?? null;
 }

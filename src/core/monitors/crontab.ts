@@ -7,11 +7,11 @@ export interface Crontab {
   readonly times: readonly number[];
   readonly days: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** 0 is Sunday. */
+  /** Days of the week; 0 is Sunday. */
   readonly weekdays: ReadonlySet<number>;
-  /** A day that either field names, as cron has it when neither begins with `*`. */
+  /** Whether a day counts that either field names, as in cron when neither begins with `*`. */
   readonly isEitherDay: boolean;
-  /** The minute or the hour begins with `*`: it runs by elapsed time, in an hour that comes twice as well. */
+  /** Whether the minute or the hour begins with `*`: it runs by elapsed time, in an hour that comes twice as well. */
   readonly isRepeating: boolean;
 }
 
@@ -46,7 +46,7 @@ const NICKNAMES: Readonly<Record<string, string>> = {
 
 const LENGTH_MAX = 200;
 
-/** Reads a line of five fields with lists, ranges, steps and English names, or a nickname such as `@daily`. */
+/** Parses a line of five fields with lists, ranges, steps and English names, or a nickname such as `@daily`. */
 export function parseCrontab(text: string, path: string): Parsed<Crontab> {
   if (text.length > LENGTH_MAX) return fault(path, `${shown(text)} is longer than ${LENGTH_MAX} characters`);
   const line = text.trim().toLowerCase();
@@ -80,7 +80,7 @@ function isStar(field: string): boolean {
   return field.startsWith('*') || field === '?';
 }
 
-/** What is wrong with the field, or its values, ascending. */
+/** Returns the values of a field, ascending, or its fault. */
 function valuesOf(text: string, field: Field): readonly number[] | string {
   const values = new Set<number>();
   for (const part of text.split(',')) {
@@ -96,20 +96,20 @@ function valuesOf(text: string, field: Field): readonly number[] | string {
   return [...values].toSorted((a, b) => a - b);
 }
 
-/** How many different values a field has: a weekday of 7 is Sunday again. */
+/** Returns how many different values a field has: a weekday of 7 is Sunday again. */
 function sizeOf(field: Field): number {
   return field === WEEKDAY ? 7 : field.max - field.min + 1;
 }
 
-/** A value beyond the end, as of a range that wraps (`22-2`, `sat-sun`), begins again. */
+/** Wraps a value beyond the end, as of a range such as `22-2` or `sat-sun`. */
 function inField(value: number, field: Field): number {
   return value <= field.max ? value : field.min + ((value - field.min) % sizeOf(field));
 }
 
-/** The second is beyond the end of the field where the range wraps. */
+/** Returns the bounds of a range. The second is beyond the end of the field if the range wraps. */
 function boundsOf(range: string, field: Field, hasStep: boolean): readonly [number, number] | null {
   const { min, max } = field;
-  // A weekday of 7 is Sunday again: all of them are 0 to 6.
+  // A weekday of 7 is Sunday again, so the range of all weekdays is 0 to 6.
   const last = field === WEEKDAY ? 6 : max;
   if (range === '*' || range === '?') return [min, last];
   const [fromText = '', toText, ...more] = range.split('-');
@@ -130,19 +130,22 @@ function wholeNumber(text: string): number | null {
 
 const DAYS_OF_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Some weekday comes in each month; a day of the month may be one that no month named has. */
+/**
+ * Whether it can ever run: a weekday comes in each month, but a day of the month may be one that no month named has.
+ */
 function canRun({ days, months, isEitherDay }: Crontab): boolean {
   return isEitherDay || [...months].some((month) => Math.min(...days) <= (DAYS_OF_MONTHS[month - 1] ?? 0));
 }
 
-/** February 29 may fall on a given weekday 40 years later, where a century has no leap day between. */
+/** Limit on the years searched: February 29 may be a given weekday after 40 years, over a century without leap day. */
 const YEARS_MAX = 41;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The first run after an instant, as cron has it: a time of day that the clocks skip runs when they have been put forward,
- * and one that comes twice runs the first time, unless the line runs by elapsed time. Null when none comes in 41 years.
+ * Returns the first run after an instant, as cron has it: a time of day that the clocks skip runs when they have been
+ * put forward, and one that comes twice runs the first time, unless the line runs by elapsed time. Null when none comes
+ * in 41 years.
  */
 export function nextRun(crontab: Crontab, zone: string, after: Temporal.Instant): Temporal.Instant | null {
   let day = after.toZonedDateTimeISO(zone).toPlainDate();
@@ -190,7 +193,7 @@ function firstOfDay(
   return first;
 }
 
-/** When a time of day comes: never, once or twice. */
+/** Returns the instants at which a time of day comes: none, one or two. */
 function runsAt(localMs: number, stretches: readonly Stretch[], isRepeating: boolean): readonly number[] {
   const runs = stretches
     .filter(({ fromMs, untilMs, offsetMs }) => localMs - offsetMs >= fromMs && localMs - offsetMs < untilMs)

@@ -10,19 +10,19 @@ import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kern
 
 type Instant = Temporal.Instant;
 
-/** What is remembered of a scheduled job in one environment. */
+/** State of a scheduled job in one environment. */
 export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
-  /** Null while nobody has said when the job is to run: then no run is missed. */
+  /** Schedule of the job; null while nobody has set one: then no run is missed. */
   readonly schedule: MonitorSchedule | null;
-  /** What a person has said: it counts whatever the job says, until the person lets the job decide again. */
+  /** Config that a person has set: it overrides the job's own until the person lets the job decide again. */
   readonly editedConfig: EditedConfig | null;
-  /** What the job said last. */
+  /** Config that the job sent last. */
   readonly sentConfig: MonitorConfig | null;
   readonly isFailing: boolean;
   /** Runs in a row that went wrong, and that went well. */
   readonly failures: number;
   readonly successes: number;
-  /** When the next run is to begin. */
+  /** Time when the next run is due. */
   readonly nextDueAt: Instant | null;
 }
 
@@ -41,39 +41,39 @@ export interface Run {
   readonly status: RunStatus;
   readonly startedAt: Instant;
   readonly endedAt: Instant | null;
-  /** When it has taken too long; null once it has ended. */
+  /** Time when it has taken too long; null once it has ended. */
   readonly timeoutAt: Instant | null;
 }
 
-/** What a client said, and when that was received. */
+/** A report of a client, and when it was received. */
 export interface CheckIn {
   readonly status: CheckInStatus;
-  /** How long the run took, as the client measured it. */
+  /** Duration of the run, as the client measured it. */
   readonly durationMs: number | null;
   readonly at: Instant;
-  /** Absent when it was not said; then the one that is known stays. */
+  /** Config that was sent with it; null if none was, and then the stored one stays. */
   readonly config: MonitorConfig | null;
 }
 
-/** `fails`: a run has gone wrong, and enough of them in a row; `recovers`: enough good ones have followed. */
+/** Change of a monitor. `fails`: enough runs in a row have gone wrong; `recovers`: enough good ones have followed. */
 export type MonitorChange = 'fails' | 'recovers' | 'none';
 
 export interface CheckInDecision {
   readonly monitor: MonitorState;
-  /** As the run is to be stored; null when the check-in says nothing new. */
+  /** Run to store; null when the check-in changes nothing. */
   readonly run: Run | null;
   readonly change: MonitorChange;
 }
 
 /**
- * What begins so shortly before its time is the run that is expected then: clocks differ, and schedulers start early. It
- * is half the time to the run after it at most, so that each run stays its own.
+ * Time before a run is due in which one that begins is that run: clocks differ, and schedulers start early. At most
+ * half the time to the run after it, so that each run stays its own.
  */
 const EARLY = { minutes: 5 };
-/** The same where an earlier run is still expected: what begins now is rather that one. */
+/** Shorter time while an earlier run is still expected: a run that begins is rather that one. */
 const EARLY_BESIDE_LATE = { seconds: 30 };
 
-/** What a check-in means. `known` is the run that it is about, when that has begun before. */
+/** Decides the effect of a check-in. `known` is the run that it is about, if that has begun before. */
 export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: CheckIn): CheckInDecision {
   const monitor = withDue(withConfig(before, checkIn.config), before, known, checkIn);
   const { status, at, durationMs } = checkIn;
@@ -83,14 +83,14 @@ export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: 
     const timeoutAt = addMinutesSaturating(at, monitor.runtimeMinutes);
     return { monitor, run: { status, startedAt: at, endedAt: null, timeoutAt }, change: 'none' };
   }
-  // What has ended stays as it is, but for one that was given up too early.
+  // A run that has ended stays as it is, unless it timed out too early.
   if (isBegun && known.status !== 'in_progress' && known.status !== 'timeout') {
     return { monitor, run: null, change: 'none' };
   }
-  // What the client measured is not delayed on the way, as its check-ins may be.
+  // The client's own duration is not affected by delays of its check-ins.
   const startedAt = durationMs === null && known !== null ? known.startedAt : startOf(at, durationMs);
   const run: Run = { status, startedAt, endedAt: at, timeoutAt: null };
-  // One that was given up has counted as gone wrong already.
+  // A run that timed out has already counted as failed.
   if (status === 'error' && known?.status === 'timeout') return { monitor, run, change: 'none' };
   return { ...(status === 'ok' ? afterGood(monitor) : afterBad(monitor)), run };
 }
@@ -110,7 +110,7 @@ function configOf(config: MonitorConfig): MonitorConfig {
   return { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
 }
 
-/** A person says what is expected of the job. Runs that have begun keep their time; a new schedule begins now. */
+/** Applies a person's config of the job. Runs that have begun keep their time; a new schedule begins now. */
 export function editMonitor(before: MonitorState, config: MonitorConfig, now: Instant): MonitorState {
   const { schedule, editedConfig } = before;
   const sentConfig =
@@ -118,7 +118,7 @@ export function editMonitor(before: MonitorState, config: MonitorConfig, now: In
   return dueAnew({ ...before, ...config, sentConfig, editedConfig: { ...config, at: toTimestamp(now) } }, before, now);
 }
 
-/** What the job said last counts again; one that has said nothing yet is expected as before until it does. */
+/** Returns to the config that the job sent last; without one, the current config stays until it sends one. */
 export function useJobSchedule(before: MonitorState, now: Instant): MonitorState {
   return dueAnew({ ...before, ...before.sentConfig, editedConfig: null }, before, now);
 }
@@ -129,7 +129,7 @@ function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): Mon
   return { ...monitor, nextDueAt: nextDue(schedule, now) };
 }
 
-/** A run that begins says when the next one is to; so does the end of one that repeats after a pause. */
+/** Updates when the next run is due: at the begin of a run, and at the end of one that repeats after a pause. */
 function withDue(
   monitor: MonitorState,
   before: MonitorState,
@@ -145,12 +145,12 @@ function withDue(
   const expectedAt = isChanged ? null : nextDueAt;
   const dueAt =
     schedule.type === 'crontab' ? dueAfterBegin(monitor, schedule, begin, expectedAt) : nextDue(schedule, at);
-  // A check-in that arrives late says nothing of what was due since.
+  // A late check-in does not change runs that were due after it.
   const isLate = !isChanged && nextDueAt !== null && dueAt !== null && isAtOrBefore(dueAt, nextDueAt);
   return isLate ? monitor : { ...monitor, nextDueAt: dueAt };
 }
 
-/** When the run after the one that began at `begin` is due. */
+/** Returns when the run after the one that began at `begin` is due; null for never. */
 function dueAfterBegin(
   { marginMinutes }: MonitorState,
   schedule: MonitorSchedule,
@@ -177,7 +177,7 @@ export function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean 
   return b.type === 'interval' && a.value === b.value && a.unit === b.unit;
 }
 
-/** More in a row need not be told apart. */
+/** Highest count of runs in a row; more need not be told apart. */
 const COUNTED_MAX = 1_000_000;
 
 function afterBad(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
@@ -200,16 +200,16 @@ function afterGood(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
 
 interface OverdueDecision {
   readonly monitor: MonitorState;
-  /** When the run was to begin that did not; null for none. */
+  /** Time when the missed run was due; null for none. */
   readonly missedAt: Instant | null;
-  /** How many of the running ones have taken too long. */
+  /** Number of running ones that have taken too long. */
   readonly timedOut: number;
   readonly change: MonitorChange;
 }
 
 /**
- * What has not happened in time: a run that was to begin, and the end of those that began. After a time in which nobody
- * looked, the runs that were missed meanwhile count as one.
+ * Decides what is overdue: a run that was to begin, and the end of those that began. After a pause in the checks, the
+ * runs that were missed meanwhile count as one.
  */
 export function decideOverdue(before: MonitorState, running: readonly Run[], now: Instant): OverdueDecision {
   const timedOut = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now)).length;
@@ -226,7 +226,7 @@ export function decideOverdue(before: MonitorState, running: readonly Run[], now
   return { monitor: { ...monitor, nextDueAt: next }, missedAt: nextDueAt, timedOut, change };
 }
 
-/** When it has to be looked at, if no check-in comes before; null for never. */
+/** Returns when it has to be checked if no check-in comes before; null for never. */
 export function overdueFrom({ nextDueAt, marginMinutes }: MonitorState, running: readonly Run[]): Instant | null {
   const times = running.flatMap(({ timeoutAt }) => timeoutAt ?? []);
   if (nextDueAt !== null) times.push(addMinutesSaturating(nextDueAt, marginMinutes));

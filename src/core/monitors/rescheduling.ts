@@ -8,8 +8,8 @@ type Expectation = Pick<
 >;
 
 /**
- * What a check-in did to what is expected of a job: `later` where a run that does not begin, takes too long or fails is
- * noticed later than before; null where it is as it was, is the first, or cannot be read.
+ * Classifies the effect of a check-in on the expected runs: `later` if a run that does not begin, takes too long or
+ * fails is noticed later than before; null if they are unchanged, are the first, or cannot be read.
  */
 export function decideRescheduling(
   before: Expectation,
@@ -29,7 +29,7 @@ export function decideRescheduling(
   return moved === null || !isAtOrBefore(moved, expected) ? 'later' : 'other';
 }
 
-/** All that is expected of a job, in words. */
+/** Describes all that is expected of a job. */
 export function expectationText(expected: Expectation): string {
   const { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold } = expected;
   const when = schedule === null ? 'no schedule' : scheduleText(schedule);

@@ -12,35 +12,35 @@ import type { Temporal } from '#kernel/time.ts';
 
 export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 
-/** When runs of a job are to begin, as it is stored. */
+/** Schedule of a job's runs, as it is stored. */
 export type MonitorSchedule =
   | { readonly type: 'crontab'; readonly crontab: string; readonly timezone: string }
   | { readonly type: 'interval'; readonly value: number; readonly unit: IntervalUnit; readonly timezone: string }
   | UnreadableSchedule;
 
-/** What a job sent that is no schedule here: no run of it is expected, and none of an earlier one. */
+/** Schedule of a job that cannot be read: no run of it is expected, and none of an earlier one. */
 interface UnreadableSchedule {
   readonly type: 'unreadable';
-  /** As it was sent, cut. */
+  /** Schedule as it was sent, cut to a bounded length. */
   readonly text: string;
   readonly fault: string;
   readonly timezone: string;
 }
 
-/** What is expected of the runs of a job. */
+/** Expectations for the runs of a job. */
 export interface MonitorConfig {
   readonly schedule: MonitorSchedule;
-  /** So much later than expected a run may begin. */
+  /** Minutes by which a run may begin late. */
   readonly marginMinutes: number;
-  /** So long a run may take. */
+  /** Longest runtime of a run, in minutes. */
   readonly runtimeMinutes: number;
-  /** So many runs in a row that went wrong make it fail. */
+  /** Number of bad runs in a row after which it fails. */
   readonly failureThreshold: number;
-  /** So many good runs in a row end that. */
+  /** Number of good runs in a row after which it recovers. */
   readonly recoveryThreshold: number;
 }
 
-/** What a person has said instead of the job, and when. */
+/** Config that a person has set in place of the job's, and when. */
 export interface EditedConfig extends MonitorConfig {
   readonly at: string;
 }
@@ -49,7 +49,7 @@ export const CONFIG_DEFAULTS = { marginMinutes: 1, runtimeMinutes: 30, failureTh
 
 type Sent = Readonly<Record<string, unknown>>;
 
-/** Reads the `monitor_config` of a client. What it leaves out has Sentry's defaults. */
+/** Parses the `monitor_config` of a client. Absent fields have Sentry's defaults. */
 export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
   const zone = parseTimeZone(textOf(sent['timezone']) ?? 'UTC', 'timezone');
   if (zone.kind === 'faults') return zone;
@@ -58,7 +58,7 @@ export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
   return ok({ schedule: schedule.value, ...countsOf(sent) });
 }
 
-/** The same where nothing may be lost: a schedule that cannot be read is kept as such. */
+/** Reads the config like `parseMonitorConfig`, but keeps a schedule that cannot be read as such. */
 export function readMonitorConfig(sent: Sent): MonitorConfig {
   const parsed = parseMonitorConfig(sent);
   if (parsed.kind === 'ok') return parsed.value;
@@ -108,7 +108,7 @@ interface EnteredSchedule {
   readonly timezone: string;
 }
 
-/** Reads it; the faults are those of its fields. */
+/** Parses a schedule that a person entered; the faults are those of its fields. */
 export function parseEnteredSchedule(entered: EnteredSchedule): Parsed<MonitorSchedule> {
   const { scheduleType: type, crontab, every, unit } = entered;
   const zone = parseTimeZone(entered.timezone, 'timezone');
@@ -127,12 +127,12 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.length <= CRONTAB_LENGTH_MAX ? value : null;
 }
 
-/** What is no count, or out of range, is taken as the nearest that is. */
+/** Returns a count within its range; another value gives the nearest or the default. */
 function countOf(value: unknown, missing: number, most: number): number {
   return typeof value === 'number' && Number.isFinite(value) ? Math.min(Math.max(Math.trunc(value), 1), most) : missing;
 }
 
-/** When the next run is to begin, if one began at this instant; null when none ever will. */
+/** Returns when the next run is due, if one began at this instant; null for never. */
 export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Temporal.Instant | null {
   if (schedule.type === 'unreadable') return null;
   const { timezone } = schedule;
@@ -146,7 +146,7 @@ export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Tem
     .toInstant();
 }
 
-/** A crontab is shown as its people wrote it. */
+/** Returns a schedule as text; a crontab is shown as its people wrote it. */
 export function scheduleText(schedule: MonitorSchedule): string {
   if (schedule.type === 'crontab') return `${schedule.crontab} (${schedule.timezone})`;
   if (schedule.type === 'unreadable') return schedule.text;
@@ -154,12 +154,12 @@ export function scheduleText(schedule: MonitorSchedule): string {
   return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
 }
 
-/** Why no run is expected although a schedule was sent; null for one that can be read. */
+/** Explains why no run is expected although a schedule was sent; null for one that can be read. */
 export function scheduleFault(schedule: MonitorSchedule | null): string | null {
   return schedule?.type === 'unreadable' ? schedule.fault : null;
 }
 
-/** The next runs after an instant, as far as there are so many. */
+/** Returns the next runs after an instant, as far as there are so many. */
 export function nextRuns(schedule: MonitorSchedule, after: Temporal.Instant, count: number): Temporal.Instant[] {
   const runs: Temporal.Instant[] = [];
   for (let at = nextDue(schedule, after); at !== null && runs.length < count; at = nextDue(schedule, at)) runs.push(at);

@@ -43,7 +43,7 @@ const SHAPES: Readonly<Record<MonitorSchedule['type'], object>> = {
 const COUNT = { type: 'integer', minimum: 1, maximum: MINUTES_MAX };
 const THRESHOLD = { type: 'integer', minimum: 1, maximum: THRESHOLD_MAX };
 
-/** What keeps a stored schedule from being read; empty for one that can be. */
+/** Returns the faults of a stored schedule; empty if it can be read. */
 export function storedScheduleFaults(schedule: unknown, path: string): Fault[] {
   const type: unknown = typeof schedule === 'object' && schedule !== null ? Reflect.get(schedule, 'type') : undefined;
   const known = Object.entries(SHAPES).find(([name]) => name === type)?.[1];
@@ -57,7 +57,7 @@ export function storedScheduleFaults(schedule: unknown, path: string): Fault[] {
   ];
 }
 
-/** The same of all that a job or a person has said of its runs; `at` is of a person. */
+/** Returns the faults of a stored config of a job or a person; a person's has `at`. */
 export function storedConfigFaults(config: unknown, path: string): Fault[] {
   const shape = {
     type: 'object',
@@ -83,7 +83,7 @@ interface StoredMonitor {
   readonly sentConfig: MonitorConfig | null;
 }
 
-/** A monitor as it is stored, whoever wrote it: a schedule that cannot be read is one that is known to be. */
+/** Reads a stored monitor, whoever wrote it: a schedule that cannot be read becomes one of type `unreadable`. */
 export function readMonitor<Monitor extends StoredMonitor>(stored: Monitor): Monitor {
   const { schedule, editedConfig, sentConfig } = stored;
   const [wrong] = schedule === null ? [] : storedScheduleFaults(schedule, 'schedule');

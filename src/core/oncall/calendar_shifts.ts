@@ -9,12 +9,13 @@ type Instant = Temporal.Instant;
 /** A shift with an end, as calendars need it. */
 export type CalendarShift = Shift & { readonly until: Instant };
 
-/** Shorter turns of the same person are joined to pieces of about a day. */
+/** Length of a piece in hours, about a day, to which shorter turns of the same person are joined. */
 const PIECE_HOURS_MIN = 24;
 
 /**
- * Cuts shifts of the rotation at its hand-overs, and leaves the pieces that overlap `[from, to)`, at most `limit`. A piece
- * begins and ends where it does whatever the range is, so that a calendar that is read again later has the same events.
+ * Cuts shifts of the rotation at its hand-overs, and yields the pieces that overlap `[from, to)`, at most `limit`. A
+ * piece begins and ends where it does whatever the range is, so that a calendar that is read again later has the same
+ * events.
  */
 export function* calendarShifts(
   shifts: readonly Shift[],

@@ -15,7 +15,7 @@ export interface ChangedShift {
 }
 
 /**
- * What changes within `[from, to)` when one plan takes the place of another, oldest first. Both are shifts of one
+ * Returns the changes within `[from, to)` when one plan replaces another, oldest first. Both are shifts of one
  * schedule, oldest first, and reach to the end of that time.
  */
 export function changedShifts(
@@ -44,7 +44,7 @@ export function changedShifts(
   return changes;
 }
 
-/** Who is on call at an instant; asked for instants in ascending order. */
+/** Returns a function for who is on call at an instant; instants must be in ascending order. */
 function personFinder(shifts: readonly Shift[]): (at: Instant) => UserId | null {
   let index = 0;
   return (at) => {

@@ -1,6 +1,6 @@
 import { keysOf } from '#kernel/keys_of.ts';
 
-/** Who carries the messages of a channel, after "Sent". */
+/** Provider of a channel, in the form that follows "Sent". */
 export const PROVIDERS = {
   twilio: 'by Twilio',
   simulator: 'to the phone simulator, because no Twilio account is configured',
@@ -10,35 +10,35 @@ export const PROVIDERS = {
 
 export type Provider = keyof typeof PROVIDERS;
 
-/** What a person is found by: the number of a team member, the address of the account, or the browsers that subscribed. */
+/** Kind of a person's address: the team member's number, the account's address, or the browsers that subscribed. */
 export type AddressKind = 'phone' | 'email' | 'browser';
 
-/** All that is known of a channel beside its sender, which is in `notify/channels`. */
+/** Declaration of a channel without its sender, which is in `notify/channels`. */
 interface ChannelDeclaration {
   readonly title: string;
-  /** The same within a sentence. */
+  /** Title within a sentence. */
   readonly name: string;
-  /** One message. */
+  /** Term for one message. */
   readonly message: string;
-  /** After "by", in a timeline: how a page goes out, or how somebody answered. */
+  /** Form that follows "by" in a timeline: how a page goes out, or how somebody answered. */
   readonly by: string;
-  /** People hear it, and answer it while they do. */
+  /** Whether people hear it, and answer it while they do. */
   readonly isCall: boolean;
-  /** It makes a noise at night. */
+  /** Whether it makes a noise at night. */
   readonly wakes: boolean;
-  /** Its provider says when a message has arrived; others only say that they have accepted it. */
+  /** Whether its provider reports when a message has arrived; others only report that they have accepted it. */
   readonly reportsArrival: boolean;
   readonly addressKind: AddressKind;
-  /** What members switch it on and off by; null: it is on for everybody whom it finds. */
+  /** Switch by which members turn it on and off; null: it is on for everybody it can reach. */
   readonly preference: string | null;
   readonly provider: Exclude<Provider, 'simulator'>;
-  /** What the operator sets to have it; empty when nothing is needed. */
+  /** Settings that the operator needs for it; empty when there are none. */
   readonly settings: string;
 }
 
 const TWILIO_SETTINGS = 'TWILIO_ACCOUNT_SID, TWILIO_AUTH_TOKEN and TWILIO_FROM';
 
-/** The ways to reach a person, in the order in which they are shown. */
+/** Channels, in the order in which they are shown. */
 export const CHANNEL_DECLARATIONS = {
   sms: {
     title: 'SMS',
@@ -98,7 +98,7 @@ export type Channel = keyof typeof CHANNEL_DECLARATIONS;
 
 export const CHANNELS: readonly Channel[] = keysOf(CHANNEL_DECLARATIONS);
 
-/** What members switch channels on and off by. */
+/** Switches by which members turn channels on and off. */
 export type ChannelPreference = NonNullable<(typeof CHANNEL_DECLARATIONS)[Channel]['preference']>;
 
 export const CHANNEL_PREFERENCES: readonly ChannelPreference[] = CHANNELS.flatMap(

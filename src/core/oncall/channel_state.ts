@@ -5,15 +5,15 @@ export const CHANNEL_STATES = ['not_configured', 'simulated', 'unused', 'works',
 
 export type ChannelState = (typeof CHANNEL_STATES)[number];
 
-/** What is known of a channel from the messages that went through it. */
+/** History of a channel, from the messages that went through it. */
 export interface ChannelHistory {
-  /** When the provider last accepted a message. Whether a person answered it says nothing about the channel. */
+  /** Time when the provider last accepted a message; null for never. Whether a person answered it does not matter. */
   readonly lastSucceededAt: Temporal.Instant | null;
-  /** When the provider last refused a message or did not answer. */
+  /** Time when the provider last refused a message or did not answer; null for never. */
   readonly lastFailedAt: Temporal.Instant | null;
 }
 
-/** A channel fails from the moment its provider rejects a message or is silent, until it accepts one again. */
+/** Returns the state of a channel. It fails from a rejection or silence of its provider until a message is accepted. */
 export function channelStateOf(
   { isConfigured, isSimulated }: { readonly isConfigured: boolean; readonly isSimulated: boolean },
   history: ChannelHistory | undefined,

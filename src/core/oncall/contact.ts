@@ -3,10 +3,10 @@ import { recordOf } from '#kernel/record_of.ts';
 
 import { type Channel, CHANNEL_PREFERENCES, type ChannelPreference, declarationOf } from './channel.ts';
 
-/** How one person can be reached: addresses and the person's own preferences. */
+/** Addresses of a person and their own preferences for being reached. */
 export interface Contact extends Readonly<Record<ChannelPreference, boolean>> {
   readonly userId: Id<'user'>;
-  /** E.164. */
+  /** Phone number in E.164. */
   readonly phone: string | null;
   readonly email: string | null;
   /** Whether a browser of theirs has subscribed to push. */
@@ -15,12 +15,12 @@ export interface Contact extends Readonly<Record<ChannelPreference, boolean>> {
 
 const ALL_ON = recordOf(CHANNEL_PREFERENCES, () => true);
 
-/** A phone number and what somebody wants to be reached by: in a team, or of their own. */
+/** A phone number and the channels that somebody wants: in a team, or of their own. */
 export type Preferences = Pick<Contact, 'phone' | ChannelPreference>;
 
 /**
- * The contact of somebody whom a step names or an override puts on call, but who is not a member of the team. They are
- * reached as they have said for such incidents; else by the email of their account and by push.
+ * Returns the contact of somebody whom a step names or an override puts on call, but who is not a member of the team.
+ * They are reached as they have said for such incidents; else by the email of their account and by push.
  */
 export function contactOfNonMember(
   account: Pick<Contact, 'userId' | 'email' | 'hasPush'>,
@@ -32,7 +32,7 @@ export function contactOfNonMember(
 /** An account, with what the person has said for incidents of teams that they are not in. */
 type Account = Pick<Contact, 'userId' | 'email'> & { readonly own?: Preferences };
 
-/** How a team reaches each of these accounts: by the settings of its member, if the account is one. */
+/** Returns the contact of each account: by the settings of its team member, if the account is one. */
 export function contactsOf(
   accounts: readonly Account[],
   subscribers: ReadonlySet<Id<'user'>>,
@@ -53,12 +53,12 @@ export function wantsChannel(contact: Contact, channel: Channel): boolean {
   return preference === null || contact[preference];
 }
 
-/** Where a channel reaches somebody: null for push, which goes to every browser that they have subscribed. */
+/** Address on a channel; `to` is null for push, which goes to every browser that the person has subscribed. */
 export interface Address {
   readonly to: string | null;
 }
 
-/** Null when no address is known. */
+/** Returns the address on a channel; null if there is none. */
 export function findAddress({ phone, email, hasPush }: Contact, channel: Channel): Address | null {
   switch (declarationOf(channel).addressKind) {
     case 'phone':

@@ -1,15 +1,15 @@
 import { escapeLineText, foldLine } from './content_lines.ts';
 
-/** Who messages come from, for the address book of a phone. */
+/** Senders of messages, for the address book of a phone. */
 export interface Senders {
-  /** E.164. */
+  /** Phone numbers in E.164. */
   readonly phones: readonly string[];
   readonly emails: readonly string[];
 }
 
 /**
- * A vCard 3.0, which every phone reads. A contact that is in the address book may be let through while Do Not Disturb is
- * on.
+ * Returns a vCard 3.0, which every phone reads. A contact that is in the address book may be let through while Do Not
+ * Disturb is on.
  */
 export function contactCardOf(name: string, { phones, emails }: Senders): string {
   const lines = [

@@ -1,7 +1,7 @@
-/** Lines of iCalendar (RFC 5545, 3.1) and vCard: at most 75 bytes each. */
+/** Longest line of iCalendar (RFC 5545, 3.1) and vCard, in bytes. */
 const LINE_BYTES_MAX = 75;
 
-/** What programs take for the end of a line, beside CR and LF. */
+/** Characters besides CR and LF that programs take for the end of a line. */
 const LINE_BREAKS = /[\p{Cc}\p{Zl}\p{Zp}]+/gu;
 
 /** Returns text of people as a value of a line: nothing in it begins another line, or another value. */

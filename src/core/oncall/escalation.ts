@@ -5,21 +5,21 @@ import type { Channel } from './channel.ts';
 
 type Instant = Temporal.Instant;
 
-/** One entry of an escalation policy, as the incident's snapshot keeps it. */
+/** An entry of an escalation policy, as the incident's snapshot keeps it. */
 export interface EscalationStep {
-  /** After the trigger, not after the step before; 0 to 2^53-1. */
+  /** Minutes after the trigger, not after the step before; 0 to 2^53-1. */
   readonly afterMinutes: number;
   readonly channels: readonly Channel[];
   readonly targetUserIds: readonly Id<'user'>[];
-  /** Also the person on call in the team of the policy when the step fires. */
+  /** Whether it also pages the person on call in the team of the policy when the step fires. */
   readonly useSchedule: boolean;
-  /** Of a step that came with a reassignment: when that was, as a timestamp. Its minutes count from then. */
+  /** Time of the reassignment that added the step, as a timestamp; its minutes count from then. Else absent. */
   readonly countsFrom?: string;
-  /** Of the first step that an incident keeps, once earlier ones were dropped: its number among all that it has had. */
+  /** Number of the first step that an incident keeps, among all that it has had; set once earlier ones were dropped. */
   readonly index?: number;
 }
 
-/** As much of a step as its time and its number depend on. */
+/** Fields of a step on which its time and its number depend. */
 type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom' | 'index'>;
 
 export interface PlannedStep {
@@ -27,17 +27,17 @@ export interface PlannedStep {
   readonly dueAt: Instant;
 }
 
-/** The number of the first of these steps among all that the incident has had, from 0. */
+/** Returns the number of the first of these steps among all that the incident has had, from 0. */
 export function firstStepIndex(steps: readonly Pick<EscalationStep, 'index'>[]): number {
   return steps[0]?.index ?? 0;
 }
 
-/** How many steps the incident has had. */
+/** Returns the number of steps the incident has had. */
 export function stepCountOf(steps: readonly Pick<EscalationStep, 'index'>[]): number {
   return firstStepIndex(steps) + steps.length;
 }
 
-/** The step of this number; undefined when there is none, or it is no longer kept. */
+/** Returns the step of this number; undefined when there is none, or it is no longer kept. */
 export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
   steps: readonly Step[],
   stepIndex: number,
@@ -46,8 +46,8 @@ export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
 }
 
 /**
- * The timers of an incident, in the order of the policy. Each step fires at its own time, so one that is listed later
- * with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
+ * Returns the timers of an incident, in the order of the policy. Each step fires at its own time, so one that is listed
+ * later with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
  */
 export function planSteps(steps: readonly Timed[], triggeredAt: Instant): PlannedStep[] {
   const first = firstStepIndex(steps);
@@ -58,9 +58,9 @@ export function planSteps(steps: readonly Timed[], triggeredAt: Instant): Planne
 }
 
 /**
- * The step that fires at once when this one reaches nobody or the last channel of a person has failed: the next in time,
- * and among equal times in the order of the policy. Null after the last one. Asked of the snapshot, never of timers that
- * may have been brought forward, so that several answers for one step agree. A step from before a reassignment is
+ * Returns the step that fires at once when this one reaches nobody or the last channel of a person has failed: the next
+ * in time, and among equal times in the order of the policy. Null after the last one. Reads the snapshot, never timers
+ * that may have been brought forward, so that several answers for one step agree. A step from before a reassignment is
  * followed by none of those that came with it.
  */
 export function stepAfter(steps: readonly Timed[], stepIndex: number): number | null {
@@ -74,20 +74,20 @@ export function stepAfter(steps: readonly Timed[], stepIndex: number): number | 
   return place === -1 ? null : (order[place + 1] ?? null);
 }
 
-/** An answer that is undone so soon was a mistake: its timers have not stopped. */
+/** Time within which an undone answer was a mistake: its timers have not stopped. */
 const MISTAKE_MS_MAX = 5 * 60_000;
 
 /**
- * The new timers after an answer was undone. After a mistake each is due when it was before, which may be at once. After
- * a longer time they continue from where they stopped: steps that came due meanwhile must not page everybody in the same
- * second.
+ * Returns the new timers after an answer was undone. After a mistake each is due when it was before, which may be at
+ * once. After a longer time they continue from where they stopped: steps that came due meanwhile must not page
+ * everybody in the same second.
  */
 export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant, now: Instant): PlannedStep[] {
   const laterMinutes = minutesStopped(stoppedAt, now);
   return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
 }
 
-/** By how much timers that have stood still since then are set later; 0 when they have not stopped. */
+/** Returns the delay of timers that were stopped at `stoppedAt`, in minutes; 0 if they have not stopped. */
 export function minutesStopped(stoppedAt: Instant, now: Instant): number {
   const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
   return stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);

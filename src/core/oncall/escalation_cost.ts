@@ -19,17 +19,18 @@ interface PersonCost {
   readonly nights: number;
 }
 
-/** What incidents cost the people whom they page. */
+/** Cost of incidents for the people they page. */
 export interface EscalationCost {
   readonly pages: number;
   readonly nights: number;
-  /** Who was paged most stands first. */
+  /** People, those with the most pages first. */
   readonly people: readonly PersonCost[];
 }
 
 /**
- * Whom these incidents would have paged while they were open and nobody answered: the decisions of the engine, with the
- * policy and the contacts of today, and the people who were on call then. In a step for each incident.
+ * Computes whom these incidents would have paged while they were open and nobody answered: the decisions of the engine,
+ * with the policy and the contacts of today, and the people who were on call then. Works in steps, one for each
+ * incident.
  */
 export function* escalationCost(
   setting: EscalationSetting,

@@ -7,8 +7,8 @@ import type { Shift } from './shift.ts';
 type Instant = Temporal.Instant;
 
 /**
- * The final layer, rotation below and overrides above: every shift that ends after `from`, oldest first, without end
- * when people take turns. The first one has its true start, also before `from`.
+ * Yields the final layer, rotation below and overrides above: every shift that ends after `from`, oldest first, without
+ * end when people take turns. The first one has its true start, also before `from`.
  */
 export function* finalShifts(
   rotation: Rotation,
@@ -35,13 +35,15 @@ export function* finalShifts(
       yield shift;
       at = shift.until;
     } else {
-      // Nobody yet: both lie ahead, or the turn would have been found and the override been met.
+      // Nobody is on call yet: the next turn and the next override both lie ahead.
       at = earliest(covered?.since, findTurn(rotation.startAt)?.since);
     }
   }
 }
 
-/** The final shifts that overlap `[from, to)`, with their true limits, which may lie outside; at most `limit`. */
+/**
+ * Returns the final shifts that overlap `[from, to)`, with their true limits, which may be outside; at most `limit`.
+ */
 export function finalShiftsBetween(
   rotation: Rotation,
   overrides: readonly Override[],
@@ -53,7 +55,7 @@ export function finalShiftsBetween(
   return [...eachFinalShiftBetween(rotation, overrides, from, to, isPresent, limit)];
 }
 
-/** The same, one after the other. */
+/** Yields the shifts of `finalShiftsBetween` one after the other. */
 export function* eachFinalShiftBetween(
   rotation: Rotation,
   overrides: readonly Override[],
@@ -70,7 +72,7 @@ export function* eachFinalShiftBetween(
   }
 }
 
-/** A turn as far as it shows between two overrides. */
+/** Returns the part of a turn that shows between two overrides. */
 function visiblePart(turn: Turn, before: CoveredTime | undefined, after: CoveredTime | undefined): Shift {
   const since = before && isAtOrBefore(turn.since, before.until) ? before.until : turn.since;
   const until = after && isAtOrBefore(after.since, turn.until ?? FAR_FUTURE) ? after.since : turn.until;

@@ -12,8 +12,8 @@ export interface Gap {
 }
 
 /**
- * The gaps within `[from, to)`, oldest first, cut at its limits. Once a rotation with somebody in it has started, it
- * leaves none; so there are no more gaps than overrides and one.
+ * Returns the gaps within `[from, to)`, oldest first, cut at its limits. Once a rotation with somebody in it has
+ * started, it leaves none; so there are no more gaps than overrides and one.
  */
 export function gapsBetween(
   rotation: Rotation,

@@ -2,15 +2,21 @@ import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** Beyond FAR_FUTURE from any start: a hand-over further away never comes, and Temporal throws much further away. */
+/**
+ * Limit on the hours from the start, beyond FAR_FUTURE from any start: a hand-over further away never comes, and
+ * Temporal throws much further away.
+ */
 const HOURS_MAX = 24 * 366 * 500;
 
-/** Neighbouring turns are asked about again and again, and each costs some looks into the rules of the time zone. */
+/**
+ * Size of the cache of starts: neighbouring turns are asked about again and again, and each costs some lookups in the
+ * rules of the time zone.
+ */
 const STARTS_REMEMBERED = 32;
 
 const LAST_INSTANT = FAR_FUTURE.subtract({ milliseconds: 1 });
 
-/** Where a rotation is counted from; see `Rotation`. */
+/** Start from which a rotation is counted; see `Rotation`. */
 interface Start {
   readonly startAt: Instant;
   readonly startWall?: string | null;
@@ -18,13 +24,13 @@ interface Start {
 }
 
 /**
- * When the turns of a rotation begin. Turn n begins n turns after `startAt` by the wall clock, however long that
- * takes. Turns tile time: each ends where the next begins, and one that falls wholly into skipped time has no length.
+ * Hand-overs of a rotation. Turn n begins n turns after `startAt` by the wall clock, however long that takes. Turns
+ * tile time: each ends where the next begins, and one that falls wholly into skipped time has no length.
  */
 export interface HandOvers {
-  /** Never before the start of turn n - 1; FAR_FUTURE when it never comes. */
+  /** Returns the start of a turn, never before that of turn n - 1; FAR_FUTURE when it never comes. */
   startOf(turn: number): Instant;
-  /** True when the clock skips the time of this hand-over, so that it comes at another. */
+  /** Whether the clock skips the time of this hand-over, so that it comes at another. */
   isMoved(turn: number): boolean;
   /** The number of the turn that is running, or null before `startAt`. Takes the same time however far away it is. */
   turnAt(instant: Instant): number | null;
@@ -79,7 +85,7 @@ export function handOversOf({ startAt, startWall = null, timezone: timeZone }: S
   const isRunning = (turn: number, at: Instant): boolean =>
     isAtOrBefore(startOf(turn), at) && !isAtOrBefore(startOf(turn + 1), at);
 
-  /** Most who ask for one turn after the other ask for the next one. */
+  /** Last turn found: callers mostly ask for the next one. */
   let found = 0;
 
   function turnAt(instant: Instant): number | null {

@@ -1,2 +1,2 @@
-/** How many steps an escalation policy has at most. */
+/** Limit on the steps of an escalation policy. */
 export const POLICY_STEPS_MAX = 100;

@@ -5,7 +5,7 @@ type Instant = Temporal.Instant;
 export const MESSAGES_PER_MINUTE_MAX = 3;
 const WINDOW = Temporal.Duration.from({ minutes: 1 });
 
-/** A message that left, or is on its way to the provider. A digest carries a page when one of its messages is a page. */
+/** A message that left, or is on its way to the provider. A digest carries a page if one of its messages is a page. */
 export interface RecentMessage {
   readonly at: Instant;
   readonly carriesPage: boolean;
@@ -17,11 +17,11 @@ export interface WaitingDigest {
   readonly carriesPage: boolean;
 }
 
-/** What one person has received, or is about to receive, on one channel. */
+/** Messages that one person has received, or is about to receive, on one channel. */
 export interface RecentMessages<Digest extends WaitingDigest = WaitingDigest> {
-  /** At least those of the last minute, digests included. */
+  /** Messages of the last minute at least, digests included. */
   readonly sent: readonly RecentMessage[];
-  /** At most one with pages and one without. */
+  /** Waiting digests: at most one with pages and one without. */
   readonly digests: readonly Digest[];
 }
 
@@ -34,8 +34,8 @@ export type MessageDecision<Digest extends WaitingDigest = WaitingDigest> =
 
 /**
  * Limits one person to 3 messages a minute on a channel. Further messages wait for a digest, which leaves within a
- * minute, as soon as the limit allows it. Notices do not count towards the limit of pages, so they never delay one. While
- * a digest with pages waits, every new message joins it, so that no page overtakes another.
+ * minute, as soon as the limit allows it. Notices do not count towards the limit of pages, so they never delay one.
+ * While a digest with pages waits, every new message joins it, so that no page overtakes another.
  */
 export function limitMessages<Digest extends WaitingDigest>(
   message: 'page' | 'notice',

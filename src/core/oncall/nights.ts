@@ -2,12 +2,12 @@ import { Temporal } from '#kernel/time.ts';
 
 const NIGHT = { fromHour: 23, untilHour: 7 };
 
-/** Offsets of all zones are whole quarters of an hour, so an answer holds until the next one. */
+/** Quarter of an hour: offsets of all zones are whole quarters, so a result holds until the next one. */
 const QUARTER_MS = 15 * 60_000;
 
 /**
- * The night of a time in a zone, named by the day on which it begins; null between 07:00 and 23:00. Remembers what it
- * was asked: the same few zones and nights are asked for again and again.
+ * Returns a function for the night of a time in a zone, named by the day on which it begins; null between 07:00 and
+ * 23:00. It caches results: the same few zones and nights are asked for again and again.
  */
 export function nightFinder(): (epochMs: number, timeZone: string) => string | null {
   const known = new Map<string, string | null>();

@@ -11,11 +11,12 @@ type UserId = Id<'user'>;
 
 /** The answer for one schedule at one instant. */
 export interface OnCall {
-  /** Who is on call, or null for nobody. */
+  /** The current shift; null when nobody is on call. */
   readonly shift: Shift | null;
   /**
-   * Who takes over next, and when: somebody else, or the same person after a gap. It may come later than the end of the
-   * shift, when the same person goes on for another cause or nobody follows at once. Null when nobody ever does.
+   * The next person on call and their start: somebody else, or the same person after a gap. It may come later than the
+   * end of the shift, when the same person goes on for another cause or nobody follows at once. Null when nobody ever
+   * does.
    */
   readonly next: { readonly userId: UserId; readonly at: Instant } | null;
 }
@@ -37,7 +38,7 @@ export function onCallOfSchedule(
   return { shift, next: null };
 }
 
-/** The people on call over all schedules of a team, each once, in the order of the schedules. */
+/** Returns the people on call over all schedules of a team, each once, in the order of the schedules. */
 export function peopleOnCall(schedules: readonly OnCall[]): UserId[] {
   return [...new Set(schedules.flatMap(({ shift }) => (shift ? [shift.userId] : [])))];
 }

@@ -5,7 +5,7 @@ import type { IsPresent } from './rotation.ts';
 
 type Instant = Temporal.Instant;
 
-/** Somebody replaces the person on call during `[startAt, endAt)`. */
+/** A replacement of the person on call during `[startAt, endAt)`. */
 export interface Override {
   readonly overrideId: Id<'override'>;
   readonly userId: Id<'user'>;
@@ -14,7 +14,7 @@ export interface Override {
   readonly createdAt: Instant;
 }
 
-/** What one person covers by overrides without a break, `[since, until)`. */
+/** Time that one person covers by overrides without a break, `[since, until)`. */
 export interface CoveredTime {
   readonly userId: Id<'user'>;
   readonly since: Instant;
@@ -22,8 +22,9 @@ export interface CoveredTime {
 }
 
 /**
- * The override layer: where overrides overlap, the one created last wins. Oldest first, disjoint, and adjoining times of
- * one person are one. Overrides of people who have left are ignored, so that what is below them shows.
+ * Computes the override layer: where overrides overlap, the one created last wins. Oldest first, disjoint, and
+ * adjoining times of one person are one. Overrides of people who have left are ignored, so that what is below them
+ * shows.
  */
 export function overrideLayer(overrides: readonly Override[], isPresent: IsPresent): CoveredTime[] {
   const valid = overrides.filter(({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(endAt, startAt));
@@ -31,7 +32,7 @@ export function overrideLayer(overrides: readonly Override[], isPresent: IsPrese
   const edges = valid.flatMap((override) => [override.startAt, override.endAt]).sort(Temporal.Instant.compare);
 
   const layer: CoveredTime[] = [];
-  /** By creation, so that the one that counts is the last. Those that have ended leave it once they are. */
+  /** Running overrides by creation, so that the last one counts. One that has ended is removed once it is the last. */
   const running: Override[] = [];
   let opened = 0;
   for (const [index, since] of edges.entries()) {
@@ -52,7 +53,7 @@ function hasEnded(override: Override | undefined, at: Instant): boolean {
   return override !== undefined && isAtOrBefore(override.endAt, at);
 }
 
-/** Behind all that were created before. */
+/** Returns the position after all that were created before. */
 function placeOf(override: Override, byAge: readonly Override[]): number {
   let [low, high] = [0, byAge.length];
   while (low < high) {
@@ -64,7 +65,7 @@ function placeOf(override: Override, byAge: readonly Override[]): number {
   return low;
 }
 
-/** The override that puts somebody on call at this instant; null when none does. */
+/** Returns the override that puts somebody on call at this instant; null when none does. */
 export function overrideAt(overrides: readonly Override[], at: Instant, isPresent: IsPresent): Override | null {
   const running = overrides.filter(
     ({ userId, startAt, endAt }) => isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
@@ -72,7 +73,7 @@ export function overrideAt(overrides: readonly Override[], at: Instant, isPresen
   return running.toSorted(byCreation).at(-1) ?? null;
 }
 
-/** Two made in the same instant are told apart by their ids, which sort by creation. */
+/** Compares by creation; two made in the same instant by their ids, which sort by creation. */
 function byCreation(a: Override, b: Override): number {
   const order = Temporal.Instant.compare(a.createdAt, b.createdAt);
   if (order !== 0) return order;

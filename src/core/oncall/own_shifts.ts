@@ -7,7 +7,7 @@ import type { IsPresent, Rotation } from './rotation.ts';
 import type { Shift } from './shift.ts';
 
 const DAYS_AHEAD = 90;
-/** A rotation by the hour reaches four days with it, which is enough for people with turns that short. */
+/** Limit on the shifts looked at: four days of an hourly rotation, enough for people with turns that short. */
 const SHIFTS_LOOKED_AT = 100;
 
 interface Whose {
@@ -17,8 +17,8 @@ interface Whose {
 }
 
 /**
- * When one person is on call in a schedule after `from`, oldest first: in the next 90 days, at most `limit` times. What
- * adjoins, an override and a turn of the rotation, is one; its source is that of its beginning.
+ * Returns the times that one person is on call in a schedule after `from`, oldest first: in the next 90 days, at most
+ * `limit`. Adjoining times, an override and a turn of the rotation, are one; its source is that of its beginning.
  */
 export function ownShifts(
   rotation: Rotation,

@@ -8,51 +8,51 @@ export const WATCHED_WORK = {
   pager: ['bring_timers_back'],
 } as const;
 
-/** What may delay a page between accepted data and the request to a provider; null where nothing waits. */
+/** Signs of delay between accepted data and the request to a provider; null if nothing waits. */
 export interface PagerSigns {
-  /** When the oldest event or point was accepted that still waits in the queue, or on the disk of an API process. */
+  /** Time when the oldest event or point was accepted that waits in the queue, or on the disk of an API process. */
   readonly acceptedAt: Instant | null;
-  /** The same without services that send more than can be processed: only their own data is late. */
+  /** Time as above without services that send more than can be processed: only their own data is late. */
   readonly acceptedInShareAt: Instant | null;
-  /** When all rules were last evaluated: they have not seen what was stored later. */
+  /** Time of the last evaluation of all rules: they have not seen what was stored later. */
   readonly rulesAsOf: Instant;
-  /** Until when the worker processes last said that they are alive; null when none has said so since it was stopped. */
+  /** Time until which the worker processes last reported that they are alive; null if none has since it was stopped. */
   readonly workerAliveUntil: Instant | null;
-  /** When a pager process last did its periodic work. */
+  /** Time when a pager process last did its periodic work. */
   readonly pagerSeenAt: Instant;
-  /** When the oldest step was due that has not fired. */
+  /** Due time of the oldest step that has not fired. */
   readonly stepDueAt: Instant | null;
-  /** When the oldest message was due that has not been sent to a provider. */
+  /** Due time of the oldest message that has not been sent to a provider. */
   readonly messageDueAt: Instant | null;
 }
 
-/** How late each of them is, in seconds; 0 when nothing is late. */
+/** Delays in seconds, 0 when nothing is late, and the problems that they cause. */
 export interface PagerHealth {
-  /** Since the oldest accepted event or point that no rule has seen. */
+  /** Seconds since the oldest accepted event or point that no rule has seen. */
   readonly unseenDataSeconds: number;
   readonly overdueStepSeconds: number;
   readonly overdueMessageSeconds: number;
   readonly pagerSilentSeconds: number;
-  /** Since the worker that was heard of last is frozen or gone. */
+  /** Seconds since the worker that reported last is frozen or gone. */
   readonly workerSilentSeconds: number;
-  /** What is wrong, as sentences; empty while people are paged in time. */
+  /** Problems as sentences; empty while people are paged in time. */
   readonly problems: readonly string[];
-  /** Those of pagers for which an API process should get no traffic. */
+  /** Problems of pagers for which an API process should get no traffic. */
   readonly unreadyBecause: readonly string[];
-  /** Those of rules, for which it should get none either unless a store is away; a service that floods cannot cause them. */
+  /** Problems of rules, for which it should get none unless a store is away; a service's flood cannot cause them. */
   readonly rulesBehindBecause: readonly string[];
 }
 
 /**
- * Long windows are evaluated every 12 seconds, and a worker that was killed works again within 10. Data that waits longer
- * is stuck.
+ * Longest wait of data before it counts as stuck: long windows are evaluated every 12 seconds, and a worker that was
+ * killed works again within 10.
  */
 const UNSEEN_SECONDS_MAX = 30;
-/** A worker says every second that it is alive for three more; a busy machine delays that. */
+/** Longest silence of a worker, which says every second that it is alive for three more; a busy machine delays that. */
 const WORKER_SILENT_SECONDS_MAX = 10;
-/** A pager does its periodic work every 10 seconds. */
+/** Longest silence of a pager, which does its periodic work every 10 seconds. */
 const SILENT_SECONDS_MAX = 30;
-/** Pages leave within a second, or within 10 seconds after a crash. */
+/** Longest delay of a page: pages leave within a second, or within 10 seconds after a crash. */
 const OVERDUE_SECONDS_MAX = 15;
 
 /** Whether people would be paged in time for data that is accepted now. */

@@ -15,9 +15,9 @@ const ALLOWED =
   'or whole milliseconds since 1970 (1772352000000)';
 
 /**
- * Reads an untyped time: RFC 3339, a local date-time without offset in the given zone, or epoch milliseconds, from
- * 1970 to the end of 2199. A local time that the zone skips moves forward, one that it has twice is the first.
- * Kept to the millisecond, the precision in which times leave the product.
+ * Reads an untyped time: RFC 3339, a local date-time without offset in the given zone, or epoch milliseconds, from 1970
+ * to the end of 2199. A local time that the zone skips moves forward, one that it has twice is the first. The result
+ * has milliseconds, the precision in which times leave the product.
  */
 export function parseInstant(value: unknown, timeZone: string, path: string): Parsed<Instant> {
   const instant = findInstant(value, timeZone);

@@ -12,7 +12,7 @@ import type { IsPresent, Rotation } from './rotation.ts';
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
 
-/** Why a page might reach nobody, shown to people before it happens. */
+/** Reasons why a page might reach nobody, shown to people before it happens. */
 export type ReachabilityWarning =
   | {
       readonly kind: 'step_reaches_nobody';
@@ -20,7 +20,7 @@ export type ReachabilityWarning =
       readonly stepIndex: number;
       readonly reason: NobodyReached;
     }
-  /** What is stored of it cannot be read. */
+  /** The stored policy or schedule cannot be read. */
   | { readonly kind: 'policy_unreadable'; readonly policyId: Id<'policy'> }
   | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
   | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
@@ -43,7 +43,7 @@ export interface TeamReach {
     readonly isUnreadable?: true | undefined;
   }[];
   readonly onCallUserIds: readonly UserId[];
-  /** Everybody in the organization whom the team could page. */
+  /** Contacts of everybody in the organization whom the team could page. */
   readonly contacts: ReadonlyMap<UserId, Contact>;
   readonly isPresent: IsPresent;
   /** Whether the role of somebody in the organization lets them acknowledge. */
@@ -53,8 +53,8 @@ export interface TeamReach {
 const DAYS_AHEAD = 30;
 
 /**
- * What cannot be read, steps that would reach nobody if they fired now, gaps in the next 30 days, members whom no channel reaches, and people
- * who are paged but may not answer.
+ * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
+ * 30 days, members whom no channel reaches, and people who are paged but may not answer.
  */
 export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
   const to = now.add({ hours: DAYS_AHEAD * 24 });
@@ -83,7 +83,7 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
   ];
 }
 
-/** Everybody whom a step names, or whom a schedule puts on call from now on. */
+/** Returns everybody whom a step names, or whom a schedule puts on call from now on. */
 export function peopleOnDuty(
   { policies, schedules }: Pick<TeamReach, 'policies' | 'schedules'>,
   now: Instant,

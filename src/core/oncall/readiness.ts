@@ -9,12 +9,12 @@ type Instant = Temporal.Instant;
 /** The last test or page on a channel that arrived, or that a provider without reports accepted. */
 export interface Arrival {
   readonly channel: Channel;
-  /** Where it went; null for push. */
+  /** Address of the message; null for push. */
   readonly address: string | null;
   readonly at: Instant;
 }
 
-/** What is known of how somebody can be reached. */
+/** Facts about how somebody can be reached. */
 export interface Reach {
   readonly contact: Contact;
   readonly isPhoneConfirmed: boolean;
@@ -22,23 +22,23 @@ export interface Reach {
   readonly hasStoppedSms: boolean;
   /** Whether the person's role lets them acknowledge. */
   readonly mayAnswer: boolean;
-  /** The last one at each address by each channel. */
+  /** Last arrival at each address by each channel. */
   readonly arrivals: readonly Arrival[];
-  /** Since when the oldest device of theirs has been subscribed to push; null without one. */
+  /** Time since which the person's oldest device has been subscribed to push; null without one. */
   readonly devicesSince: Instant | null;
 }
 
 /** The channels of the installation. */
 export interface OfferedChannels {
   readonly configured: ReadonlySet<Channel>;
-  /** Those whose messages go to the phone simulator. */
+  /** Channels whose messages go to the phone simulator. */
   readonly simulated: ReadonlySet<Channel>;
 }
 
 interface ReadinessOfChannel {
   readonly channel: Channel;
   readonly state: ChannelReadiness;
-  /** When a message last arrived at the present address. */
+  /** Time when a message last arrived at the present address; null for never. */
   readonly provedAt: Instant | null;
 }
 
@@ -89,7 +89,10 @@ function stateOf(
   return simulated.has(channel) ? 'simulated' : 'ready';
 }
 
-/** A message that went to another number, or to no device that is still there, proves nothing. */
+/**
+ * Returns when a message last proved that the channel works. One that went to another number, or to no device that is
+ * still there, proves nothing.
+ */
 function findProof({ contact, arrivals, devicesSince }: Reach, channel: Channel): Instant | null {
   const address = findAddress(contact, channel);
   if (address === null) return null;

@@ -8,7 +8,7 @@ export const CHANNEL_READINESS = ['ready', 'off', 'no_address', 'stopped', 'simu
 
 export type ChannelReadiness = (typeof CHANNEL_READINESS)[number];
 
-/** What keeps the answer from being a plain yes, as sentences about somebody, and as told to themselves. */
+/** Reasons that keep the answer from being a plain yes, as sentences about somebody, and addressed to themselves. */
 export const READINESS_REASONS = {
   no_waking_channel: {
     them: 'No SMS, call or push reaches them. Mail alone wakes nobody.',

@@ -6,7 +6,7 @@ import type { EscalationStep } from './escalation.ts';
 
 type UserId = Id<'user'>;
 
-/** What the notification log starts with for one person, channel and step. */
+/** First entry of the notification log for one person, channel and step. */
 export type PageDecision =
   | { readonly kind: 'notify'; readonly userId: UserId; readonly channel: Channel; readonly to: string | null }
   | {
@@ -22,21 +22,23 @@ export type PageDecision =
       readonly reason: 'left_organization' | 'channel_off' | 'no_address';
     };
 
-/** Why a step reaches nobody. The reason that people can fix most easily comes first. */
+/** Reasons why a step reaches nobody. The one that people can fix most easily comes first. */
 export type NobodyReached = 'no_targets' | 'nobody_on_call' | 'channel_not_configured' | 'no_usable_channel';
 
 export interface StepRecipients {
-  /** Each person once per channel: the targets in their order, then who is on call. */
+  /** Pages, each person once per channel: the targets in their order, then the people on call. */
   readonly pages: readonly PageDecision[];
-  /** Not null when no page leaves: log the step as skipped for this reason and fire the next one at once. */
+  /** Reason why no page leaves, else null. With one, log the step as skipped for it and fire the next step at once. */
   readonly nobodyReached: NobodyReached | null;
-  /** People whose channels have all failed before anything was sent, of a step that reaches others: nobody waits for them. */
+  /**
+   * People whose channels all failed before anything was sent, of a step that reaches others: nobody waits for them.
+   */
   readonly unreachable: readonly UserId[];
 }
 
 /**
- * Whom a step pages, and how. `contacts` has everyone who is still in the organization (`contactOfNonMember` for those
- * who are not in the team); `configured` the channels that the operator has set up.
+ * Decides whom a step pages, and how. `contacts` has everyone who is still in the organization (`contactOfNonMember`
+ * for those who are not in the team); `configured` the channels that the operator has set up.
  */
 export function decideRecipients(
   step: EscalationStep,
@@ -59,7 +61,7 @@ export function expeditesNextStep({ nobodyReached, unreachable }: StepRecipients
   return nobodyReached !== null || unreachable.length > 0;
 }
 
-/** What the log starts a page with. */
+/** Returns the first status of a page in the log. */
 export function firstStatusOf({ kind }: PageDecision): 'queued' | 'failed' | 'skipped' {
   return kind === 'notify' ? 'queued' : kind;
 }
@@ -95,8 +97,8 @@ export const NOTIFICATION_STATUSES = ['queued', 'sent', 'delivered', 'failed', '
 export type NotificationStatus = (typeof NOTIFICATION_STATUSES)[number];
 
 /**
- * Whether the last channel of a person has failed, from all entries of that person and step: then the next step fires at
- * once. False if no channel was ever tried, or if any entry was cancelled or may still arrive.
+ * Whether the last channel of a person has failed, from all entries of that person and step: then the next step fires
+ * at once. False if no channel was ever tried, or if any entry was cancelled or may still arrive.
  */
 export function hasNoChannelLeft(statuses: readonly NotificationStatus[]): boolean {
   return statuses.includes('failed') && statuses.every((status) => status === 'failed' || status === 'skipped');

@@ -3,9 +3,10 @@ const FIRST_DELAY_MS = 1_000;
 const DELAY_MS_MAX = 30_000;
 
 /**
- * How long to wait before the next try after a temporary fault, or null to give up. Delays double from 1 s to 30 s, and
- * each is shortened at random by up to half, so that many failures do not retry at the same moment. No try starts more
- * than 5 minutes after the first, even if the clock was set back meanwhile: that many tries take at least their delays.
+ * Returns the delay before the next try after a temporary fault, or null to give up. Delays double from 1 s to 30 s,
+ * and each is shortened at random by up to half, so that many failures do not retry at the same moment. No try starts
+ * more than 5 minutes after the first, even if the clock was set back meanwhile: that many tries take at least their
+ * delays.
  *
  * @param tries made so far, at least 1
  * @param elapsedMs since the first of them
@@ -21,7 +22,7 @@ function fullDelayMs(tries: number): number {
   return Math.min(FIRST_DELAY_MS * 2 ** (tries - 1), DELAY_MS_MAX);
 }
 
-/** If every delay was as short as possible. */
+/** Returns the elapsed time if every delay was as short as possible. */
 function leastElapsedMs(tries: number): number {
   let elapsedMs = 0;
   for (let earlier = 1; earlier < tries && elapsedMs <= TOTAL_MS_MAX; earlier += 1)

@@ -13,15 +13,15 @@ export type RotationType = (typeof ROTATION_TYPES)[number];
 const TURN_HOURS: Record<RotationType, number> = { daily: 24, weekly: 7 * 24 };
 
 export interface Rotation {
-  /** IANA name. */
+  /** IANA name of the time zone. */
   readonly timezone: string;
   readonly rotationType: RotationType;
-  /** In order of their turns; somebody listed twice has two turns, and with nobody listed nobody is on call. */
+  /** People in the order of their turns; somebody listed twice has two turns. If empty, nobody is on call. */
   readonly userIds: readonly UserId[];
-  /** 1 or more replaces the length of a turn, in hours of the wall clock; null or less has no effect. */
+  /** Length of a turn in hours of the wall clock, 1 or more, in place of the usual one; null or less has no effect. */
   readonly shiftHours: number | null;
   readonly startAt: Instant;
-  /** The local date and time that the clocks skipped at `startAt`: hand-overs keep it. Null or absent where they did not. */
+  /** Local date and time that the clocks skipped at `startAt`: hand-overs keep it. Null or absent if they did not. */
   readonly startWall?: string | null;
 }
 
@@ -29,7 +29,7 @@ export interface Rotation {
 export type IsPresent = (userId: UserId) => boolean;
 
 /**
- * One person's time on call by the rotation, `[since, until)`: consecutive turns of the same person are one, because
+ * Time of one person on call by the rotation, `[since, until)`: consecutive turns of the same person are one, because
  * nothing changes hands between them. `until` is null when nobody else ever takes over.
  */
 export interface Turn {
@@ -54,7 +54,7 @@ export function turnFinder(rotation: Rotation, isPresent: IsPresent): (at: Insta
 }
 
 /**
- * Who takes each turn of one round. The turn of somebody who has left is taken by the next person in order who is still
+ * Assigns the turns of one round. The turn of somebody who has left goes to the next person in order who is still
  * there: so everybody else keeps their own turns when somebody leaves.
  */
 function peopleOfRound(userIds: readonly UserId[], isPresent: IsPresent): UserId[] {
@@ -69,7 +69,7 @@ function peopleOfRound(userIds: readonly UserId[], isPresent: IsPresent): UserId
   return round.reverse();
 }
 
-/** The length of a turn, in hours of the wall clock. */
+/** Returns the length of a turn, in hours of the wall clock. */
 export function turnHoursOf({ shiftHours, rotationType }: Pick<Rotation, 'shiftHours' | 'rotationType'>): number {
   return shiftHours !== null && shiftHours >= 1 ? shiftHours : TURN_HOURS[rotationType];
 }
@@ -83,7 +83,7 @@ function startOfStretch(handOvers: HandOvers, round: readonly UserId[], turn: nu
   return handOvers.startOf(first);
 }
 
-/** Null when it never comes. */
+/** Returns the end of consecutive turns of one person; null when it never comes. */
 function endOfStretch(handOvers: HandOvers, round: readonly UserId[], turn: number): Instant | null {
   for (let next = turn + 1; ; next += 1) {
     if (isSamePerson(round, next, turn)) continue;

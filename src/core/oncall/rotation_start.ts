@@ -5,20 +5,20 @@ import { type Rotation, turnHoursOf } from './rotation.ts';
 
 type Instant = Temporal.Instant;
 
-/** Somebody of a rotation takes over at this instant: the one at this place of the list, counted from 0. */
+/** A hand-over: the person at this position of the rotation, counted from 0, takes over at this instant. */
 export interface HandOver {
   readonly at: Instant;
   readonly position: number;
 }
 
 const FIRST = Temporal.Instant.fromEpochMilliseconds(0);
-/** Rounds that are tried when one would begin at a time that the clock skips. */
+/** Limit on the rounds that are tried when one would begin at a time that the clock skips. */
 const TRIES = 400;
 
 /**
- * When a rotation has to start so that this hand-over is one of its own. It moves back by whole rounds until it is not
- * after `notAfter`, so that a rotation which runs already goes on running; null: it stays as near as it can. Nothing
- * starts before 1970. Returns null when the hand-over is too far into the round for that.
+ * Computes the start of a rotation that has this hand-over. It moves back by whole rounds until it is not after
+ * `notAfter`, so that a rotation which runs already goes on running; null: it stays as near as it can. Nothing starts
+ * before 1970. Returns null when the hand-over is too far into the round for that.
  */
 export function startForHandOver(
   rotation: Omit<Rotation, 'startAt'>,
@@ -52,8 +52,8 @@ export function startForHandOver(
 }
 
 /**
- * The next hand-over after `now`, or the first; null when there is none. Somebody may take over from themselves.
- * One whose time the clock skips is passed over: the rotation could not be counted from it.
+ * Returns the next hand-over after `now`, or the first; null when there is none. Somebody may take over from
+ * themselves. One whose time the clock skips is passed over: the rotation could not be counted from it.
  */
 export function nextHandOver(rotation: Rotation, now: Instant): HandOver | null {
   const { userIds } = rotation;

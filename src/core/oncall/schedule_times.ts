@@ -10,8 +10,8 @@ type Instant = Temporal.Instant;
 const DEFAULT_TIME_ZONE = 'UTC';
 
 /**
- * The zone and start of a new schedule: an absent zone is UTC, an absent or null `startAt` is now. `startWall` is the local
- * time of a start that the clocks skip.
+ * Parses the zone and start of a new schedule: an absent zone is UTC, an absent or null `startAt` is now. `startWall`
+ * is the local time of a start that the clocks skip.
  */
 export function parseScheduleTimes(
   input: { readonly timezone?: string | undefined; readonly startAt?: unknown },
@@ -30,7 +30,7 @@ export function parseScheduleTimes(
   return { kind: 'faults', faults: [...faultsOf(timezone), ...faultsOf(startAt)] };
 }
 
-/** The half-open window of an override, read in the zone of its schedule; it must not be empty. */
+/** Parses the half-open window of an override in the zone of its schedule; it must not be empty. */
 export function parseOverrideWindow(
   input: { readonly startAt: unknown; readonly endAt: unknown },
   timeZone: string,
@@ -46,7 +46,7 @@ export function parseOverrideWindow(
   return ok({ startAt: startAt.value, endAt: endAt.value });
 }
 
-/** A range of time that is looked at: not empty, and not longer than so many days. */
+/** Parses a range of time: not empty, and not longer than so many days. */
 export function parseTimeRange(
   input: { readonly from: unknown; readonly to: unknown },
   daysMax: number,
@@ -61,7 +61,7 @@ export function parseTimeRange(
   return fault('to', `must be after from, and at most ${daysMax} days after it`);
 }
 
-/** Faults of times that can be told without knowing the schedule; what is absent has none. */
+/** Returns the faults of times that can be told without knowing the schedule; absent times have none. */
 export function timeFaults(times: {
   readonly timezone?: unknown;
   readonly startAt?: unknown;

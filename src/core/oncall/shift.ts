@@ -1,7 +1,7 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** One person on call without a break and for one cause, `[since, until)`; `until` is null when it never ends. */
+/** Time of one person on call without a break and for one cause, `[since, until)`; `until` is null if it never ends. */
 export interface Shift {
   readonly userId: Id<'user'>;
   readonly source: 'rotation' | 'override';

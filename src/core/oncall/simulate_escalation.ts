@@ -11,35 +11,35 @@ import type { IsPresent, Rotation } from './rotation.ts';
 
 type Instant = Temporal.Instant;
 
-/** All that decides whom an escalation pages. */
+/** Facts that decide whom an escalation pages. */
 export interface EscalationSetting {
-  /** Of the policy, in its order. */
+  /** Steps of the policy, in its order. */
   readonly steps: readonly EscalationStep[];
-  /** Of the policy's team. */
+  /** Schedules of the policy's team. */
   readonly schedules: readonly { readonly rotation: Rotation; readonly overrides: readonly Override[] }[];
-  /** Everybody in the organization whom a step may page. */
+  /** Contacts of everybody in the organization whom a step may page. */
   readonly contacts: ReadonlyMap<Id<'user'>, Contact>;
   readonly configured: ReadonlySet<Channel>;
   readonly isPresent: IsPresent;
 }
 
-/** What a step does while nobody answers. */
+/** Effect of a step while nobody answers. */
 export interface SimulatedStep extends StepRecipients {
   readonly stepIndex: number;
-  /** By the policy alone. */
+  /** Due time by the policy alone. */
   readonly plannedAt: Instant;
-  /** Null: so far ahead that it never fires. Then nobody is paged by it. */
+  /** Time at which it fires; null: so far ahead that it never fires. Then nobody is paged by it. */
   readonly firesAt: Instant | null;
   /** The step that did not reach everybody, so that this one fires early; null when it fires at its own time. */
   readonly broughtForwardBy: number | null;
-  /** Who is on call by each schedule when it fires, in their order; empty for a step that does not ask. */
+  /** People on call by each schedule when it fires, in the schedules' order; empty for a step that does not ask. */
   readonly onCall: readonly OnCall[];
 }
 
 /**
- * The steps of an incident that opens at `triggeredAt` and that nobody answers, in the order in which they fire: the
- * decisions of the engine, each at the time when its step fires. Every message is assumed to arrive. Only those that fire
- * before `end`, if it is given.
+ * Returns the steps of an incident that opens at `triggeredAt` and that nobody answers, in the order in which they
+ * fire: the decisions of the engine, each at the time when its step fires. Every message is assumed to arrive. Only
+ * those that fire before `end`, if it is given.
  */
 export function simulateEscalation(
   setting: EscalationSetting,
@@ -89,7 +89,7 @@ function earliest<Timer extends { readonly dueAt: Instant; readonly stepIndex: n
   return first;
 }
 
-/** Who is on call by each schedule. Steps are minutes apart, so what was found for one mostly holds for the next. */
+/** Returns a function for who is on call by each schedule. Steps are minutes apart, so it reuses results. */
 function onCallFinder({ schedules, isPresent }: EscalationSetting): (at: Instant) => OnCall[] {
   const found: (OnCall | undefined)[] = [];
   return (at) =>

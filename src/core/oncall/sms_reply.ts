@@ -1,22 +1,22 @@
-/** What somebody who was paged may answer by SMS. `pin` is what they typed after the command, for those who have set one. */
+/** Replies by SMS of somebody who was paged. `pin` is what they typed after the command, if they have set one. */
 export type SmsReply =
   | { readonly kind: 'acknowledge' | 'resolve'; readonly number: number; readonly pin: string | null }
-  /** Everything that waits for this person's answer. */
+  /** Acknowledges everything that waits for this person's answer. */
   | { readonly kind: 'acknowledge_all'; readonly pin: string | null }
-  /** ACK alone: the incident that waits, if there is exactly one. */
+  /** Acknowledges the incident that waits, if there is exactly one: ACK alone. */
   | { readonly kind: 'acknowledge_only'; readonly pin: null }
-  /** To a proposal or a question of an agent, by its own number. */
+  /** Answers a proposal or a question of an agent, by its own number. */
   | { readonly kind: 'yes' | 'no'; readonly number: number; readonly pin: string | null }
-  /** Anything else, also a command that names no number or several. */
+  /** Any other text, also a command that names no number or several. */
   | { readonly kind: 'unknown' };
 
 type Verb = 'acknowledge' | 'resolve' | 'yes' | 'no';
 
-/** What providers join of one message. */
+/** Length of the longest message that providers join of parts. */
 const LENGTH_MAX = 1600;
 
 const VERB = String.raw`(ack(?:nowledge)?d?|acked|res(?:olved?)?|yes|no)`;
-/** What may stand between the command and the number. */
+/** Characters and words that may stand between the command and the number. */
 const BETWEEN = String.raw`[^\p{L}\p{N}\n]*(?:(?:incident|inc|number|nr|no)\b[^\p{L}\p{N}\n]*){0,2}`;
 const PIN = String.raw`(?:[^\p{L}\p{N}\n]+(\d{4,8})(?![\p{L}\p{N}]))?`;
 const END_OF_NUMBER = String.raw`(?![\p{L}\p{N}])`;
@@ -27,7 +27,7 @@ const ANOTHER_COMMAND = new RegExp(
   `(?<![\\p{L}\\p{N}])(?:${VERB}${BETWEEN}\\d|\\d+[^\\p{L}\\p{N}\\n]*${VERB}(?![\\p{L}\\p{N}]))`,
   'iu',
 );
-/** A further number at once is another incident, or a mistyped PIN. */
+/** A further number at once, which is another incident, or a mistyped PIN. */
 const ANOTHER_NUMBER = /^(?:[^\p{L}\p{N}]|and\b|or\b)*\d/iu;
 
 const THANKS = String.raw`(?:[^\p{L}\p{N}]|thanks?|thx|you|please|pls|ok|of them|incidents?)*$`;
@@ -50,8 +50,8 @@ export function parseOptOut(text: string): 'stop' | 'start' | 'yes' | null {
 }
 
 /**
- * Reads "ACK 1234", "ack1234.", "1234 ack", "res #1234 0815 thanks", "ack all" or "YES 7". Letter case, punctuation, the
- * digits' script and what stands behind or below the command do not matter; a second command makes it unknown.
+ * Reads "ACK 1234", "ack1234.", "1234 ack", "res #1234 0815 thanks", "ack all" or "YES 7". Letter case, punctuation,
+ * the digits' script and what stands behind or below the command do not matter; a second command makes it unknown.
  */
 export function parseSmsReply(text: string): SmsReply {
   const [line = '', ...below] = linesOf(text.slice(0, LENGTH_MAX));
@@ -67,7 +67,7 @@ export function parseSmsReply(text: string): SmsReply {
   return { kind: command.verb, number: command.number, pin: command.pin };
 }
 
-/** The lines that hold something, in ASCII digits and without what stands before the first word; no quotes or signature. */
+/** Returns the non-empty lines in ASCII digits, without what is before the first word; no quotes or signature. */
 function linesOf(text: string): string[] {
   const lines = text
     .normalize('NFKC')
@@ -82,7 +82,7 @@ function linesOf(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-/** The digits of every script are ten in a row (Unicode, general category Nd). */
+/** Returns the ASCII digit. The digits of every script are ten in a row (Unicode, general category Nd). */
 function asciiDigit(digit: string): string {
   const codePoint = digit.codePointAt(0) ?? 0;
   let zero = codePoint;

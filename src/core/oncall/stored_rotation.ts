@@ -32,7 +32,7 @@ export function isRotation({ timezone, rotationType, rotationConfig, startAt, st
   );
 }
 
-/** What stands for a rotation that cannot be read. */
+/** Rotation used in place of one that cannot be read. */
 export const EMPTY_ROTATION = {
   timezone: 'UTC',
   rotationType: 'weekly',
@@ -40,7 +40,7 @@ export const EMPTY_ROTATION = {
   startWall: null,
 } as const;
 
-/** By a rotation that cannot be read nobody is on call: the step that asks it passes on to the next. */
+/** Reads a stored rotation. One that cannot be read puts nobody on call: a step that asks it passes on to the next. */
 export function readRotation(stored: StoredRotation): Rotation {
   const { startAt } = stored;
   const { timezone, rotationType, startWall, rotationConfig } = isRotation(stored) ? stored : EMPTY_ROTATION;

@@ -14,12 +14,12 @@ const STEP = {
 };
 const STEPS = { type: 'array', items: STEP };
 
-/** What a policy that cannot be read does: it pages whoever is on call in its team, at once and by every channel. */
+/** Steps in place of those that cannot be read: they page whoever is on call in the team, at once by every channel. */
 const IN_PLACE: readonly EscalationStep[] = [
   { afterMinutes: 0, channels: CHANNELS, targetUserIds: [], useSchedule: true },
 ];
 
-/** The steps of a policy as it is stored, whoever wrote it. */
+/** Returns the steps of a policy as it is stored, whoever wrote it. */
 export function readSteps(stored: unknown): readonly EscalationStep[] {
   return areSteps(stored) ? stored : IN_PLACE;
 }

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import type { Fault } from '#kernel/errors.ts';
 
-/** What a browser's `PushSubscription.toJSON()` says, as far as sending needs it. */
+/** Fields of a browser's `PushSubscription.toJSON()` that sending needs. */
 export interface SubscriptionFields {
   readonly endpoint: string;
   readonly keys: { readonly p256dh: string; readonly auth: string };

@@ -3,7 +3,7 @@ import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
 import type { Shift } from './shift.ts';
 
-/** What somebody hands over in a swap: time of theirs, `[startAt, endAt)`. */
+/** Time that somebody hands over in a swap, `[startAt, endAt)`. */
 export interface HandedOverTime {
   readonly userId: Id<'user'>;
   readonly startAt: Temporal.Instant;

@@ -2,12 +2,15 @@ import { Temporal } from '#kernel/time.ts';
 
 import { fault, ok, type Parsed, shown } from './parsed.ts';
 
-/** Offsets ("+02:00") have no daylight saving time, and SystemV names belong to ICU: neither is in the IANA database. */
+/**
+ * Names that are not in the IANA database: offsets ("+02:00"), which have no daylight saving time, and SystemV names,
+ * which belong to ICU.
+ */
 const NOT_IANA = /^([+-]|systemv\/)/i;
 
 /**
- * An IANA time-zone name in any case, given back in the spelling of the IANA database. Links stay what they are:
- * "asia/kolkata" is "Asia/Kolkata" and never "Asia/Calcutta".
+ * Parses an IANA time-zone name in any case, and returns it in the spelling of the IANA database. Links stay what they
+ * are: "asia/kolkata" is "Asia/Kolkata" and never "Asia/Calcutta".
  */
 export function parseTimeZone(text: string, path: string): Parsed<string> {
   const name = findIanaName(text);

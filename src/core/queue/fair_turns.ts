@@ -1,29 +1,29 @@
-/** Work that waits, of one organization and service. */
+/** Waiting work of one organization and service. */
 export interface WaitingWork {
   readonly orgId: string;
   readonly serviceId: string;
-  /** How much it is: points, or events. */
+  /** Number of items: points, or events. */
   readonly items: number;
-  /** In bytes, where these count. */
+  /** Size in bytes, if it counts. */
   readonly size?: number;
 }
 
-/** The most that a process works on at the same time. */
+/** Limits on the work that a process does at the same time. */
 export interface Capacity {
   readonly items: number;
-  /** Of one organization, so that room is left for the next one. */
+  /** Limit on the items of one organization, so that room is left for the next one. */
   readonly itemsOfOrg: number;
   readonly jobs: number;
-  /** Of one organization: its jobs may wait for something that only its own work needs. */
+  /** Limit on the jobs of one organization: they may wait for something that only its own work needs. */
   readonly jobsOfOrg?: number;
-  /** What an item takes at most, in bytes: work that is larger counts as more items, as it takes more memory. */
+  /** Bytes of an item; larger work counts as more items, as it takes more memory. */
   readonly bytesOfItem?: number;
 }
 
 /**
- * What to start next, in this order: the organization with the least running work comes first, and of its services the
- * one with the least; between equals, the work that is first in `waiting`. So a small sender never waits for a large
- * one. A single piece of work may be larger than the room that is left.
+ * Returns the work to start next, in this order: the organization with the least running work comes first, and of its
+ * services the one with the least; between equals, the work that is first in `waiting`. So a small sender never waits
+ * for a large one. A single piece of work may be larger than the room that is left.
  */
 export function takeTurns<Work extends WaitingWork>(
   waiting: readonly Work[],

@@ -3,6 +3,6 @@ export interface Commit {
   readonly id: string;
   readonly author: string | null;
   readonly message: string | null;
-  /** RFC 3339, or null. */
+  /** Time in RFC 3339, or null. */
   readonly at: string | null;
 }

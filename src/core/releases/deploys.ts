@@ -1,10 +1,10 @@
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
-/** That a release went live, as far as it is known. */
+/** A release going live, as far as it is known. */
 export interface Deploy {
   readonly release: string;
   readonly at: Temporal.Instant;
-  /** Where; null when nobody told of the deploy, and only the first exception of the release does. */
+  /** Environment of the deploy; null if nobody reported it, and only the first exception of the release shows it. */
   readonly environment: string | null;
 }
 
@@ -14,14 +14,17 @@ interface FirstSeen {
   readonly at: Temporal.Instant;
 }
 
-/** Clocks of senders differ; the first event of a deploy may be this very one. */
+/** Seconds by which a deploy may follow the exception: clocks differ, and its first event may be this very one. */
 const AFTER_SECONDS = 60;
-/** A release fails while it is rolled out, and the deploy is recorded when that has ended. */
+/**
+ * Minutes by which the deploy of a release may follow its first exception: a release fails while it is rolled out, and
+ * the deploy is recorded when that has ended.
+ */
 export const ROLLED_OUT_WITHIN_MINUTES = 30;
 
 /**
- * Deploys, the newest first: those that people and builds have recorded, and the first exceptions of releases that were
- * not `known` to be deployed by anybody.
+ * Returns deploys, the newest first: those that people and builds have recorded, and the first exceptions of releases
+ * that were not `known` to be deployed by anybody.
  */
 export function deploysOf(
   recorded: readonly Deploy[],
@@ -38,15 +41,15 @@ export function deploysOf(
 /** An exception that a deploy may have brought. */
 interface Suspected {
   readonly beganAt: Temporal.Instant;
-  /** Where it was seen; empty when its events name none. */
+  /** Environments in which it was seen; empty when its events name none. */
   readonly environments: ReadonlySet<string>;
   /** The release of its first events. */
   readonly firstBadRelease: string | null;
 }
 
 /**
- * The deploy that most likely brought an exception: of its own release, or else the last one before it began. A deploy to
- * an environment where the exception was never seen is not to blame.
+ * Returns the deploy that most likely brought an exception: of its own release, or else the last one before it began. A
+ * deploy to an environment where the exception was never seen is not to blame.
  */
 export function suspectDeployOf(
   deploys: readonly Deploy[],

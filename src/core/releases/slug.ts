@@ -1,4 +1,4 @@
-/** A name as it stands in addresses and on command lines: `Web shop (EU)` is `web-shop-eu`. */
+/** Returns a name as it stands in addresses and on command lines: `Web shop (EU)` is `web-shop-eu`. */
 export function slugOf(name: string): string {
   return name
     .normalize('NFKD')

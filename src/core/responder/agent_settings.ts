@@ -1,10 +1,10 @@
-/** What an organization has decided about all its agents. */
+/** Settings of an organization for all its agents. */
 export interface AgentSettings {
-  /** The switch: every request of an agent is refused while it is set. */
+  /** Whether agents are stopped: then every request of an agent is refused. */
   readonly areStopped: boolean;
-  /** Changes of one agent within any hour; null: no cap at the MCP endpoint, and the default one for responders. */
+  /** Limit on one agent's changes within any hour; null: none at the MCP endpoint, the default one for responders. */
   readonly writesAnHour: number | null;
-  /** For how long a lease may hold the first step of an escalation. */
+  /** Minutes for which a lease may hold the first step of an escalation. */
   readonly holdMinutes: number;
 }
 
@@ -12,7 +12,7 @@ export const AGENT_SETTINGS_DEFAULT: AgentSettings = { areStopped: false, writes
 
 export const WRITES_AN_HOUR_MAX = 1_000;
 
-/** The cap for an agent, `ofResponders` where the organization has set none; null for none. */
+/** Returns the cap for an agent, `ofResponders` if the organization has set none; null for none. */
 export function capOf({ writesAnHour }: AgentSettings, isResponder: boolean, ofResponders: number): number | null {
   return writesAnHour ?? (isResponder ? ofResponders : null);
 }

@@ -2,7 +2,7 @@ import { actorText } from '#core/incidents/incident_actor.ts';
 import type { IncidentActor } from '#core/incidents/incident.ts';
 import { quoted, visibleText } from '#core/responder/visible_text.ts';
 
-/** An event of a timeline that is about an agent; null for any other. No field is trusted. */
+/** Describes an event of a timeline that is about an agent; null for any other. No field is trusted. */
 export function agentEventText(
   event: string,
   data: Readonly<Record<string, unknown>>,

@@ -5,25 +5,25 @@ import { addMinutesSaturating, isAtOrBefore, type Temporal } from '#kernel/time.
 
 type Instant = Temporal.Instant;
 
-/** No organization can let an agent hold the first step for longer. */
+/** Limit on the minutes for which an organization lets an agent hold the first step. */
 export const HOLD_MINUTES_MAX = 10;
 
-/** What the time of the first step depends on. */
+/** Facts on which the time of the first step depends. */
 export interface HoldState {
   readonly status: IncidentStatus;
   /** The steps as the policy set them at the trigger. */
   readonly planned: readonly PlannedStep[];
   readonly timers: readonly StepTimerRow[];
-  /** What the organization allows. */
+  /** Limit of the organization. */
   readonly holdMinutes: number;
-  /** Until when an agent holds the incident; null for no lease. */
+  /** Time until which an agent holds the incident; null for no lease. */
   readonly leaseUntil: Instant | null;
 }
 
 /**
- * The new time of the first step, or null when it stays as it is. While a lease is held the step waits for its end, but
- * never more than `holdMinutes` after the time that the policy gave it. Every other step keeps its time. A step that has
- * come due, that a person has brought forward, or that follows an answer is never moved.
+ * Returns the new time of the first step, or null when it stays as it is. While a lease is held the step waits for its
+ * end, but never more than `holdMinutes` after the time that the policy gave it. Every other step keeps its time. A
+ * step that has come due, that a person has brought forward, or that follows an answer is never moved.
  */
 export function decideHold(state: HoldState, now: Instant): PlannedStep | null {
   const { status, planned, timers, holdMinutes, leaseUntil } = state;

@@ -3,21 +3,21 @@ import { addMinutesSaturating, isAtOrBefore, type Temporal } from '#kernel/time.
 
 type Instant = Temporal.Instant;
 
-/** A lease is renewed more often than this, or it is lost. */
+/** Longest lease, in minutes, unless it is renewed. */
 export const LEASE_MINUTES_MAX = 15;
 export const LEASE_MINUTES_DEFAULT = 5;
 
-/** Incidents that one agent may hold at a time. */
+/** Limit on the incidents that one agent holds at a time. */
 export const LEASES_OF_ONE_MAX = 10;
 
-/** That an agent works on an incident; one for each incident, the last that was taken. */
+/** A lease of an agent on an incident; one for each incident, the last that was taken. */
 export interface Lease {
   readonly agentId: string;
   readonly expiresAt: Instant;
   readonly releasedAt: Instant | null;
 }
 
-/** `lost`: the agent has stopped to renew it. */
+/** State of a lease. `lost`: the agent has stopped renewing it. */
 export type LeaseState = 'held' | 'released' | 'lost';
 
 export function leaseStateOf({ expiresAt, releasedAt }: Lease, now: Instant): LeaseState {
@@ -29,7 +29,7 @@ export type LeaseDecision =
   | { readonly kind: 'grant'; readonly expiresAt: Instant }
   | { readonly kind: 'conflict'; readonly because: 'resolved' | 'held_by_another' | 'too_many' | 'not_held' };
 
-/** Whether an agent gets the lease. Its own it may take again, which renews it. */
+/** Decides whether an agent gets the lease. Its own it may take again, which renews it. */
 export function decideTake(
   asked: {
     readonly status: IncidentStatus;
@@ -49,7 +49,7 @@ export function decideTake(
   return { kind: 'grant', expiresAt: addMinutesSaturating(now, minutes) };
 }
 
-/** A lease that is lost is taken again, not renewed: meanwhile somebody else may have acted. */
+/** Decides whether an agent may renew. A lost lease is taken again, not renewed: somebody else may have acted since. */
 export function decideRenew(
   asked: {
     readonly status: IncidentStatus;

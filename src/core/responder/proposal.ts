@@ -1,18 +1,21 @@
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
-/** An `action` is carried out when a person approves it; a `question` is answered with yes or no, and a few words. */
+/**
+ * Kind of a proposal: an `action` is carried out when a person approves it; a `question` is answered with yes or no,
+ * and a few words.
+ */
 export type ProposalKind = 'action' | 'question';
 
-/** As it is stored. `approved` is a question that was answered with yes; an action is approved by carrying it out. */
+/** Status as stored. `approved` is a question that was answered with yes; an action is approved by carrying it out. */
 export type ProposalStatus = 'proposed' | 'approved' | 'rejected' | 'carried_out';
 
 export const PROPOSAL_MINUTES_DEFAULT = 60;
 export const PROPOSAL_MINUTES_MAX = 240;
 
-/** Proposals and questions of one incident that wait for an answer. */
+/** Limit on the proposals and questions of one incident that wait for an answer. */
 export const OPEN_PROPOSALS_MAX = 5;
 
-/** `expired`: nobody has answered in time, and nobody can any more. */
+/** Returns the state of a proposal. `expired`: nobody has answered in time, and nobody can any more. */
 export function proposalStateOf(
   { status, expiresAt }: { readonly status: ProposalStatus; readonly expiresAt: Temporal.Instant },
   now: Temporal.Instant,
@@ -22,7 +25,7 @@ export function proposalStateOf(
 
 export type ProposalAnswer = 'yes' | 'no';
 
-/** The status after an answer. */
+/** Returns the status after an answer. */
 export function statusAfter(kind: ProposalKind, answer: ProposalAnswer): Exclude<ProposalStatus, 'proposed'> {
   if (answer === 'no') return 'rejected';
   return kind === 'action' ? 'carried_out' : 'approved';

@@ -1,21 +1,21 @@
 import { quoted } from '#core/responder/visible_text.ts';
 
-/** Something that the input of a proposal names by its id, as it is called here. */
+/** An object that the input of a proposal names by its id, with the name that it has here. */
 export interface ProposedObject {
-  /** What it is, such as `service`. */
+  /** Kind of the object, such as `service`. */
   readonly noun: string;
-  /** How it is called, such as `"checkout"`; null when there is no such thing here. */
+  /** Name of the object, such as `"checkout"`; null when there is no such object here. */
   readonly name: string | null;
 }
 
 /** A proposal as far as messages need it. */
 export interface ProposalText {
-  /** What a person types in a reply. */
+  /** Number that a person types in a reply. */
   readonly number: number;
   readonly agentName: string;
   /** The name of the action; null for a question. */
   readonly action: string | null;
-  /** What the action would be done to, by the names that they have here, whatever the agent says. */
+  /** Objects that the action would affect, by the names that they have here, whatever the agent says. */
   readonly objects: readonly ProposedObject[];
   /** The reason, or the question. */
   readonly sentence: string;
@@ -31,7 +31,7 @@ export function proposedText({ action, objects }: Pick<ProposalText, 'action' | 
   return [named, ...others.map((other) => `${other.noun} ${nameOf(other)}`)].join(', ');
 }
 
-/** The proposal or the question, with the agent's own words set apart. */
+/** Returns the proposal or the question, with the agent's own words set apart. */
 export function proposalText(proposal: Omit<ProposalText, 'number' | 'evidence'>): string {
   const { agentName, action, sentence } = proposal;
   const agent = `The agent ${quoted(agentName)}`;

@@ -1,7 +1,7 @@
 const LENGTH_MAX = 1_000;
 
 /**
- * The addresses under which a build may have uploaded the code that ran at this one, the most exact first:
+ * Returns the addresses under which a build may have uploaded the code that ran at this one, the most exact first:
  * `https://shop.example/js/app.js`, then `~/js/app.js`, where `~` is any host.
  */
 export function uploadedAddresses(path: string): readonly string[] {
@@ -13,7 +13,7 @@ export function uploadedAddresses(path: string): readonly string[] {
   return [`~/${plain.replace(/^\/+/, '')}`];
 }
 
-/** The address of a map as the code that it belongs to names it: `app.js.map` beside `~/js/app.js`. */
+/** Returns the address of a map as the code that it belongs to names it: `app.js.map` beside `~/js/app.js`. */
 export function resolveAddress(reference: string, base: string): string {
   if (/^(?:[a-z][a-z\d+.-]*:|~\/)/i.test(reference)) return reference;
   const parts = reference.startsWith('/') ? hostOf(base) : base.split('/').slice(0, -1);
@@ -30,8 +30,8 @@ function hostOf(base: string): string[] {
 }
 
 /**
- * The path of a source as people know it: `webpack://shop/./src/pay.ts`, `../../src/pay.ts` and `src/pay.ts` are the
- * same file.
+ * Returns the path of a source as people know it: `webpack://shop/./src/pay.ts`, `../../src/pay.ts` and `src/pay.ts`
+ * are the same file.
  */
 export function sourcePath(source: string): string {
   const plain = source

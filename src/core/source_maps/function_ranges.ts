@@ -1,6 +1,6 @@
 import { parse } from 'acorn';
 
-/** Where a function begins and ends in the code that runs, lines and columns from 0, and its name in the source. */
+/** Beginning and end of a function in the code that runs, lines and columns from 0, and its name in the source. */
 export type FunctionRange = readonly [
   startLine: number,
   startColumn: number,
@@ -17,7 +17,7 @@ export interface WrittenName {
   readonly isKey: boolean;
 }
 
-/** Larger code is mapped without the names of its functions. */
+/** Limit on the size of code whose functions are named; larger code is mapped without their names. */
 export const CODE_BYTES_MAX = 4 * 1024 * 1024;
 const RANGES_MAX = 200_000;
 
@@ -35,8 +35,8 @@ interface Found {
 }
 
 /**
- * The functions of a script or module, in the order in which they begin. `nameOf` gives the name in the source. Empty for
- * code that cannot be parsed.
+ * Finds the functions of a script or module, in the order in which they begin. `nameOf` gives the name in the source.
+ * Empty for code that cannot be parsed.
  */
 export function findFunctions(code: string, nameOf: (written: WrittenName) => string | null): FunctionRange[] {
   const program = parseCode(code);
@@ -62,7 +62,7 @@ function parseCode(code: string): Syntax | null {
       const program: unknown = parse(code, { ecmaVersion: 'latest', sourceType, allowHashBang: true });
       return isSyntax(program) ? program : null;
     } catch {
-      // Not code of this kind.
+      // The code is not of this kind; the next is tried.
     }
   }
   return null;
@@ -72,7 +72,7 @@ function isSyntax(value: unknown): value is Syntax {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }
 
-/** Without recursion: code may be nested as deep as the parser can follow. */
+/** Collects functions without recursion: code may be nested as deep as the parser can follow. */
 function collect(program: Syntax): Found[] {
   const found: Found[] = [];
   const waiting: [node: Syntax, name: Syntax | null, isKey: boolean][] = [[program, null, false]];
@@ -95,7 +95,7 @@ function collect(program: Syntax): Found[] {
   return found;
 }
 
-/** `const pay = () => …`, `shop.pay = function …`, `{ pay() … }`: what a function is called by where it stands. */
+/** Returns the name of a function from its position: `const pay = () => …`, `shop.pay = function …`, `{ pay() … }`. */
 function namedBy(node: Syntax): { name: Syntax; value: unknown; isKey: boolean } | null {
   const [target, value] = partsOf(node);
   if (!isSyntax(target)) return null;

@@ -4,21 +4,21 @@ import type { OriginalCode } from '#core/source_maps/original_code.ts';
 
 /** Code whose source map may be known. */
 export interface RunCode {
-  /** As it stands in frames. */
+  /** Path as it stands in frames. */
   readonly path: string;
   readonly debugId: string | null;
-  /** The most exact first. */
+  /** Addresses, the most exact first. */
   readonly addresses: readonly string[];
 }
 
-/** Answers where places of code that runs come from. */
+/** Lookup of the origin of places in code that runs. */
 export type PlacedCode = Pick<OriginalCode, 'find'>;
 
 const PLATFORMS = /^(?:javascript|node|bun|deno|react-native|cocoa|android|other)\b/;
-/** The source maps of further files are not looked up. */
+/** Limit on the files whose source maps are looked up. */
 const FILES_MAX = 30;
 
-/** The files of an event that are to be looked up. Frames that are mapped already need none. */
+/** Returns the files of an event that are to be looked up. Frames that are mapped already need none. */
 export function codeOf(event: ExceptionEvent): readonly RunCode[] {
   const debugIds = event.debugIds ?? {};
   if (event.release === null && Object.keys(debugIds).length === 0) return [];
@@ -36,8 +36,8 @@ export function codeOf(event: ExceptionEvent): readonly RunCode[] {
 }
 
 /**
- * The event as its source has it: function, file, line and the lines around it of each frame whose code has a map. What the
- * client sent of the frame is kept beside it.
+ * Returns the event as its source has it: function, file, line and the lines around it of each frame whose code has a
+ * map. The fields that the client sent of the frame are kept beside it.
  */
 export function mapEvent(event: ExceptionEvent, codeAt: (path: string) => PlacedCode | null): ExceptionEvent {
   const mapFrames = (frames: readonly Frame[]): readonly Frame[] =>
@@ -62,7 +62,7 @@ function* framesOf(event: ExceptionEvent): Iterable<Frame> {
   yield* event.stacktrace;
 }
 
-/** Where the code of a frame came from; null when the frame says no exact place, or is mapped already. */
+/** Returns the path of a frame's code; null when the frame gives no exact position, or is mapped already. */
 function pathOf({ absPath, filename, lineno, colno, generated }: Frame): string | null {
   return lineno === null || colno === null || generated !== undefined ? null : (absPath ?? filename);
 }

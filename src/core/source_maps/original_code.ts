@@ -7,7 +7,7 @@ export interface OriginalPlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
-  /** Not the application's own, as the build says. */
+  /** Whether the build says that it is not the application's own. */
   readonly isIgnored: boolean;
   readonly contextLine: string | null;
   readonly preContext: readonly string[];
@@ -18,10 +18,10 @@ export interface OriginalPlace {
 
 const CONTEXT_LINES = 5;
 const LINE_LENGTH_MAX = 512;
-/** A source with longer lines than people write, and more of them, is no source that people read. */
+/** Limit on the length of a source: longer ones are not sources that people read. */
 const CONTENT_LENGTH_MAX = 4 * 1024 * 1024;
 
-/** Answers where code that runs comes from. What it has to work out is worked out once. */
+/** Finds the origin of places in the code that runs. Each result is computed once. */
 export class OriginalCode {
   readonly #map: StoredMap;
   readonly #segments: Segments;
@@ -36,13 +36,15 @@ export class OriginalCode {
     this.#parents = parentsOf(map.functions);
   }
 
-  /** Of a place in the code that runs, line and column from 1; null when nothing in the source is there. */
+  /**
+   * Finds the origin of a place in the code that runs, line and column from 1; null if the source has nothing there.
+   */
   find(line: number, column: number): OriginalPlace | null {
     const segment = this.#segments.find(line - 1, column - 1);
     if (segment === null || segment.source === null) return null;
     const { source, line: originalLine, column: originalColumn } = segment;
     const file = this.#map.sources[source];
-    // What was encoded wrongly may be anything.
+    // Faulty encoding may give any number.
     if (file === undefined || originalLine < 0 || originalColumn < 0) return null;
     const lines = this.#linesOf(source);
     return {
@@ -57,7 +59,7 @@ export class OriginalCode {
     };
   }
 
-  /** With the functions of the code whose map this is. */
+  /** Returns the map with the functions of the code to which it belongs. */
   withFunctions(code: string): StoredMap {
     return { ...this.#map, functions: findFunctions(code, (written) => this.#nameOf(written)) };
   }
@@ -105,7 +107,7 @@ function isBefore(line: number, column: number, otherLine: number, otherColumn: 
   return line < otherLine || (line === otherLine && column < otherColumn);
 }
 
-/** The last function that begins there or before; -1 for none. */
+/** Returns the last function that begins there or before; -1 for none. */
 function lastBegun(ranges: readonly FunctionRange[], line: number, column: number): number {
   let [low, high] = [-1, ranges.length - 1];
   while (low < high) {
@@ -117,7 +119,7 @@ function lastBegun(ranges: readonly FunctionRange[], line: number, column: numbe
   return low;
 }
 
-/** For each function the one around it; -1 for none. They are in the order in which they begin. */
+/** Returns for each function the one around it; -1 for none. They are in the order in which they begin. */
 function parentsOf(ranges: readonly FunctionRange[]): Int32Array {
   const parents = new Int32Array(ranges.length).fill(-1);
   const open: number[] = [];

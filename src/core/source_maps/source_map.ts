@@ -3,7 +3,7 @@ import { encodedMappings, FlattenMap } from '@jridgewell/trace-mapping';
 import type { FunctionRange } from '#core/source_maps/function_ranges.ts';
 import { sourcePath } from '#core/source_maps/code_address.ts';
 
-/** A source map as it is stored: of everything that maps may hold, what is needed. */
+/** A source map as it is stored, with only the parts that are needed. */
 export interface StoredMap {
   readonly mappings: string;
   readonly names: readonly string[];
@@ -16,20 +16,20 @@ export interface StoredMap {
 }
 
 export const SOURCE_MAP_LIMITS = {
-  /** Of the file as it is uploaded. */
+  /** Size of the file as it is uploaded. */
   bytesMax: 32 * 1024 * 1024,
   segmentsMax: 1_000_000,
   sourcesMax: 50_000,
   namesMax: 500_000,
-  /** Of the code that runs, where a map has sections. */
+  /** Lines of the code that runs, if a map has sections. */
   linesMax: 1_000_000,
 };
 
-/** What is longer is cut: frames of events have these as their file and function. */
+/** Limits beyond which a text is cut: frames of events have these as their file and function. */
 const SOURCE_LENGTH_MAX = 1_000;
 const NAME_LENGTH_MAX = 200;
 
-/** Why a file is no source map that can be used. */
+/** Error for a file that is no source map that can be used. */
 export class BadSourceMap extends Error {
   constructor(message: string) {
     super(message);
@@ -39,10 +39,10 @@ export class BadSourceMap extends Error {
 
 /**
  * Reads the text of a source map, also one with sections. Throws `BadSourceMap`. Takes time in proportion to the text;
- * whoever calls it bounds the time.
+ * the caller bounds the time.
  */
 export function readSourceMap(text: string): Omit<StoredMap, 'functions'> {
-  // Some servers put this in front, so that the file is no script.
+  // Some servers prepend this so that the file is no script.
   const json = parse(text.replace(/^\)\]\}'[^\n]*\n/, ''));
   const flat = 'sections' in json ? flatten(json) : json;
   const { mappings, version } = flat;
@@ -120,7 +120,7 @@ function isPlace(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0;
 }
 
-/** Before the sections are put together, which makes a list for every line up to the last. */
+/** Checks the size before the sections are joined, which makes a list for every line up to the last. */
 function checkSize(sections: readonly Section[]): void {
   const { segmentsMax, linesMax, sourcesMax, namesMax } = SOURCE_MAP_LIMITS;
   const sum = (count: (section: Section) => number): number =>
@@ -143,7 +143,7 @@ function linesOf(mappings: string): number {
   return count;
 }
 
-/** Never more than there are. */
+/** Counts segments; empty lines count too, so the result is never less than their number. */
 function segmentsOf(mappings: string): number {
   let count = 1;
   for (let at = 0; at < mappings.length; at += 1) {
@@ -159,7 +159,7 @@ function texts(value: unknown, max: number, lengthMax: number): string[] {
   return value.map((entry: unknown) => (typeof entry === 'string' ? storable(entry.slice(0, lengthMax)) : ''));
 }
 
-/** Without the character that PostgreSQL does not store: frames of events get these names and lines. */
+/** Removes the character that PostgreSQL does not store: frames of events get these names and lines. */
 function storable(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text;
 }

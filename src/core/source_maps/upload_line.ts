@@ -6,9 +6,10 @@ interface UploadedCode {
 }
 
 /**
- * The plugins of bundlers write the debug id into the code, and upload a copy under a name of theirs. The client that they
- * upload with looks for the id between quotes; where a minifier has written it between backticks it adds a line of its own
- * to the copy, and to its map. The code that runs does not have this line: without it, both fit again.
+ * Removes the line that the upload added. The plugins of bundlers write the debug id into the code, and upload a copy
+ * under a name of theirs. The client that they upload with looks for the id between quotes; where a minifier has
+ * written it between backticks it adds a line of its own to the copy, and to its map. The code that runs does not have
+ * this line: without it, both fit again.
  */
 export function withoutUploadLine(uploaded: UploadedCode): Pick<UploadedCode, 'code' | 'mappings'> {
   const { path, code, mappings } = uploaded;
@@ -29,18 +30,18 @@ export function withoutUploadLine(uploaded: UploadedCode): Pick<UploadedCode, 'c
   };
 }
 
-/** The debug id in the name of a copy that was made for the upload; null for other code. */
+/** Returns the debug id in the name of a copy that was made for the upload; null for other code. */
 export function copyIdOf(path: string): string | null {
   return COPY.exec(path)?.[1]?.toLowerCase() ?? null;
 }
 
-/** `9f3329ff-5230-4ef0-8039-5b9b8bf31b50-0.js` */
+/** Name of a copy, such as `9f3329ff-5230-4ef0-8039-5b9b8bf31b50-0.js`. */
 const COPY = /(?:^|\/)([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-\d{1,9}\.js$/i;
-/** What the client adds stands behind the line of an interpreter, if there is one, and a mark of Bun's. */
+/** Number of first lines to search: an interpreter's line and a mark of Bun's may precede the added line. */
 const FIRST_LINES = 3;
 const ADDED_LINE = /^;!function\(\)\{try\{.{1,400}_sentryDebugIds\[n\]="([0-9a-f-]{36})".{1,200}\}\(\);$/i;
 
-/** Where a line begins in mappings; their end for one that they do not have. */
+/** Returns the position of a line in mappings; their end for one that they do not have. */
 function startOfLine(mappings: string, index: number): number {
   let start = 0;
   for (let line = 0; line < index; line += 1) {

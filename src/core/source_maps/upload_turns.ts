@@ -7,8 +7,8 @@ export interface WaitingUpload {
 }
 
 /**
- * In which order the organizations whose uploads wait have their turn: first the one whose turn was longest ago, or never.
- * `waiting` has the oldest upload of each, and between equals its order counts.
+ * Orders the waiting uploads of organizations: first the organization whose turn was longest ago, or never. `waiting`
+ * has the oldest upload of each, and between equals its order counts.
  */
 export function inTurn<Upload extends WaitingUpload>(
   waiting: readonly Upload[],

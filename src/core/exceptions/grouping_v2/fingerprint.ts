@@ -5,7 +5,7 @@ import { culpritFrame } from '#core/exceptions/grouping_v2/frames.ts';
 const DEFAULT = /^\{\{\s*default\s*\}\}$/;
 const VARIABLE = /\{\{\s{0,20}([\w.-]{1,200})\s{0,20}\}\}/g;
 
-/** True for the entry that stands for the product's own grouping. */
+/** Whether the entry stands for the product's own grouping. */
 export function isDefaultEntry(entry: string): boolean {
   return DEFAULT.test(entry.trim());
 }
@@ -17,10 +17,10 @@ export function hasOwnFingerprint(event: ExceptionEvent): boolean {
   return event.fingerprint.some((entry) => !isDefaultEntry(entry));
 }
 
-/** Longer than any name, and enough of a message to distinguish it from others. */
+/** Limit on the length of a filled-in value: longer than any name, and enough of a message to tell it from others. */
 const FILLED_LENGTH_MAX = 10_000;
 
-/** The entry with its variables filled in: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */
+/** Fills in the variables of an entry: `{{ type }}`, `db {{ tags.region }}`. One without a value is `<no type>`. */
 export function fillVariables(entry: string, event: ExceptionEvent): string {
   let left = FILLED_LENGTH_MAX;
   return entry.replace(VARIABLE, (whole: string, name: string) => {
@@ -31,7 +31,7 @@ export function fillVariables(entry: string, event: ExceptionEvent): string {
   });
 }
 
-/** Undefined for a name that means nothing to us. The longer names are those of Sentry's own documentation. */
+/** Returns the value of a variable; undefined for an unknown name. The longer names are of Sentry's documentation. */
 function valueOf(name: string, event: ExceptionEvent): string | null | undefined {
   if (name.startsWith('tags.')) {
     const tag = name.slice('tags.'.length);

@@ -2,12 +2,12 @@ import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
 import { reportedException } from '#core/exceptions/event.ts';
 import { stableFile, stableFunction, stableModule } from '#core/exceptions/grouping_v2/generated_names.ts';
 
-/** The language's own runtime: never application code, even if an old client says so. */
+/** Paths of the language's own runtime: never application code, even if an old client says so. */
 const RUNTIME_PATH =
   /^node:|^internal\/|(?:^|\/)<frozen |^native$|\[native code\]|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/;
 const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;
 
-/** Installed packages: not the application unless the client insists. */
+/** Paths of installed packages: not the application unless the client insists. */
 const PACKAGE_PATH =
   /(?:^|\/)(?:node_modules|site-packages|dist-packages|vendor|gems|bower_components|\.cargo|\.pub-cache|pkg\/mod|webpack\/(?:bootstrap|runtime))(?:\/|$)|^(?:webpack|chrome-extension|moz-extension|safari-extension|safari-web-extension):\/\/\/?(?:external|$|[a-z0-9-]{20,})/;
 const PACKAGE_MODULE =
@@ -25,12 +25,12 @@ export function isInApp(frame: Frame): boolean {
 /** Languages whose clients send the source line as it was written. */
 const WRITTEN_LINES = /^(?:javascript|node|bun|deno|python|php|ruby)\b/;
 
-/** Beyond it a line is a bundle's, and what the client shows of it depends on the column. */
+/** Longest context line that counts. Longer ones are from bundles; the part that clients send depends on the column. */
 const CONTEXT_LENGTH_MAX = 120;
 
 /**
- * One readable line for what a frame adds to a group's key: `views in checkout: raise CardDeclined(card)`. It never
- * depends on line numbers, builds or machines. Null when nothing in the frame is stable.
+ * Returns the part of a group's key that comes from a frame, as a readable line: `views in checkout: raise
+ * CardDeclined(card)`. It never depends on line numbers, builds or machines. Null when nothing in the frame is stable.
  */
 function frameIdentity(frame: Frame, platform: string): string | null {
   const where = stableModule(frame.module) ?? stableFile(frame.filename) ?? stableFile(frame.absPath);
@@ -48,15 +48,15 @@ function contextIdentity(frame: Frame, platform: string): string | null {
 }
 
 /**
- * The lines of a stack in order, each once: however deep a recursion went, by one function or by several in turn,
- * it reads the same.
+ * Returns the lines of a stack in order, each once: however deep a recursion went, by one function or by several in
+ * turn, it reads the same.
  */
 export function stackIdentity(frames: readonly Frame[], platform: string): readonly string[] {
   const lines = frames.map((frame) => frameIdentity(frame, platform)).filter((line) => line !== null);
   return [...new Set(lines)];
 }
 
-/** The frame that a client's fingerprint means by `function`, `module` and `path`. */
+/** Returns the frame that a client's fingerprint means by `function`, `module` and `path`. */
 export function culpritFrame(event: ExceptionEvent): Frame | null {
   const stacks = stacksOf(event);
   for (const frames of stacks) {
@@ -73,7 +73,7 @@ function stacksOf(event: ExceptionEvent): readonly (readonly Frame[])[] {
   return [reported?.frames ?? [], ...causes.map((cause) => cause.frames), event.thread?.frames ?? [], event.stacktrace];
 }
 
-/** Ruby shows its built-in methods (`fetch`, `Integer`) as if they were written in the line that calls them. */
+/** Returns the caller of a built-in method (`fetch`, `Integer`), which Ruby shows with the caller's line. */
 function callerOfBuiltIn(frames: readonly Frame[], at: number, platform: string): Frame | undefined {
   const frame = frames[at];
   if (platform !== 'ruby' || frame === undefined || frame.lineno === null) return undefined;

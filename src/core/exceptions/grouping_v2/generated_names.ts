@@ -5,10 +5,10 @@ type Rule = readonly [pattern: RegExp, replacement: string];
  * replaced by what stays. Rules run in order, over names the decoder has bounded; each is linear or bounded itself.
  */
 
-/** A function that has no name in its language. */
+/** Name for a function that has none in its language. */
 export const ANONYMOUS = '<anonymous>';
 
-/** The ways in which engines spell one and the same function. */
+/** Spellings of the same function by different engines. */
 const SPELLINGS: readonly Rule[] = [
   // JavaScript.
   [/ \[as [^\]]{1,200}\]$/, ''],
@@ -32,7 +32,7 @@ const SPELLINGS: readonly Rule[] = [
   [/_{2,4}\d{4,}_\d+$/, ''],
 ];
 
-/** What is generated in the names of functions and of classes alike. */
+/** Generated parts in the names of functions and classes alike. */
 const GENERATED: readonly Rule[] = [
   // Java, Kotlin, Scala, Groovy.
   [/\$\$Lambda[$/][\w$/.]*/, '$$$$Lambda'],
@@ -49,13 +49,13 @@ const GENERATED: readonly Rule[] = [
   [/<(\w+)>[bd]__\d+(?:_\d+)?/g, '$1'],
   // PHP.
   [/class@anonymous.*/s, 'class@anonymous'],
-  // Packages under their version, addresses and digests.
+  // Versions of packages, addresses and digests.
   [/@v?\d+\.\d+[\w.+-]*/, ''],
   [/0x[0-9a-f]+/gi, '<hex>'],
   [/(?<![0-9a-z])(?=[0-9a-f]{0,40}\d)[0-9a-f]{12,64}(?![0-9a-z])/gi, '<hash>'],
 ];
 
-/** Bundlers put a digest between the name of an asset and its extension, or name a chunk by a number or a digest only. */
+/** Digests of bundlers between an asset's name and its extension, and chunks named by a number or a digest only. */
 const ASSET_HASHES: readonly Rule[] = [
   [/(?<=^|[._-])(?=[0-9a-f]{0,64}\d)[0-9a-f]{5,64}(?=[._-])/gi, '<hash>'],
   [/(?<=[._-])(?=[\w-]{0,7}(?:\d|[a-z][A-Z]))[\w-]{8}(?=\.[cm]?jsx?$)/, '<hash>'],
@@ -68,13 +68,13 @@ const FILES: readonly Rule[] = [
   [/^(?:\(eval|<eval|eval at).*/s, '<eval>'],
 ];
 
-/** A function's name without what was generated in it; null for none, ANONYMOUS for one that never had any. */
+/** Returns a function's name without generated parts; null for none, ANONYMOUS for one that never had any. */
 export const stableFunction = remembering((name) => stable(name, SPELLINGS, GENERATED));
 
-/** The name of a module, package or class. */
+/** Returns the name of a module, package or class, without generated parts. */
 export const stableModule = remembering((name) => stable(name, GENERATED));
 
-/** The last segment of a path or an address, without the digests of the build. Null when there is none. */
+/** Returns the last segment of a path or an address, without the digests of the build. Null when there is none. */
 export const stableFile = remembering(stableFileOf);
 
 function stableFileOf(path: string): string | null {
@@ -90,10 +90,10 @@ function stableFileOf(path: string): string | null {
   return stable(base ?? null, FILES, isAsset ? ASSET_HASHES : []);
 }
 
-/** The cache is cleared when it holds more names. */
+/** Size of the cache in names, at which it is cleared. */
 const REMEMBERED_MAX = 4_000;
 
-/** The same names come again and again, and thirty regular expressions take their time over each. */
+/** Caches the result for each name: the same names recur, and thirty regular expressions for each take time. */
 function remembering(decide: (name: string) => string | null): (name: string | null) => string | null {
   const decided = new Map<string, string | null>();
   return (name) => {

@@ -15,14 +15,14 @@ interface GroupingPart {
   readonly lines: readonly string[];
 }
 
-/** The key that version 2 gave the event. It never changes: see README.md. */
+/** Returns the key that version 2 gave the event. It never changes: see README.md. */
 export function keyOfVersion2(event: ExceptionEvent): string {
   const parts = hasOwnFingerprint(event) ? fingerprintParts(event) : defaultParts(event);
   const hashed = [VERSION, parts.map((part) => [part.strategy, part.lines])];
   return createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
 }
 
-/** The default entry counts once; repeating it does not change the group. */
+/** Returns the parts of a client's fingerprint. The default entry counts once; repeating it changes nothing. */
 function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
   const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
   return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
@@ -39,7 +39,7 @@ function fingerprintParts(event: ExceptionEvent): readonly GroupingPart[] {
   );
 }
 
-/** Entries were cut when they were received. */
+/** Cuts an entry, as entries were cut when they were received. */
 function cutEntry(entry: string): string {
   return entry.length > 200 ? `${entry.slice(0, 199).replace(/\p{Cs}$/u, '')}…` : entry;
 }
@@ -53,14 +53,17 @@ function defaultParts(event: ExceptionEvent): readonly GroupingPart[] {
 }
 
 /**
- * A message to which the client added an exception of its own making, only to show where it was reported. Several
- * messages of one function would be one group if that stack counted.
+ * Whether it is a message to which the client added an exception of its own making, only to show where it was reported.
+ * Several messages of one function would be one group if that stack counted.
  */
 function isReportedMessage(event: ExceptionEvent): boolean {
   return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
 }
 
-/** Root cause first, as sent. Causes that say the same twice, as the members of an aggregate do, count once. */
+/**
+ * Returns the parts of a chain of causes, root cause first, as sent. Causes with the same text, such as the members of
+ * an aggregate, count once.
+ */
 function chainParts(event: ExceptionEvent): readonly GroupingPart[] {
   const frames = event.exceptions.flatMap((exception) => exception.frames);
   const onlyInApp = frames.some((frame) => isInApp(frame));
@@ -90,8 +93,8 @@ function exceptionPart(exception: ExceptionValue, platform: string, onlyInApp: b
 const STACKLESS = /^\*(?:errors\.(?:errorString|joinError)|fmt\.wrapErrors?)$/;
 
 /**
- * An error of Go has no stack: its client adds the one of the report. Where a program reports all its errors in one
- * place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
+ * Whether the stack is only that of the report. An error of Go has none: its client adds that one. If a program reports
+ * all its errors in one place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
  */
 function isWhereReported({ type, frames }: ExceptionValue, platform: string): boolean {
   return platform === 'go' && frames.length > 0 && type !== null && STACKLESS.test(type);
@@ -121,10 +124,10 @@ function messagePart(event: ExceptionEvent): GroupingPart {
 
 const LINES_COUNTED = 2;
 const LINE_LENGTH_COUNTED = 500;
-/** Far more than comes to so much, its variables masked. */
+/** Limit on the characters read: far more than a line keeps once its variables are masked. */
 const LINE_LENGTH_READ = 4_000;
 
-/** The first lines of a message without its variables; what follows is detail. Null when nothing is said. */
+/** Returns the first lines of a message without its variables; what follows is detail. Null when nothing is said. */
 function textIdentity(text: string | null): string | null {
   const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
   const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);

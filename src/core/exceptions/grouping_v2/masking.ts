@@ -7,7 +7,7 @@ const ROOT =
   '(?:home|Users|usr|var|tmp|etc|opt|srv|app|mnt|media|root|proc|dev|data|run|private|Volumes|nix|workspace|code|builds|Library|Applications|System|storage|sdcard)';
 
 /**
- * Every kind of variable and how it looks, the preferred kind first. Matching takes time linear in the text whatever a
+ * Kinds of variables and their patterns, the preferred kind first. Matching takes time linear in the text, whatever a
  * sender puts in it: an alternative starts only at the edge of a run of its own characters, and repeats only over
  * characters that cannot also end the repetition, or a bounded number of times.
  */
@@ -69,8 +69,8 @@ function finderOf(kinds: Readonly<Record<string, readonly string[]>>): RegExp {
 }
 
 /**
- * The variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. Of the result only
- * the first `lengthMax` characters, so that no more of the text is looked at than they need.
+ * Replaces the variables of a text by their kinds: `order 17 of bob@example.com` is `order <int> of <email>`. Returns
+ * the first `lengthMax` characters of the result, and reads no more of the text than they need.
  */
 export function maskVariables(text: string, lengthMax = Infinity): string {
   return mask(text, VARIABLE, lengthMax).slice(0, lengthMax);
@@ -91,7 +91,7 @@ function mask(text: string, variable: RegExp, lengthMax: number): string {
   return masked.length < lengthMax ? masked + text.slice(at) : masked;
 }
 
-/** The placeholder of what was found; null for one that was a placeholder already. */
+/** Returns the placeholder of what was found; null for one that was a placeholder already. */
 function kindOf({ groups = {} }: RegExpExecArray): string | null {
   for (const kind in groups) if (groups[kind] !== undefined) return `<${kind}>`;
   return null;
