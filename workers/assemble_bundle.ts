@@ -9,10 +9,13 @@ import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
-/** Another worker may read the uploads of an organization so long after the one that reads them has died. */
+/**
+ * Duration of the lease: another worker may read the uploads of an organization this long after the one that reads them
+ * has died.
+ */
 const HOLD = Temporal.Duration.from({ seconds: 9 });
 const EXTEND_MS = 3_000;
-/** While another process reads uploads of the same organization, it is looked again after so long. */
+/** Interval at which to check again while another process reads uploads of the same organization. */
 const LOOK_AGAIN_MS = 500;
 
 /**

@@ -20,12 +20,14 @@ export interface RetentionRuntime {
   readonly expiredRows: Pick<ExpiredRows, 'remove' | 'removeNames' | 'removeOrigins' | 'removeRollups'>;
 }
 
-/** Rows removed by one statement, so that none holds locks for long. */
+/** Limit on the rows removed by one statement, so that none holds locks for long. */
 const BATCH = 1_000;
 
-/** Longer than the ingest status shows them. */
+/** Hours for which refusals are kept, longer than the ingest status shows them. */
 const KEEP_REFUSALS_HOURS = 48;
-/** Senders say the type of a metric again with each request, or every few minutes. */
+/**
+ * Hours for which types are kept; senders declare the type of a metric again with each request, or every few minutes.
+ */
 const KEEP_TYPES_HOURS = 24 * 90;
 const KEEP_SESSIONS_DAYS = 90;
 /** Sessions end within a day, and clients that were offline tell of them late. */

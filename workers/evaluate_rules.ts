@@ -25,23 +25,25 @@ export interface EvaluationRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
 }
 
-/** Which rules, by the length of their window in minutes. */
+/** Rules to evaluate, by the length of their window in minutes. */
 interface Windows {
   readonly min: number;
   readonly max: number;
 }
 
 const ALL_WINDOWS: Windows = { min: 1, max: 10_080 };
-/** Long windows take longer to read, so they are evaluated separately and delay no short one. */
+/** Windows of rules: long ones take longer to read, so they are evaluated separately and delay no short one. */
 export const SHORT_WINDOWS: Windows = { min: 1, max: 15 };
 export const LONG_WINDOWS: Windows = { min: 16, max: 10_080 };
 
 const CONCURRENT_CHANGES = 8;
-/** Of one evaluation; where more rules recover at a time, the others are looked at in the next ones. */
+/**
+ * Limit on the searches of one evaluation; if more rules recover at a time, the others are checked in the next ones.
+ */
 const SEARCHES_AT_ONCE = 200;
 const CONCURRENT_SEARCHES = 3;
 
-/** What the rest needs in memory at a time does not grow with the rules that there are. */
+/** Limit on the rules evaluated at a time, so that memory does not grow with the number of rules. */
 const RULES_AT_ONCE = 10_000;
 
 /**
@@ -115,7 +117,7 @@ async function evaluate(runtime: EvaluationRuntime, listed: readonly MetricCheck
   );
 }
 
-/** One that cannot even be set aside is left out all the same. */
+/** Quarantines rules; one for which even that fails is left out all the same. */
 async function setAside(runtime: EvaluationRuntime, rules: readonly MetricCheck[]): Promise<void> {
   for (const { ruleId } of rules) {
     const rule = { ruleId, kind: 'metric_threshold' as const };
@@ -207,7 +209,7 @@ async function measure(
   });
 }
 
-/** By the days that services keep points: few, where there are many rules. */
+/** Returns the start of retention by the days for which services keep points: few values, even with many rules. */
 function keptSinceOf(rules: readonly MetricCheck[], now: Temporal.Instant): ReadonlyMap<number, Temporal.Instant> {
   const days = new Set(rules.map(({ retentionDays }) => retentionDays));
   return new Map([...days].map((one) => [one, now.subtract({ hours: 24 * one })]));

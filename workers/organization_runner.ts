@@ -8,7 +8,7 @@ interface OfOrganization {
   readonly orgId: Id<'org'>;
 }
 
-/** Half of the connections that a pager has. */
+/** Concurrency per organization: half of the connections that a pager has. */
 const CONCURRENCY_PER_ORGANIZATION = 8;
 
 /**
@@ -39,7 +39,7 @@ export class OrganizationRunner<Item extends OfOrganization> {
     await Promise.all(this.#busy.values());
   }
 
-  /** One that fails does not delay the others. */
+  /** Runs the items; one that fails does not delay the others. */
   async #run(items: readonly Item[]): Promise<void> {
     await pLimit(CONCURRENCY_PER_ORGANIZATION).map(items, async (item) => {
       await this.#work(item).catch((error: unknown) => {

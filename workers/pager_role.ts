@@ -16,13 +16,16 @@ import { type Role, runRole, type StartedRole } from '#workers/run_role.ts';
 import { sendHeartbeat } from '#workers/send_heartbeat.ts';
 import { openSweep } from '#workers/sweep_due.ts';
 
-/** Enough for its concurrent work. A step whose incident is locked by a process that hangs is left to the next sweep. */
+/**
+ * Connections of the pager, enough for its concurrent work. A step whose incident is locked by a process that hangs is
+ * left to the next sweep.
+ */
 const CONNECTIONS: Connections = { database: 16, queue: 4, lockWaitMsMax: 2_000 };
 
 /** A database that is starting answers within this time; after it, the supervisor starts this process again. */
 const RESUME_RETRY = { pauseMs: 200, timeoutMs: 30_000 };
 
-/** This process never reads data that was sent. */
+/** Starts the pager, which never reads data that was sent. */
 export async function startPager(config: RunningConfig, log: Log): Promise<StartedRole> {
   const foundation = await openFoundation(config, { log, connections: CONNECTIONS });
   // Nobody waits for them with their first page.
@@ -68,7 +71,7 @@ export function pagerRuntime({
   };
 }
 
-/** No page waits for much longer than this, even when the jobs are late. */
+/** Interval of the sweep: no page waits for much longer than this, even when the jobs are late. */
 const SWEEP_MS = 1_000;
 /** Publishes the jobs of a process that opened an incident and died or hangs. */
 const OUTBOX_MS = 1_000;

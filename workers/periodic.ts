@@ -20,11 +20,14 @@ interface PeriodicRuntime {
   readonly log: Log;
   /** The id of this process. */
   readonly holder: Id<'job'>;
-  /** Whose turn it is to look what is due. */
+  /** Decides which process checks for due work. */
   readonly sharing: Pick<Sharing, 'hasTurn'>;
 }
 
-/** A process that dies loses its leases after this time; one that lives renews them three times as often. */
+/**
+ * Duration of a lease: a process that dies loses its leases after this time; one that lives renews them three times as
+ * often.
+ */
 const HOLD = Temporal.Duration.from({ seconds: 9 });
 const EXTEND_MS = 3_000;
 const CHECK_MS = 1_000;
@@ -51,7 +54,7 @@ export function startPeriodic(runtime: PeriodicRuntime, works: readonly Periodic
   };
 }
 
-/** With one query for all of them. Empty while the database is unavailable. */
+/** Lists the due work, with one query for all of it. Empty while the database is unavailable. */
 async function listDue({ db, clock, log }: PeriodicRuntime, works: readonly Periodic[]): Promise<Periodic[]> {
   const now = clock.now();
   const wanted = works.map((work) => ({ name: work.name, notSince: notSince(work, now) }));
@@ -64,7 +67,10 @@ async function listDue({ db, clock, log }: PeriodicRuntime, works: readonly Peri
   }
 }
 
-/** Half a second early is enough: otherwise checking once a second would make every period a second longer. */
+/**
+ * Returns the time since which the work must not have run, to be due. Half a second is subtracted from the period:
+ * otherwise checking once a second would make every period a second longer.
+ */
 function notSince({ everySeconds }: Periodic, now: Temporal.Instant): Temporal.Instant {
   return now.subtract({ milliseconds: everySeconds * 1000 - 500 });
 }

@@ -9,9 +9,9 @@ export type ProbedStores = Pick<Foundation, 'config' | 'log' | 'db' | 'queue' | 
   readonly clickhouse?: ClickHouseClient;
 };
 
-/** Where an orchestrator asks a background process how it is, when METRICS_PORT is set. */
+/** Health endpoints of a background process for an orchestrator, if METRICS_PORT is set. */
 export interface Probes {
-  /** From now on the process is not ready, because it stops. */
+  /** Makes the process report that it is not ready, because it stops. */
   drain(): void;
   close(): Promise<void>;
 }

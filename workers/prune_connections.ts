@@ -3,7 +3,7 @@ import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Rows removed by one statement, so that none holds locks for long. */
+/** Limit on the rows removed by one statement, so that none holds locks for long. */
 const BATCH = 1_000;
 
 /** A connection that was approved gets its first token within this time, or never. */

@@ -1,12 +1,12 @@
 import { livenessAt } from '#auth/sessions.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
-/** For how long invitations that nobody accepted are listed. */
+/** Days for which invitations that nobody accepted are listed. */
 const KEEP_INVITATIONS_DAYS = 30;
-/** Longer than attempts are counted. */
+/** Hours for which attempts are kept, longer than they are counted. */
 const KEEP_ATTEMPTS_HOURS = 24;
 
-/** Limits are whole again after a minute. */
+/** Hours for which limits are kept; they are full again after a minute. */
 const KEEP_LIMITS_HOURS = 1;
 
 /** Removes ended sessions, expired links, old invitations, and sign-in attempts and limits that no longer count. */

@@ -3,7 +3,7 @@ import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
-/** Every organization of the account gets an audit row, with an unknown actor. */
+/** Writes an audit row with an unknown actor in every organization of the account. */
 export const onRecordFailedSignIn = (runtime: UnitOfWorkRuntime): JobHandler =>
   handleJob(recordFailedSignIn, async ({ email, ...origin }) => {
     await inUnitOfWork(runtime, async (unit) => {

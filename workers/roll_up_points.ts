@@ -14,7 +14,7 @@ interface RollUpRuntime {
   readonly rollups: RollupWriter;
 }
 
-/** Of every minute: the history of an earlier release is rolled up beside what people wait for. */
+/** Time of every minute spent on rolling up: the history of an earlier release is rolled up alongside urgent work. */
 const BUSY_MS = 10_000;
 
 /** Sums up points by hours and days. What is not rolled up yet is read from points: slower, and never wrong. */

@@ -6,15 +6,15 @@ import { type Periodic, startPeriodic } from '#workers/periodic.ts';
 import { type SharedWork, startSharing } from '#workers/shared_work.ts';
 import { startTicker, type Ticker } from '#workers/ticker.ts';
 
-/** What one kind of process does in the background. Each queue is consumed by one role only. */
+/** Background work of one kind of process. Each queue is consumed by one role only. */
 export interface Role {
   readonly name: 'worker' | 'pager';
   readonly handlers: readonly JobHandler[];
-  /** Run from time to time by the one process of the role that gets the lease. */
+  /** Work run from time to time by the one process of the role that gets the lease. */
   readonly periodic: readonly Periodic[];
-  /** Shared by all processes of the role. */
+  /** Work shared by all processes of the role. */
   readonly shared: readonly SharedWork[];
-  /** Run again and again, in each period by one process of the role, in turn. */
+  /** Work run repeatedly, in each period by one process of the role, in turn. */
   readonly ticks: readonly Tick[];
   /** Resolves once everything that ticks have started has ended. */
   readonly settled?: () => Promise<void>;
@@ -22,7 +22,7 @@ export interface Role {
 
 export interface Tick {
   readonly name: string;
-  /** From the end of one to the start of the next. */
+  /** Time from the end of one run to the start of the next. */
   readonly everyMs: number;
   run(): Promise<unknown>;
 }
@@ -36,13 +36,16 @@ export interface RunningRole {
 /** A background process that has started. */
 export interface StartedRole {
   readonly running: RunningRole;
-  /** What it works with. */
+  /** Stores that the role uses. */
   readonly stores: ProbedStores;
   /** Closes the connections to the stores. */
   close(): Promise<void>;
 }
 
-/** Of the time that a process has to stop; the rest is for giving back what has not ended, and for its connections. */
+/**
+ * Share of the time for stopping that is spent on draining; the rest is for giving back unfinished work, and for
+ * closing connections.
+ */
 const DRAIN_SHARE = 0.8;
 
 export function runRole(foundation: Foundation, role: Role): RunningRole {

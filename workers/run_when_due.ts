@@ -2,7 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Clock, Temporal } from '#kernel/time.ts';
 
-/** Synchronized machines differ by less. Work that is due later is left to the sweep. */
+/**
+ * Longest wait for work that is nearly due: synchronized machines differ by less. Work that is due later is left to the
+ * sweep.
+ */
 const WAIT_MS_MAX = 250;
 
 /**

@@ -9,7 +9,7 @@ import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 export interface AccountMailRuntime extends UnitOfWorkRuntime {
   readonly baseUrl: string;
   readonly mail: MailServer | null;
-  /** To one person, so that nobody can fill the mailbox of somebody else. */
+  /** Limit on the resets sent to one person, so that nobody can fill the mailbox of somebody else. */
   readonly resetsOfAccountMax: number;
 }
 

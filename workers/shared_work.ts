@@ -14,7 +14,7 @@ export interface SharedWork {
   run(parts: Parts): Promise<void>;
 }
 
-/** Null for all of them. */
+/** Shards of the work; null for all of them. */
 export type Parts = readonly number[] | null;
 
 interface SharingRuntime {
@@ -25,7 +25,7 @@ interface SharingRuntime {
   readonly holder: string;
 }
 
-/** What a process knows of the others of its role. */
+/** Knowledge of a process about the others of its role. */
 export interface Sharing extends Ticker {
   /**
    * Whether this process is to do now what one of the role does every so often: in each period it is another's turn. A
@@ -40,18 +40,18 @@ const ALIVE = Temporal.Duration.from({ seconds: 3 });
 
 interface State {
   readonly work: SharedWork;
-  /** Who took part when it was last begun. */
+  /** Members that took part when it last began. */
   members: string;
   beganAt: Temporal.Instant | null;
   failingSince: Temporal.Instant | null;
-  /** As of when each of the others has done its share. */
+  /** Time up to which each of the others has done its share. */
   othersDoneAt: readonly (Temporal.Instant | null)[];
   running: Promise<void> | null;
 }
 
 /**
- * Says every second that this process is alive, and does its share of each work when it is time again, and at once when
- * somebody has come or gone. A process that stops leaves, so that the others need not find out.
+ * Reports every second that this process is alive, and does its share of each work when it is due again, and at once
+ * when a member has joined or left. A process that stops leaves, so that the others need not detect it.
  */
 export function startSharing(runtime: SharingRuntime, role: string, works: readonly SharedWork[]): Sharing {
   const { db, clock, log, holder } = runtime;

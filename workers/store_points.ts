@@ -26,7 +26,7 @@ interface StoringRuntime {
 interface Batch {
   readonly packed: Buffer;
   readonly token: string;
-  /** Why it cannot be unpacked; what waited with it is stored all the same. */
+  /** Reason why it cannot be unpacked; what waited with it is stored all the same. */
   fault: unknown;
 }
 
@@ -39,16 +39,17 @@ const EVERY_MS = 1_000;
 /** An insert costs ClickHouse 10 ms however small it is: without this, fifty small senders keep most of a processor busy. */
 const EVERY_MS_MIN = 150;
 const BUSY_POINTS = 150_000;
-/** When no job came for this long, a burst is over, and its last jobs are inserted without waiting for more. */
+/** Idle time after which a burst is over, and its last jobs are inserted without waiting for more. */
 const QUIET_MS = 200;
 const INSERT_POINTS_MAX = 400_000;
 const JOBS_MAX = 400;
 /**
- * Held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the others. Points of
- * known series take 10 to 18 bytes, those of new ones, which come with their labels, twice to many times as much.
+ * Capacity held in memory. An organization may fill three inserts, so that one is always ready; the rest is for the
+ * others. Points of known series take 10 to 18 bytes, those of new ones, which come with their labels, twice to many
+ * times as much.
  */
 const CAPACITY = { items: 1_600_000, itemsOfOrg: 1_200_000, jobs: 800, bytesOfItem: 20 };
-/** While one insert runs, the next one is prepared. */
+/** Limit on concurrent inserts: while one runs, the next one is prepared. */
 const INSERTS_MAX = 2;
 
 /** Stores points in ClickHouse. If it rejects the points of one service twice, only those are dropped. */
@@ -118,7 +119,7 @@ export function onStorePoints({ db, clock, metricWriter, onStoring }: StoringRun
   };
 }
 
-/** Null, and noted, if it cannot be. */
+/** Unpacks a job; returns null and records the fault if it cannot be unpacked. */
 function unpack(batch: Batch): readonly ServicePoints[] | null {
   try {
     return unpackPoints(batch.packed);
@@ -132,7 +133,7 @@ function sum(services: readonly ServicePoints[], count: (service: ServicePoints)
   return services.reduce((total, service) => total + count(service), 0);
 }
 
-/** By index, because an iterator makes an object of each number. */
+/** Returns the oldest time; loops by index, because an iterator makes an object of each number. */
 function oldestOf({ at }: ServicePoints['points']): number {
   let oldest = Infinity;
   for (let row = 0; row < at.length; row += 1) oldest = Math.min(oldest, at[row] ?? Infinity);

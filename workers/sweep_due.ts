@@ -8,8 +8,8 @@ import { OrganizationRunner } from '#workers/organization_runner.ts';
 type SweepingRuntime = EscalationRuntime & DeliveryRuntime;
 
 /**
- * What has been due for longer than this has lost its job, waits behind the jobs of others, or was taken by a process
- * that died or hangs. Normally a job runs within a tenth of it.
+ * Delay after which overdue work has lost its job, waits behind the jobs of others, or was claimed by a process that
+ * died or hangs. Normally a job runs within a tenth of it.
  */
 const GRACE_MS = 300;
 const BATCH = 500;
@@ -51,7 +51,7 @@ export function openSweep(runtime: SweepingRuntime, graceMs = GRACE_MS): Sweep {
   };
 }
 
-/** One sweep from start to end. */
+/** Runs one sweep from start to end. */
 export async function sweepDue(runtime: SweepingRuntime, graceMs?: number): Promise<void> {
   const sweep = openSweep(runtime, graceMs);
   await sweep.sweepSteps();

@@ -2,7 +2,9 @@ import { findOverdue } from '#incidents/monitors/find_overdue.ts';
 import { type MonitorRuntime, takeCheckIns } from '#incidents/monitors/take_check_ins.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** After a gap of so long, check-ins may have waited on the disks of API processes, which come back within a minute. */
+/**
+ * Length of a gap after which check-ins may have waited on the disks of API processes, which come back within a minute.
+ */
 const GAP_SECONDS = 20;
 const RETURN_SECONDS = 60;
 

@@ -76,12 +76,12 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly expiredRows: ExpiredRows;
   readonly rollups: RollupWriter;
   readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
-  /** Of each organization. */
+  /** Limit on the source maps of each organization. */
   readonly sourceMapBytesMax: number;
   readonly uploadLimits: UploadLimits;
   readonly sourceMapDays: number;
   readonly incidentLimit: IncidentLimit;
-  /** Exception groups of one service; Infinity for no limit. */
+  /** Limit on the exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
   readonly latencies: LatencyHistograms;
   /** Called each time that points are stored, with how many, and how many series came with their labels. */
@@ -136,8 +136,8 @@ const OUTBOX_MS = 2_000;
 const OVERDUE_MS = 4_000;
 
 /**
- * Everything that senders can cause, and maintenance: stores points, groups exceptions, evaluates rules and opens
- * incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
+ * Role of everything that senders can cause, and of maintenance: stores points, groups exceptions, evaluates rules and
+ * opens incidents. Sends mail about accounts too, because anybody can ask for it. Pages nobody.
  */
 export function workerRole(context: AppContext, runtime = workerRuntime(context)): Role {
   const durable = runDurableJobs(runtime.db, (job) => context.queue.wake(job));
@@ -147,7 +147,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       openExceptionIncidents(unit, groups, runtime.incidentLimit),
   };
   const [shortRules, longRules] = WATCHED_WORK.rules;
-  /** What evaluates the rules of each kind from time to time. */
+  /** Work that evaluates the rules of each kind from time to time. */
   const evaluation: Record<RuleKind, Role['shared']> = {
     metric_threshold: [
       { name: shortRules, everySeconds: 5, run: (parts) => evaluateRules(runtime, SHORT_WINDOWS, parts) },

@@ -14,13 +14,13 @@ export const API_KEY_PREFIX = SECRET_PREFIXES.apiKey;
 
 interface NewApiKey {
   readonly orgId: Id<'org'>;
-  /** null for a key of the organization. */
+  /** Owner; null for a key of the organization. */
   readonly userId: Id<'user'> | null;
   readonly name: string;
-  /** null: everything the role allows, or everything for a key of the organization. */
+  /** Permissions; null for everything the role allows, or everything for a key of the organization. */
   readonly permissions: readonly Permission[] | null;
   readonly expiresAt?: Temporal.Instant;
-  /** Who made it; nobody when the command line did. */
+  /** Person who created it; nobody if the command line did. */
   readonly createdBy?: Id<'user'> | null;
 }
 

@@ -13,12 +13,12 @@ export interface BadKeyLimiter {
 }
 
 interface BadKeyLimits {
-  /** How many processes are alive. */
+  /** Returns the number of processes that are alive. */
   readonly processes: () => number;
   readonly set: Pick<Limits, 'badKeysPerMinute'>;
 }
 
-/** Each of several processes counts by itself, up to its part of the limit. */
+/** Creates a limiter; each of several processes counts by itself, up to its share of the limit. */
 export function createBadKeyLimiter(clock: Clock, { processes, set }: BadKeyLimits): BadKeyLimiter {
   const failures = new Map<string, { count: number; since: number }>();
 

@@ -10,7 +10,7 @@ export function newCalendarSecret(cipher: Cipher): { secret: string; secretHash:
   return { secret, secretHash: hashSecret(secret), secretSealed: cipher.encrypt(secret) };
 }
 
-/** What a secret of the right form is found by; null for any other text. */
+/** Returns the hash by which a secret of the right form is found; null for any other text. */
 export function calendarSecretHash(text: string): Buffer | null {
   return isSecretText(PREFIX, text) ? hashSecret(text) : null;
 }

@@ -3,7 +3,7 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { newSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-/** Browsers keep no cookie for longer. */
+/** Lifetime of the cookie; browsers keep none for longer. */
 const LIFETIME_SECONDS = 400 * 24 * 60 * 60;
 /** Accounts that one browser is known to, the latest first. */
 const ACCOUNTS_MAX = 5;
@@ -13,7 +13,7 @@ const ACCOUNTS_MAX = 5;
  * nothing: guesses from elsewhere do not keep such a browser out, and its own attempts have a limit of their own.
  */
 export interface DeviceCookie {
-  /** What the browser is known by to the account; null when nobody has signed in to it there. */
+  /** Returns the id by which the account knows the browser; null if nobody has signed in to the account there. */
   read(header: string | undefined, email: string): string | null;
   /** The `Set-Cookie` by which the browser is known to the account, and to those that it was known to before. */
   give(header: string | undefined, email: string): string;

@@ -9,8 +9,8 @@ const BODY_BYTES_MAX = 16 * 1024;
 const DEADLINE_MS = 3_000;
 
 /**
- * Everything that is not the public Internet: IANA's special-purpose addresses, multicast, and the ranges in which an
- * IPv6 address stands for an IPv4 one.
+ * Addresses outside the public Internet: IANA's special-purpose addresses, multicast, and the ranges in which an IPv6
+ * address stands for an IPv4 one.
  */
 const NOT_PUBLIC: readonly (readonly [string, number, 'ipv4' | 'ipv6'])[] = [
   ['0.0.0.0', 8, 'ipv4'],
@@ -76,7 +76,7 @@ export class NotPublicError extends Error {
 }
 
 interface ExternalFetchOptions {
-  /** For trials on one machine, where apps and push services have private addresses. */
+  /** Whether private addresses are allowed, for trials on one machine, where apps and push services have them. */
   readonly allowInternalAddresses: boolean;
 }
 

@@ -18,9 +18,9 @@ type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 export interface IngestAccess {
   /** The service of the ingestion key in the headers: Bearer, X-Api-Key, or the password of Basic. */
   openService(headers: Headers): Promise<IngestTarget>;
-  /** The same, for metrics. */
+  /** Opens the service like `openService`, for metrics. */
   openMetrics(headers: Headers): Promise<IngestTarget>;
-  /** The same, for exceptions of the project in the address. */
+  /** Opens the service like `openService`, for exceptions of the project in the address. */
   openProject(headers: Headers, projectId: string): Promise<IngestTarget>;
   /** The service of a DSN; `projectId` is the one of the address. A null key is no key at all. */
   openExceptions(dsnKey: string | null, projectId: string): Promise<IngestTarget>;

@@ -30,13 +30,13 @@ export function openIngestKeyPair(secrets: Buffer, cipher: Cipher): IngestKeyPai
   return { ingestionKey, dsnKey };
 }
 
-/** What stands for the secret in either form, where it is not shown. */
+/** Mask that replaces the secret in either form. */
 const MASK = '*'.repeat(8);
 
-/** What a caller is given who may not see the two: their form, and nothing of the secrets. */
+/** Pair for a caller who may not see the two: their form, and nothing of the secrets. */
 export const MASKED_PAIR: IngestKeyPair = { ingestionKey: `${INGEST_KEY_PREFIX}_${MASK}`, dsnKey: MASK };
 
-/** `{scheme}://{key}@{host}[/prefix]/{project id}`, as Sentry SDKs read it; no slash at the end. */
+/** Returns the DSN `{scheme}://{key}@{host}[/prefix]/{project id}`, as Sentry SDKs read it; no slash at the end. */
 export function dsnOf(baseUrl: string, dsnKey: string, projectId: number): string {
   const url = new URL(baseUrl);
   return `${url.protocol}//${dsnKey}@${url.host}${url.pathname.replace(/\/$/, '')}/${projectId}`;

@@ -4,13 +4,13 @@ import type { Clock } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 
 interface KeyCacheOptions<Target> {
-  /** What each hash opens; a hash that opens nothing is absent. Throws `unavailable` when it cannot be known. */
+  /** Finds the target of each hash; a hash that opens nothing is absent. Throws `unavailable` if it cannot be known. */
   readonly findMany: (hashes: readonly Buffer[]) => Promise<readonly (Target & { readonly hash: Buffer })[]>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** What was known at `askedAt`, the moment before the database was asked. */
+/** Cached target as of `askedAt`, the moment before the database was asked. */
 interface Entry<Target> {
   readonly target: Target | null;
   readonly askedAt: number;
@@ -23,15 +23,15 @@ interface Question<Target> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A key in use is asked about anew from this age on, in the background. */
+/** Age from which a key in use is refreshed in the background. */
 const REFRESH_AFTER_MS = 450;
-/** No answer is given from an older entry while the database answers: a change is seen everywhere within a second. */
+/** Maximum age of an entry while the database answers: a change takes effect everywhere within a second. */
 const VALID_MS = 900;
-/** While the database is unavailable, keys verified this recently stay valid, so ingestion continues. */
+/** Time for which verified keys stay valid while the database is unavailable, so that ingestion continues. */
 const GOOD_WHILE_AWAY_MS = 60_000;
-/** For keys that were good, a database that takes longer than this is away. */
+/** Timeout after which the database counts as unavailable for keys that were good. */
 const TIMEOUT_MS = 1_000;
-/** A database that is away is asked again this often. */
+/** Interval at which an unavailable database is asked again. */
 const ASK_AGAIN_MS = 250;
 const GOOD_MAX = 50_000;
 const BAD_MAX = 20_000;
@@ -56,7 +56,7 @@ export class KeyCache<Target> {
     this.#options = options;
   }
 
-  /** What the key of this hash opens, or null. Throws what `findMany` throws. */
+  /** Returns the target of the key with this hash, or null. Throws what `findMany` throws. */
   async find(hash: Buffer): Promise<Target | null> {
     const key = hash.toString('base64');
     const now = this.#now();

@@ -1,7 +1,7 @@
 import { hashSecret, isSecretText, newSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-/** What a link in a mail is good for. */
+/** Purpose of a link in a mail. */
 export type LinkPurpose = 'reset' | 'invitation';
 
 /** A new token for a link, and the hash, which alone is kept. */
@@ -10,7 +10,7 @@ export function newLinkToken(purpose: LinkPurpose): { token: string; tokenHash: 
   return { token, tokenHash: hashSecret(token) };
 }
 
-/** What a token of the right form is found by; null for any other text. */
+/** Returns the hash by which a token of the right form is found; null for any other text. */
 export function linkTokenHash(purpose: LinkPurpose, token: string): Buffer | null {
   return isSecretText(SECRET_PREFIXES[purpose], token) ? hashSecret(token) : null;
 }

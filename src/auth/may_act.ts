@@ -6,17 +6,17 @@ import type { NumberClaim } from '#storage/postgres/phone_number_store.ts';
 
 /** The way by which a person acts in an organization. */
 export type Way =
-  /** In the console. */
+  /** Acts in the console. */
   | { readonly kind: 'session'; readonly secondFactorAt: Temporal.Instant | null }
-  /** Through a connected app, or by a key of their own. */
+  /** Acts through a connected app, or by a key of their own. */
   | { readonly kind: 'credential' }
   /**
-   * By a reply, a key pressed in a call, or a link in a message. `number` is null for mail and push, which reach only the
-   * account's own mailbox and browsers.
+   * Acts by a reply, a key pressed in a call, or a link in a message. `number` is null for mail and push, which reach
+   * only the account's own mailbox and browsers.
    */
   | { readonly kind: 'message'; readonly number: NumberClaim | null; readonly wants: 'acknowledge' | 'more' };
 
-/** Why a person may not act: each has its sentence where the person reads it. */
+/** Reason why a person may not act; each has its sentence where the person reads it. */
 export type Refusal =
   | 'no_member'
   | 'second_factor_missing'

@@ -1,18 +1,18 @@
 import { PASSWORD_LENGTH_MIN } from '#kernel/password_length.ts';
 
 const LENGTH_MAX = 256;
-/** Fewer different characters are a pattern. */
+/** Minimum number of different characters; fewer are a pattern. */
 const DIFFERENT_MIN = 5;
 
-/** What somebody who guesses would try first for this person. */
+/** Facts about a person that somebody would guess first. */
 export interface AboutPerson {
   readonly email: string;
   readonly name: string;
 }
 
 /**
- * Why a password is refused, in words, or null. Length is what counts (NIST SP 800-63B-4): nothing is said about digits
- * or capitals. What is refused is what is guessed first: one of the 49,000 commonest, alone or with digits and signs
+ * Returns why a password is refused, in words, or null. Length is what counts (NIST SP 800-63B-4): there are no rules
+ * about digits or capitals. Refused are the first guesses: one of the 49,000 commonest, alone or with digits and signs
  * around it, repetitions and rows of the keyboard, and the person's own name.
  */
 export async function passwordFault(password: string, about: AboutPerson): Promise<string | null> {
@@ -33,7 +33,7 @@ export async function passwordFault(password: string, about: AboutPerson): Promi
   return null;
 }
 
-/** `abcabcabcabc` */
+/** Returns whether the text repeats itself: `abcabcabcabc`. */
 function isRepetition(text: string): boolean {
   return /^(.{1,6})\1+.{0,5}$/su.test(text) && new Set(text).size <= 6;
 }
@@ -45,7 +45,9 @@ const ROWS = [
   'qwertzuiopasdfghjklyxcvbnm',
 ];
 
-/** `qwertyuiop12`: all of it but three characters runs along one row, forwards or backwards. */
+/**
+ * Returns whether all but three characters run along one row of the keyboard, forwards or backwards: `qwertyuiop12`.
+ */
 function isRow(text: string): boolean {
   const rows = ROWS.flatMap((row) => [row, Array.from(row).toReversed().join('')]);
   let steps = 0;
@@ -55,7 +57,10 @@ function isRow(text: string): boolean {
   return steps >= text.length - 4;
 }
 
-/** `Password2024!` is `password`: digits and signs at the ends, and those that stand for letters, deceive nobody. */
+/**
+ * Returns the core of a password, `password` for `Password2024!`, without the digits and signs at the ends, and with
+ * letters for the signs that stand for them.
+ */
 function coreOf(text: string): string {
   const inner = text.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
   return inner.replaceAll(/[013457@$]/g, (sign) => LETTERS[sign] ?? sign);
@@ -78,7 +83,7 @@ function namesOf({ email, name }: AboutPerson): Set<string> {
   return new Set([address, address.split('@')[0] ?? '', joined, name.toLowerCase(), 'tocsin'].map(coreOf));
 }
 
-/** Read when a password is first chosen: it is seldom that one is. */
+/** Reads the commonest passwords when a password is first chosen, which is seldom. */
 async function listCommonest(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   commonest ??= new Set(dictionary['passwords-common']);

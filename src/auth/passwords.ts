@@ -21,7 +21,7 @@ const derive = promisify(argon2);
 
 /** Node's four threads serve files, names of hosts and compression as well: passwords take two of them at most. */
 const inTurn = pLimit(2);
-/** Some seconds' work. */
+/** Limit on the hashes that wait: some seconds' work. */
 const WAITING_MAX = 100;
 
 /** Waits for its turn. Throws `unavailable` when too many wait already. */
@@ -35,7 +35,10 @@ async function tagOf(password: string, nonce: Buffer, parameters: Parameters): P
   return await inTurn(() => derive('argon2id', { ...parameters, tagLength: TAG_BYTES, message, nonce }));
 }
 
-/** What is stored of a password, in the PHC string format. Throws `unavailable`, as all that looks at passwords does. */
+/**
+ * Returns the hash of a password in the PHC string format. Throws `unavailable`, like all functions that check
+ * passwords.
+ */
 export async function hashPassword(password: string): Promise<string> {
   const nonce = randomBytes(NONCE_BYTES);
   const tag = await tagOf(password, nonce, PARAMETERS);
@@ -63,7 +66,10 @@ function parseParameters(costs: string): Parameters | null {
 /** A hash that matches no password, so an unknown account takes as long as a wrong password. */
 const HASH_OF_NO_ACCOUNT = `$argon2id$v=19$m=19456,t=2,p=1$${unpadded(Buffer.alloc(NONCE_BYTES))}$${unpadded(Buffer.alloc(32))}`;
 
-/** As `isPasswordOf`, in the same time also for somebody who has no password or does not exist: `null`. */
+/**
+ * Checks a password like `isPasswordOf`, in the same time also for an account that has no password or does not exist:
+ * `null`.
+ */
 export async function isPasswordOfAccount(hash: string | null, password: string): Promise<boolean> {
   const isRight = await isPasswordOf(hash ?? HASH_OF_NO_ACCOUNT, password);
   return isRight && hash !== null;

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** What a reply may act with: `none_set` when the person has set no PIN. */
+/** Result of checking the PIN of a reply: `none_set` if the person has set no PIN. */
 export type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';
 
 const limitOf = (userId: Id<'user'>): TryLimit => ({ key: `reply_pin:${userId}`, max: 5, windowSeconds: 15 * 60 });

@@ -31,7 +31,7 @@ export function newSecretText(prefix: SecretPrefix): string {
   return secretTextOf(prefix, randomBytes(32));
 }
 
-/** The same of 256 bits that are as good as random. */
+/** Returns the secret text of 256 bits that are as good as random. */
 export function secretTextOf(prefix: SecretPrefix, bytes: Buffer): string {
   const body = `${prefix}_${base62(bytes, BODY_LENGTH)}`;
   return body + checksumOf(body);
@@ -43,7 +43,7 @@ export function isSecretText(prefix: SecretPrefix, text: string): boolean {
   return checksumOf(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What is stored of a secret of full entropy; such secrets need no slow hash. */
+/** Returns the stored hash of a secret of full entropy; such secrets need no slow hash. */
 export function hashSecret(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }

@@ -12,21 +12,21 @@ import type { Stores } from '#storage/postgres/stores.ts';
 
 const TOKEN_PREFIX = SECRET_PREFIXES.session;
 
-/** Unused for this long, a session ends. */
+/** Time after which an unused session ends. */
 const IDLE = Temporal.Duration.from({ hours: 14 * 24 });
-/** However much it is used, a session ends. */
+/** Time after which a session ends, however much it is used. */
 const LIFETIME = Temporal.Duration.from({ hours: 90 * 24 });
 const USER_AGENT_LENGTH_MAX = 500;
 
-/** Where a request came from, as far as lists of sessions show it. */
+/** Origin of a request, as shown in lists of sessions. */
 export interface Visitor {
   readonly address: string | null;
   readonly userAgent: string | null;
-  /** What the browser is known by to an account that was signed in to there before. */
+  /** Returns the id by which an account that was signed in to there before knows the browser; null if there is none. */
   knownDeviceOf(email: string): string | null;
 }
 
-/** The one cookie of the console. */
+/** Session cookie, the only one that keeps a person signed in to the console. */
 export interface SessionCookie {
   readonly name: string;
   /** The token in a `Cookie` header; null without one. Of several the first counts (RFC 6265 §5.4). */
@@ -37,7 +37,10 @@ export interface SessionCookie {
   takeAway(): string;
 }
 
-/** Over https the name has the prefix by which browsers refuse one that another host or an insecure page has set. */
+/**
+ * Returns the session cookie. Over https its name has the prefix by which browsers refuse one that another host or an
+ * insecure page has set.
+ */
 export function sessionCookieOf(baseUrl: string): SessionCookie {
   const isSecure = baseUrl.startsWith('https://');
   const name = isSecure ? '__Host-tocsin_session' : 'tocsin_session';
@@ -75,8 +78,8 @@ export async function startSession(
 }
 
 /**
- * Who is signed in, by the `Cookie` header. Read anew each time, so that a session that was ended is refused on the
- * next request. Throws `unauthenticated`.
+ * Returns who is signed in, by the `Cookie` header. Read anew each time, so that a session that was ended is refused on
+ * the next request. Throws `unauthenticated`.
  */
 export async function authenticateSession(
   stores: Pick<Stores, 'sessions'>,
@@ -96,18 +99,18 @@ export async function authenticateSession(
   return found;
 }
 
-/** What is valid now. */
+/** Returns the conditions for a session to be valid now. */
 export function livenessAt(now: Temporal.Instant): Liveness {
   return { now, usedSince: now.subtract(IDLE) };
 }
 
-/** When the session ends unless it is used again. */
+/** Returns the time at which the session ends unless it is used again. */
 export function endOf({ lastUsedAt, expiresAt }: SessionRow): Temporal.Instant {
   const idleEnd = lastUsedAt.add(IDLE);
   return Temporal.Instant.compare(idleEnd, expiresAt) < 0 ? idleEnd : expiresAt;
 }
 
-/** Somebody signed in who acts in one of their organizations. */
+/** Signed-in person who acts in one of their organizations. */
 export interface MemberCaller extends CallerVia<'console'> {
   readonly actor: { readonly kind: 'user'; readonly userId: Id<'user'>; readonly apiKeyId: null };
   readonly role: Role;

@@ -4,7 +4,10 @@ import { startSpan } from '#kernel/tracing.ts';
 /** Requests whose traces a batch continues; of more, the rest is handled without. */
 const TRACED_MAX = 50;
 
-/** Each traced request gets a span of its own for the batch that its events are handled in, which they name from then on. */
+/**
+ * Opens a span for each traced request for the batch in which its events are handled; the events refer to it from then
+ * on.
+ */
 export async function continueTraces(
   events: readonly ArrivedEvent[],
   work: (handled: readonly ArrivedEvent[]) => Promise<void>,

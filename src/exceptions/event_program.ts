@@ -1,4 +1,4 @@
-/** What runs in the thread of `EventThread`: reads events and finds their groups. */
+/** Program of the thread of `EventThread`: reads events and finds their groups. */
 import { type ExceptionEvent, parseEvent, serializeEvent } from '#core/exceptions/event.ts';
 import { earlierKeysOf, groupEvent, splittableMessage } from '#core/exceptions/grouping.ts';
 import { filterOf, NO_SETTINGS } from '#core/exceptions/inbound_filters.ts';

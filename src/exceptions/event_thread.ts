@@ -3,7 +3,7 @@ import type { ExceptionSettings } from '#core/exceptions/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
 import { OwnThread, type ThreadAnswer } from '#kernel/own_thread.ts';
 
-/** Which group an event belongs to, as far as the thread finds out. */
+/** Grouping of an event, as far as the thread can determine it. */
 export interface ThreadGrouping {
   readonly grouping: Grouping;
   readonly earlierKeys: readonly string[];
@@ -16,7 +16,7 @@ export interface ThreadEvent extends ThreadGrouping {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly traceparent: string | undefined;
-  /** As `serializeEvent` writes it. */
+  /** Event as `serializeEvent` writes it. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ export type EventQuestion =
   /** Groups an event whose frames were mapped; `asSent` is the same before. */
   | { readonly kind: 'group'; readonly text: string; readonly asSent: string };
 
-/** One of the events that a question holds. */
+/** Event of a question. */
 export type ReadByThread =
   | ThreadEvent
   | { readonly kind: 'malformed' | 'not_an_exception'; readonly serviceId: Id<'service'> }
@@ -44,10 +44,10 @@ export type EventAnswer =
   | { readonly kind: 'fault'; readonly message: string };
 
 const MEMORY_MB = 192;
-/** For a job or an event: it stops by itself much sooner. */
+/** Time limit for a job or an event, which normally stops by itself much sooner. */
 const UNHEARD_MS = 120_000;
 
-/** Large events in a thread of their own: to read and group one may take a third of a second. */
+/** Reads and groups large events in a thread of their own: one may take a third of a second. */
 export class EventThread {
   readonly #thread = new OwnThread<EventQuestion, EventAnswer>({
     program: new URL('./event_program.ts', import.meta.url),

@@ -53,14 +53,14 @@ async function store(
 /** Events whose groups are found. */
 export interface SeenEvents {
   readonly rules: ServiceRules;
-  /** What the services of these events left out beside them. */
+  /** Events that the services of these events filtered out. */
   readonly filtered: readonly LeftOut[];
   readonly events: readonly ArrivedEvent[];
-  /** In the same order. */
+  /** Seen events, in the same order. */
   readonly seen: readonly SeenEvent[];
 }
 
-/** As `groupAndStore`. */
+/** Stores seen events like `groupAndStore`. */
 export async function storeSeen(
   runtime: GroupingRuntime,
   { rules, filtered, events, seen }: SeenEvents,
@@ -121,7 +121,7 @@ async function openIncidentsOf(
   }
 }
 
-/** One entry per group, with the fields of its first event. */
+/** Returns one entry per group, with the fields of its first event. */
 function newOrRegressed(
   events: readonly ArrivedEvent[],
   seen: readonly SeenEvent[],

@@ -18,7 +18,7 @@ import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
 
 /** The events of one job. */
 interface Batch {
-  /** Of the events as they were sent. */
+  /** Total size of the events as sent. */
   readonly bytes: number;
   readonly events: readonly ArrivedEvent[];
   readonly map: MapToSource;
@@ -26,19 +26,24 @@ interface Batch {
 }
 
 /**
- * Both stores prefer few large batches, so the jobs of `EVERY_MS` are handled together. Only a busy queue waits that
- * long, because people are paged for these events.
+ * Batching: both stores prefer few large batches, so the jobs of `EVERY_MS` are handled together. Only a busy queue
+ * waits that long, because people are paged for these events.
  */
 const LINGER_MS = 5;
 const EVERY_MS = 400;
 const BUSY_FROM_EVENTS = 100;
 const JOBS_MAX = 48;
 const BATCH_EVENTS_MAX = 500;
-/** What takes long to group is made of many bytes: so many take a quarter of a second at worst. */
+/**
+ * Limit on the bytes of a batch: what takes long to group is large, and this much takes a quarter of a second at worst.
+ */
 const BATCH_BYTES_MAX = 2 * 1024 * 1024;
-/** Large jobs, each of which takes much memory. */
+/** Concurrency of large jobs, each of which takes much memory. */
 const LARGE_AT_ONCE = { concurrency: 3, concurrencyPerKey: 1 };
-/** At most one batch of one organization at a time, so that others only wait for the one that is running. */
+/**
+ * Capacity for grouping: at most one batch of one organization at a time, so that others only wait for the one that is
+ * running.
+ */
 export const GROUPING_CAPACITY = {
   items: 2 * BATCH_EVENTS_MAX,
   itemsOfOrg: BATCH_EVENTS_MAX,

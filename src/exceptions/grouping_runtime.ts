@@ -15,7 +15,7 @@ export interface GroupingRuntime extends UnitOfWorkRuntime {
   readonly sourceMaps: Pick<SourceMaps, 'prepare'>;
   readonly exceptionWriter: Pick<ExceptionWriter, 'insert' | 'deleteService'>;
   readonly latencies?: LatencyHistograms;
-  /** How many groups a service may open a minute; Infinity for no limit. */
+  /** Limit on the groups that a service may open per minute; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
   /** Called in the transaction that made or reopened the groups; once for each group, even if a job runs twice. */
   readonly onNewOrRegressed: (unit: UnitOfWork, groups: readonly NewOrRegressed[]) => Promise<void>;

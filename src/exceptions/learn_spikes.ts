@@ -33,7 +33,7 @@ export async function learnSpikes({ db, clock, exceptions }: LearningRuntime): P
   await exceptionSettings.saveLearnt(limits, now);
 }
 
-/** From the first hour with events on, up to the running one. */
+/** Returns the hourly counts from the first hour with events up to the current one. */
 function hoursOf(counts: ReadonlyMap<number, number>, running: Temporal.Instant): number[] {
   const firstMs = Math.min(...counts.keys());
   if (!Number.isFinite(firstMs)) return [];

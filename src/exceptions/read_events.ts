@@ -7,9 +7,9 @@ import { AppError } from '#kernel/errors.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
 import { ThreadTurns } from '#kernel/thread_turns.ts';
 
-/** How long the content of senders may take to read and group before it is stopped, and the function that groups. */
+/** Time limits for reading and grouping the content of senders, and the function that groups. */
 export interface Reading {
-  /** For a single event: ten times what the most expensive one takes. */
+  /** Limit for a single event: ten times what the most expensive one takes. */
   readonly eventMs: number;
   readonly group: typeof groupEvent;
 }
@@ -46,7 +46,10 @@ function withinTimeOf({ eventMs }: Reading): (turn: () => void) => void {
   return (turn) => runWithTimeLimit(eventMs, turn);
 }
 
-/** Those that are not read and grouped in time by themselves. Any other fault shows when they are really read. */
+/**
+ * Returns the events that cannot be read and grouped in time by themselves. Any other fault shows when they are really
+ * read.
+ */
 export async function listSlow(reading: Reading, unread: readonly UnreadEvent[]): Promise<readonly UnreadEvent[]> {
   const inTime = await turns.map(unread[0]?.orgId ?? '', unread, (event) => isReadInTime(reading, event));
   return unread.filter((_, index) => inTime[index] === false);

@@ -8,10 +8,10 @@ import type { Temporal } from '#kernel/time.ts';
 import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** Retried in one round, so that new events never wait for those that were set aside. */
+/** Limit on the retries in one round, so that new events never wait for those that were set aside. */
 const ROUND_MAX = 20;
 const KEPT_DAYS = 30;
-/** Not the first: each event is read by itself. */
+/** Number of the attempt; not the first, so that each event is read by itself. */
 const ATTEMPT = 2;
 
 /** Tries events that were set aside once more, hours after the last attempt. After a month they, and jobs, are dropped. */
@@ -35,7 +35,7 @@ export async function retrySetAside(runtime: GroupingRuntime & { readonly log: L
   );
 }
 
-/** False when nothing is due. */
+/** Retries the next due events; returns false if nothing is due. */
 async function retryNext(runtime: GroupingRuntime & { readonly log: Log }, now: Temporal.Instant): Promise<boolean> {
   const { db, log } = runtime;
   const { setAside } = storesOf(db.session());

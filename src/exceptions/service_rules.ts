@@ -15,11 +15,11 @@ export type ServiceRules = ReadonlyMap<Id<'service'>, StoredExceptionSettings>;
 /** An event that its service leaves out. */
 export interface LeftOut {
   readonly serviceId: Id<'service'>;
-  /** Such as `filter:bots`. */
+  /** Reason, such as `filter:bots`. */
   readonly reason: string;
 }
 
-/** What the services of these events leave out. */
+/** Finds the filter rules and secret fields of the services of these events. */
 export async function findServiceRules(
   db: Database,
   events: readonly Pick<ArrivedEvent, 'serviceId'>[],
@@ -29,7 +29,7 @@ export async function findServiceRules(
   return await storesOf(db.session()).exceptionSettings.find(serviceIds);
 }
 
-/** Without the events that their services filter, and without the fields that these call secret. */
+/** Returns the events without those that their services filter, and without the fields that these mark as secret. */
 export function applyServiceRules(
   rules: ServiceRules,
   arrived: readonly ArrivedEvent[],

@@ -14,10 +14,10 @@ interface Agent {
   readonly agentName: string;
 }
 
-/** What an agent is told of its lease. */
+/** Lease as shown to the agent that holds it. */
 export interface HeldLease {
   readonly lease: IncidentLeaseRow;
-  /** When the first step fires because of the lease; null when no step waits for it. */
+  /** Time at which the first step fires because of the lease; null if no step waits for it. */
   readonly heldUntil: Temporal.Instant | null;
 }
 

@@ -94,7 +94,9 @@ function later(a: Temporal.Instant, b: Temporal.Instant | null): Temporal.Instan
   return b === null || isAtOrBefore(b, a) ? a : b;
 }
 
-/** By group and time: few have had an incident within the window, so nearly all are counted by one query. */
+/**
+ * Counts events by group and time: few groups have had an incident within the window, so one query counts nearly all.
+ */
 async function countScopes(
   { exceptions }: RateRuntime,
   scopes: readonly GroupScope[],

@@ -80,7 +80,9 @@ export async function applyMetricRule(unit: UnitOfWork, measured: Measurement, l
   else await resolve(unit, incident, by, details);
 }
 
-/** Says in the timeline why an incident stays open although the condition is false over the series that still send. */
+/**
+ * Records in the timeline why an incident stays open although the condition is false over the series that still send.
+ */
 async function keepOpen(
   { stores, now }: UnitOfWork,
   open: OpenIncident | null,
@@ -100,7 +102,7 @@ function silentSeries(missing: Measurement['missing']): { silent?: readonly stri
   return { silent: missing.names, silentCount: missing.count };
 }
 
-/** Says in the timeline of an incident that has just opened why it will stay open for longer. */
+/** Records in the timeline of an incident that has just opened why it will stay open for longer. */
 async function recordFlapping(unit: UnitOfWork, ruleId: Id<'rule'>, settings: RuleSettings): Promise<void> {
   const { stores, now } = unit;
   if (settings.flapIncidents === null) return;
@@ -112,7 +114,7 @@ async function recordFlapping(unit: UnitOfWork, ruleId: Id<'rule'>, settings: Ru
   await stores.timeline.record(open.incidentId, 'flapping', { incidents, flapMinutes }, now);
 }
 
-/** Only a rule that may flap needs to know how often it has fired. */
+/** Counts how often a rule has fired recently; only a rule with flap detection needs it. */
 async function countRecent(
   { stores }: UnitOfWork,
   { ruleId, openedAt }: OpenIncident,

@@ -14,13 +14,13 @@ export interface Declaration {
   readonly serviceId: Id<'service'>;
   readonly title: string;
   readonly severity: Level;
-  /** Null: it pages nobody. */
+  /** Policy that pages people; null if the incident pages nobody. */
   readonly policy: {
     readonly id: Id<'policy'>;
     readonly teamId: Id<'team'>;
     readonly steps: readonly EscalationStep[];
   } | null;
-  /** The same for the same request, however often it arrives. */
+  /** Idempotency key: equal for the same request, however often it arrives. */
   readonly requestKey: string;
 }
 

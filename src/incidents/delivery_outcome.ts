@@ -5,9 +5,9 @@ import type { Delivery } from '#notify/channel_sender.ts';
 import { type ClaimedNotification, UNCONFIRMED } from '#storage/postgres/delivery_store.ts';
 
 /**
- * What the answer of a provider means for a message: a temporary fault is tried again for five minutes from the first
- * try. A message of which nobody knows whether it was sent is tried up to `uncertainAttemptsMax` times, then it counts as
- * sent, unconfirmed.
+ * Returns the outcome of a message from the result of a provider: a temporary fault is retried for five minutes from
+ * the first attempt. A message of unknown fate is tried up to `uncertainAttemptsMax` times, then it counts as sent,
+ * unconfirmed.
  *
  * @param random from 0 to below 1
  */

@@ -20,7 +20,10 @@ export async function expediteNextStep(
   return 'now';
 }
 
-/** Every channel of the person has failed in this step: the next step fires at once, and the timeline says why. */
+/**
+ * Fires the next step at once, as every channel of the person has failed in this step, and records the reason in the
+ * timeline.
+ */
 export async function skipUnreachablePerson(
   unit: UnitOfWork,
   incident: IncidentRow,

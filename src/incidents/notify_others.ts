@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** As long as the console offers to undo an answer; see `UNDO_MS` there. */
+/** Time for which the console offers to undo an answer; see `UNDO_MS` there. */
 const UNDO_SECONDS = 10;
 
 /**

@@ -19,11 +19,11 @@ export interface NewOrRegressed {
   readonly outcome: 'new' | 'regression';
   /** The worst level of its new events. */
   readonly level: Level;
-  /** Of the first new event, as are the fields below. */
+  /** Title of the first new event; the fields below are also from that event. */
   readonly title: string;
   readonly eventId: string;
   readonly environment: string | null;
-  /** The one that brought the group back, where several are among the new events. */
+  /** Release of that event, or of the event that brought the group back, if several are among the new events. */
   readonly release: string | null;
   /** The span in which the first new event was handled; null when nothing is traced. */
   readonly traceparent?: string | null;

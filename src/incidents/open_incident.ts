@@ -19,7 +19,7 @@ export async function openIncident(unit: UnitOfWork, rule: Opener, cause: Cause)
   return opened;
 }
 
-/** As `openIncident` does with each, in a few statements however many there are; the ids are in the order given. */
+/** Opens incidents like `openIncident`, in a few statements however many there are; the ids are in the order given. */
 export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Promise<(Id<'incident'> | null)[]> {
   const windows = new Map<Id<'org'>, readonly MaintenanceRow[]>();
   for (const orgId of new Set(firings.map(({ rule }) => rule.orgId))) {
@@ -32,7 +32,7 @@ export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Pro
     prepared = [];
   };
   for (const firing of firings) {
-    // Those before it may page for it.
+    // Incidents before it may page for it.
     if (mayFollow(firing)) await openPrepared();
     prepared.push(await prepare(unit, firing, windows.get(firing.rule.orgId) ?? []));
   }
@@ -131,7 +131,7 @@ interface Opened extends Prepared {
   readonly incidentId: Id<'incident'>;
 }
 
-/** What the timelines say: how it began, and why it does not page, or not at once. */
+/** Returns the first timeline events: how the incident began, and why it does not page, or not at once. */
 function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
   const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
   const by = cause.kind === 'alert' ? { tool: rule.name } : { rule: rule.name };

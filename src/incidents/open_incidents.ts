@@ -6,7 +6,7 @@ import { openAll } from '#incidents/open_incident.ts';
 import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** PostgreSQL accepts no Infinity as a limit. */
+/** Limit that stands for Infinity, which PostgreSQL does not accept. */
 const COUNTED_MAX = 1_000_000_000;
 
 /**

@@ -18,13 +18,13 @@ interface Fired {
   readonly cause: Pick<Cause, 'kind' | 'severity' | 'dedupKey' | 'labels'>;
 }
 
-/** What keeps a new incident from paging at once. */
+/** Start of paging for a new incident, and what delays it. */
 export type PagingStart =
   | { readonly kind: 'at_once' }
   | { readonly kind: 'quiet'; readonly until: Temporal.Instant; readonly maintenance: string }
   | { readonly kind: 'with_lead'; readonly leadId: Id<'incident'>; readonly title: string };
 
-/** When an incident of this firing begins to page, where the organization has this maintenance. */
+/** Decides when an incident of this firing begins to page, given the organization's maintenance windows. */
 export async function decidePagingStart(
   unit: UnitOfWork,
   firing: Fired,
@@ -48,7 +48,7 @@ export async function decidePagingStart(
   return lead === null ? { kind: 'at_once' } : { kind: 'with_lead', leadId: lead.id, title: lead.title };
 }
 
-/** From when on the steps count; null for from the trigger on. */
+/** Returns the time from which the steps count; null if they count from the trigger. */
 export function startsAt(start: PagingStart): Temporal.Instant | null {
   return { at_once: null, quiet: start.kind === 'quiet' ? start.until : null, with_lead: FAR_FUTURE }[start.kind];
 }
@@ -74,7 +74,7 @@ function subjectOf({ rule, cause }: Fired): MaintenanceSubject {
   return { serviceId, ruleId, labels: cause.labels ?? labels };
 }
 
-/** After a maintenance was added or taken away: incidents that wait begin to page when they would by now. */
+/** Recomputes suppression after a maintenance was added or removed: suppressed incidents page when they now should. */
 export async function renewQuiet(unit: UnitOfWork, orgId: Id<'org'>): Promise<void> {
   const { stores, now } = unit;
   const quietTimes = await readQuietTimes(unit, orgId);
@@ -120,8 +120,8 @@ export async function movePaging(
 }
 
 /**
- * When an incident that pages for others ends while they are open, the oldest that nobody has answered begins to page,
- * for the rest as well.
+ * Releases the incidents linked to a parent that ends while they are open: the oldest that nobody has answered begins
+ * to page, for the rest as well.
  */
 export async function releaseFollowers(unit: UnitOfWork, lead: Pick<IncidentRow, 'id'>): Promise<void> {
   const { stores, now } = unit;

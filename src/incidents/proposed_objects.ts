@@ -5,7 +5,7 @@ import type { ObjectName } from '#storage/postgres/object_name_reader.ts';
 import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** More objects are counted, not named: what exactly is in the input, which the console shows. */
+/** Limit on the objects that are named; more are only counted, and the console shows the exact input. */
 const NAMED_MAX = 4;
 const NAME_LENGTH_MAX = 60;
 const IDS_MAX = 50;
@@ -56,7 +56,7 @@ function nameText({ name, number }: ObjectName): string {
   return number === undefined ? quoted(shown) : `${number} of ${quoted(shown)}`;
 }
 
-/** In the order of the input. */
+/** Returns the ids in a value, in the order of the input. */
 function idsIn(value: unknown): string[] {
   if (typeof value === 'string') return ID.test(value) ? [value] : [];
   if (Array.isArray(value)) return value.flatMap(idsIn);

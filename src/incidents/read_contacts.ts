@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** How each of them can be reached: by their settings in the incident's team, or by their own. */
+/** Returns how each person can be reached: by their settings in the incident's team, or by their own. */
 export async function readContacts(
   stores: Pick<Stores, 'people' | 'pushSubscriptions' | 'teams'>,
   { orgId, teamId }: Pick<IncidentRow, 'orgId' | 'teamId'>,

@@ -19,7 +19,7 @@ export type Target =
     }
   | Extract<Assignee, { kind: 'person' }>;
 
-/** What the incident looked like to the person who decided. */
+/** State of the incident as the person saw it when deciding. */
 export interface SeenIncident {
   readonly status: IncidentStatus;
   readonly stepCount: number;
@@ -73,7 +73,7 @@ function requireAsSeen({ status, steps }: IncidentRow, seen: SeenIncident): void
   }
 }
 
-/** It is triggered again. People who were told that it was acknowledged are told that it is not. */
+/** Reverts an acknowledgement to triggered. People who were told that it was acknowledged are told that it is not. */
 async function cancelAcknowledgement(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<string[]> {
   await unit.stores.incidents.reopen(incident.id, 'triggered', unit.now);
   return await withdrawNews(unit, incident, 'acknowledged', by);

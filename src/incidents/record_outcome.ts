@@ -7,7 +7,7 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { NotificationRow } from '#storage/postgres/notification_row.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** How far a message has come: from the answer to the request that sent it, or from a later report of the provider. */
+/** Progress of a message: from the response to the request that sent it, or from a later report of the provider. */
 export type Outcome =
   | {
       readonly status: 'sent' | 'delivered' | 'failed';
@@ -15,7 +15,7 @@ export type Outcome =
       /** The provider's own id of the message, if it is known. */
       readonly providerId: string | null;
     }
-  /** Not sent yet: it is tried again then. */
+  /** Result of an attempt that did not send it: the next one is due then. */
   | { readonly status: 'retry'; readonly reason: string; readonly dueAt: Temporal.Instant };
 
 /**
@@ -73,7 +73,7 @@ async function recordRetry(
   enqueue(deliverPage, { notificationId: notification.id }, dueAt);
 }
 
-/** What waits for the next try: the message, or the messages of a digest. */
+/** Returns what waits for the next attempt: the message, or the messages of a digest. */
 async function listWaiting({ stores }: UnitOfWork, notification: NotificationRow): Promise<readonly NotificationRow[]> {
   if (notification.kind !== 'digest') return [notification];
   return (await stores.digests.listMembers(notification.id)).filter(({ status }) => status === 'queued');

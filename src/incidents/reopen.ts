@@ -17,7 +17,7 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
     throw new AppError('conflict', `it was resolved more than ${REOPEN_DAYS_MAX} days ago; declare a new incident`);
   }
   await requireUnresolvedGroup(unit, incident);
-  // How long its metric has been silent counts from now on again.
+  // The silence of its metric counts from now on again.
   if (incident.ruleId !== null) await unit.stores.activeRules.clearMemory([incident.ruleId]);
   if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
     throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
@@ -31,7 +31,9 @@ export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: Incide
   return true;
 }
 
-/** Until the transaction ends, the cause of the incident opens no other. Lock it before the incident. */
+/**
+ * Locks the cause of an incident, so that it opens no other until the transaction ends. Lock it before the incident.
+ */
 export async function lockCause({ stores }: UnitOfWork, { ruleId, exceptionGroupId }: IncidentRow): Promise<void> {
   if (exceptionGroupId !== null) await stores.exceptionGroups.lockStatus(exceptionGroupId);
   else if (ruleId !== null) await stores.activeRules.lockDecision(ruleId);

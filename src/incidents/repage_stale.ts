@@ -27,7 +27,7 @@ export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: L
   }
 }
 
-/** Its steps begin again now, as if it had just been triggered. */
+/** Restarts the steps of an incident now, as if it had just been triggered. */
 async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
   const { stores, now } = unit;
   const incident = await stores.incidents.lock(incidentId);

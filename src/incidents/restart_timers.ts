@@ -3,8 +3,8 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
 /**
- * After the clock was set back, steps would fire too late by that much. How much of a wait had really passed is not
- * known then, so it starts again: no step waits for longer than its policy says.
+ * Restarts the timers of steps after the clock was set back, which would delay them by that much. The true elapsed time
+ * is unknown then, so each wait starts again: no step waits for longer than its policy says.
  */
 export async function restartTimers({ db, clock }: { readonly db: Database; readonly clock: Clock }): Promise<void> {
   await storesOf(db.session()).stepTimers.restartTimers(clock.now());

@@ -14,7 +14,7 @@ export async function resumeEscalation(
   stoppedAt: Temporal.Instant,
 ): Promise<number> {
   const { stores, now, enqueue } = unit;
-  // What a reassignment has cancelled stays so.
+  // Steps that a reassignment has cancelled stay cancelled.
   const stopped = (await stores.stepTimers.listSteps([id])).filter(
     ({ state, reason }) => state === 'cancelled' && (reason === 'acknowledged' || reason === 'resolved'),
   );

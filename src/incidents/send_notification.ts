@@ -21,7 +21,9 @@ export interface DeliveryRuntime extends UnitOfWorkRuntime {
   readonly latencies?: LatencyHistograms;
 }
 
-/** Added to the longest time that a request to the provider takes; after that the sending process counts as dead. */
+/**
+ * Margin added to the longest time that a request to the provider takes; after that the sending process counts as dead.
+ */
 const LEASE_MARGIN_MS = 2_000;
 
 /**
@@ -61,7 +63,7 @@ export async function sendNotification(
   return null;
 }
 
-/** Of a span: whom it reaches is not among it. */
+/** Returns the attributes of the span; the recipient is not among them. */
 function describe({ id, incidentId, attempts, channel }: ClaimedNotification): Record<string, string | number> {
   return {
     'tocsin.notification_id': id,
@@ -80,7 +82,7 @@ function covers(leaseUntil: Temporal.Instant, { timeoutMs }: ChannelSender, { cl
   return clock.now().epochMilliseconds + timeoutMs <= leaseUntil.epochMilliseconds;
 }
 
-/** Null when another process has taken the message over. */
+/** Sends the message once; null if another process has taken it over. */
 async function sendOnce(
   runtime: DeliveryRuntime,
   sender: ChannelSender | undefined,

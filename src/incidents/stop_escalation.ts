@@ -8,18 +8,18 @@ import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 export interface TimelineDetails {
   /** The status that the exception group of the incident was given. */
   readonly groupStatus?: string;
-  /** For how long the metric of the incident has sent nothing. */
+  /** Minutes for which the metric of the incident has sent nothing. */
   readonly noDataMinutes?: number;
-  /** How long the condition has been false, where the rule asks for more or less than a whole window. */
+  /** Minutes for which the condition has been false, if the rule asks for more or less than a whole window. */
   readonly clearMinutes?: number;
-  /** Which series fell silent, if others still send, and how many. */
+  /** Series that stopped sending, if others still send, and their number. */
   readonly silent?: readonly string[];
   readonly silentCount?: number;
 }
 
 /**
- * What follows when an incident is acknowledged or resolved: no further step fires, pages that have not left are
- * cancelled, and everyone who got an SMS about it is told.
+ * Stops the escalation when an incident is acknowledged or resolved: no further step fires, pages that have not left
+ * are cancelled, and everyone who got an SMS about it is told.
  */
 export async function stopEscalation(
   unit: UnitOfWork,
@@ -34,7 +34,7 @@ export async function stopEscalation(
   const recipients = await stores.notifications.listSmsRecipients(incident.id);
   const told = await notifyOthers(unit, incident, recipients, status, by);
   await stores.timeline.record(incident.id, status, { by, ...details, cancelledMessages: cancelled.length, told }, now);
-  // What a person did is audited as the action that they called.
+  // A change by a person is audited as the action that they called.
   if ('system' in by) {
     await recordSystemChange(unit, {
       orgId: incident.orgId,

@@ -47,7 +47,7 @@ async function contentOf(stores: Stores, notification: NotificationRow): Promise
   return { kind: 'news', subject, event, by: await actorOf(stores, subject, event) };
 }
 
-/** What an answer to it may do. */
+/** Returns the actions that an answer to the message may take. */
 async function offerOf(
   { people, phoneNumbers }: Stores,
   { orgId, userId, channel, address }: NotificationRow,
@@ -61,14 +61,17 @@ async function offerOf(
   return may('acknowledge') ? 'acknowledge' : 'nothing';
 }
 
-/** By what number the receiver answers: to a phone each means one thing, whichever organization pages it. */
+/**
+ * Returns the number by which the receiver answers: on one phone each number is unique, whichever organization pages
+ * it.
+ */
 function numbersOf({ replyNumbers }: Stores, { channel, address }: NotificationRow) {
   const isPhone = declarationOf(channel).addressKind === 'phone';
   return async (incidentId: Id<'incident'>, proposalId: Id<'proposal'> | null, number: number): Promise<number> =>
     isPhone && address !== null ? await replyNumbers.assign(address, { incidentId, proposalId, number }) : number;
 }
 
-/** Who acknowledged or resolved it, in words; null when that was undone meanwhile. */
+/** Returns who acknowledged or resolved it, in words; null if that was undone meanwhile. */
 async function actorOf(stores: Stores, incident: IncidentRow, event: NewsEvent): Promise<string | null> {
   const by = { acknowledged: incident.acknowledgedBy, resolved: incident.resolvedBy, reopened: null, proposed: null }[
     event
@@ -78,7 +81,7 @@ async function actorOf(stores: Stores, incident: IncidentRow, event: NewsEvent):
   return actorName(by, (userId) => people.get(userId)?.name ?? 'somebody who has left');
 }
 
-/** In the order given, without those whose incident is gone. */
+/** Returns the items in the order given, without those whose incident is gone. */
 async function itemsOf(
   stores: Stores,
   entries: readonly NotificationRow[],

@@ -1,23 +1,23 @@
-/** How much of a batch an item takes. */
+/** Size of an item within a batch. */
 export interface Weight {
   readonly bytes: number;
   readonly count: number;
 }
 
 interface BatcherOptions<Item> {
-  /** How long the first item of a batch waits for others when there is little load. */
+  /** Time that the first item of a batch waits for others when there is little load. */
   readonly lingerMs: number;
   /** The minimum time between the starts of two commits, unless a batch is full; asked for each. */
   readonly everyMs: number | (() => number);
-  /** After a batch with a smaller count, the next commit may follow proportionally sooner, down to `everyMsMin`. */
+  /** Count below which a batch lets the next commit follow proportionally sooner, down to `everyMsMin`. */
   readonly busyFrom?: number;
   /** The minimum time between the starts of two commits, however small they are; 0 by default. */
   readonly everyMsMin?: number;
-  /** Once nothing was added for this long, nothing more is waited for. */
+  /** Idle time after which a batch no longer waits for further items. */
   readonly quietMs?: number;
   /** The maximum of one batch; a single item may be larger. */
   readonly max: Weight;
-  /** This many items also make a full batch, however little they weigh. */
+  /** Maximum number of items in a batch, however little they weigh. */
   readonly itemsMax: number;
   /** Commits that run at the same time. */
   readonly commitsMax: number;

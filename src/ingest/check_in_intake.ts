@@ -17,14 +17,17 @@ interface CheckInOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where check-ins wait while the database is away. */
+  /** Folder in which check-ins wait while the database is unavailable. */
   readonly spoolFolder: string;
   /** Counts what is not taken. */
   readonly beside: Pick<SideRecorder, 'count'>;
 }
 
 const SPOOL_BYTES_MAX = 16 * 1024 * 1024;
-/** Sooner than a worker that is back counts a run as missed. */
+/**
+ * Interval at which the spool is checked, shorter than the time after which a worker that is back counts a run as
+ * missed.
+ */
 const SPOOL_CHECK_MS = 10_000;
 
 const REFUSALS: Readonly<Record<CheckInRefusal, string>> = {
@@ -127,7 +130,7 @@ function fromSpooled(bytes: Buffer): NewCheckIn {
   return { ...checkIn, byKey, receivedAt: Temporal.Instant.from(receivedAt) };
 }
 
-/** For a sender none of whose check-ins was taken. */
+/** Error for a sender none of whose check-ins was accepted. */
 export function checkInRefused(faults: readonly string[]): AppError {
   return new AppError('conflict', faults.join('; '));
 }

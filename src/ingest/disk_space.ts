@@ -6,14 +6,14 @@ import type { Log } from '#kernel/log.ts';
 interface DiskSpaceOptions {
   /** A folder on the disk to watch. */
   readonly folder: string;
-  /** With less free space than this, data is refused; 0 to not watch the disk. */
+  /** Free space below which data is refused; 0 disables the check. */
   readonly bytesMin: number;
   readonly log: Log;
   readonly measure?: (folder: string) => Promise<number>;
 }
 
 const MEASURE_MS = 500;
-/** Once low, it stays low until this much more is free, so that it does not flap. */
+/** Multiple of the limit that must be free again before data is accepted, which prevents flapping. */
 const ROOM_FACTOR = 1.25;
 const RETRY_AFTER_SECONDS = 30;
 const MEGABYTE = 1024 * 1024;
@@ -34,7 +34,7 @@ export class DiskSpace {
     this.#timer?.unref();
   }
 
-  /** Null if the disk is not watched, or the measurement failed. */
+  /** Returns the free bytes; null if the disk is not watched, or the measurement failed. */
   get freeBytes(): number | null {
     return this.#freeBytes;
   }
@@ -75,7 +75,7 @@ export class DiskSpace {
   }
 }
 
-/** What a user without privileges may still write. */
+/** Returns the bytes that an unprivileged user may still write. */
 async function freeBytesOf(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

@@ -13,7 +13,7 @@ interface ExemplarRecorderOptions {
 }
 
 const WRITE_INTERVAL_MS = 2_000;
-/** What waits while the store does not answer. */
+/** Limit on the exemplars that wait while the store does not answer. */
 const WAITING_MAX = 20_000;
 const MINUTE_MS = 60_000;
 
@@ -25,9 +25,9 @@ export class ExemplarRecorder {
   readonly #options: ExemplarRecorderOptions;
   readonly #writes: PeriodicWrite;
   #waiting: ServiceExemplar[] = [];
-  /** What cannot be written now, under the token of its first try. */
+  /** Exemplars that could not be written yet, under the token of their first attempt. */
   #batch: { readonly token: string; readonly exemplars: readonly ServiceExemplar[] } | null = null;
-  /** How many of a series, or of a service, were taken within a minute; of this minute and the one before. */
+  /** Exemplars accepted per series and per service, for this minute and the one before. */
   #taken = new Map<string, number>();
   #takenBefore = new Map<string, number>();
   #minute = 0;

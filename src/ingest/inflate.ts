@@ -6,11 +6,11 @@ import { runZlibSync } from '#ingest/zlib_sync.ts';
 import { AppError } from '#kernel/errors.ts';
 
 export interface InflateLimits {
-  /** What may arrive. */
+  /** Limit on the compressed body. */
   readonly compressedBytesMax: number;
-  /** What may come out of it; inflating stops there, so a bomb costs no more than an honest body of that size. */
+  /** Limit on the inflated body; inflating stops there, so a bomb costs no more than an honest body of that size. */
   readonly inflatedBytesMax: number;
-  /** Told what comes out, also of a body that is refused. */
+  /** Called with the number of inflated bytes, also for a body that is refused. */
   readonly count?: (bytes: number) => void;
 }
 
@@ -18,12 +18,12 @@ interface Bounds {
   readonly maxOutputLength: number;
 }
 
-/** Each one is a trip to another thread and back. */
+/** Size of the chunks to inflate; each costs a round trip to another thread. */
 const CHUNK_BYTES = 256 * 1024;
 const CHUNKED = { chunkSize: CHUNK_BYTES };
 
 interface Decoder {
-  /** Off the event loop. */
+  /** Decodes off the event loop. */
   readonly open: () => Transform;
   readonly decodeNow: (body: Buffer, bounds: Bounds) => Buffer;
 }
@@ -98,10 +98,10 @@ async function decode(body: Buffer, decoder: Decoder | null, limits: InflateLimi
   }
 }
 
-/** So much is copied in some milliseconds, before others have their turn. */
+/** Bytes copied in one go, which takes some milliseconds, before other work gets its turn. */
 const COPIED_AT_ONCE = 8 * 1024 * 1024;
 
-/** Stops where it has become too large. */
+/** Decodes a large body; stops once the result is too large. */
 async function decodeLarge(
   body: Buffer,
   decoder: Decoder,
@@ -129,7 +129,7 @@ async function decodeLarge(
   return plain;
 }
 
-/** Null for a body that does not stay small. */
+/** Inflates a small body; null for one that does not stay small. */
 function decodeSmall(body: Buffer, decoder: Decoder, inflatedBytesMax: number): Buffer | null {
   const maxOutputLength = Math.min(AT_ONCE.inflatedBytesMax, inflatedBytesMax);
   try {

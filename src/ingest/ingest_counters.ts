@@ -23,14 +23,17 @@ type RefusedRequests = {
   readonly serviceId: Id<'service'>;
 };
 
-/** What this process has accepted and refused since it started. A service appears once something it sent was refused. */
+/**
+ * Counts of what this process has accepted and refused since it started. A service appears once something it sent was
+ * refused.
+ */
 export class IngestCounters {
   readonly accepted: Record<Ingested, number> = { points: 0, events: 0, alerts: 0 };
   readonly refusedItems = new LabeledCounts<RefusedItems>();
   readonly refusedRequests = new LabeledCounts<RefusedRequests>();
-  /** What was taken, though something is to be said of it. */
+  /** Accepted items with a notice for the sender. */
   readonly notices = new LabeledCounts<Notices>();
-  /** Metrics that a sender said another type of than before. */
+  /** Metrics whose sender declared another type than before. */
   readonly typeChanges = new LabeledCounts<{ readonly serviceId: Id<'service'> }>();
 
   countPoints(
@@ -60,7 +63,7 @@ export class IngestCounters {
     this.refusedItems.add({ kind: 'events', reason: 'too_large', serviceId }, refused.tooLarge);
   }
 
-  /** Everything that was refused or is to be told; the reason of a whole request is its error code. */
+  /** Yields everything that was refused or is to be reported; the reason of a whole request is its error code. */
   *refusals(): Generator<Pick<IngestRefusal, 'serviceId' | 'kind' | 'reason' | 'count'>> {
     for (const { labels, count } of this.refusedItems.list()) yield { ...labels, count };
     for (const { labels, count } of this.notices.list()) yield { ...labels, count };

@@ -35,7 +35,10 @@ export interface Owner {
 export interface Intake {
   /** Throws `unavailable` when too much waits in memory or in the queue, and when the queue does not answer. */
   acceptPoints(owner: Owner, points: PointBatch): Promise<void>;
-  /** As `acceptPoints`, but Sentry's clients never retry, so events wait on disk while the queue refuses them. */
+  /**
+   * Accepts events like `acceptPoints`, but Sentry's clients never retry, so events wait on disk while the queue
+   * refuses them.
+   */
   acceptEvents(owner: Owner, events: readonly SentEvent[]): Promise<void>;
   /** Stores what waits in memory; accepts nothing more. */
   close(): Promise<void>;
@@ -43,17 +46,17 @@ export interface Intake {
 
 interface IntakeOptions {
   readonly queue: Pick<DurableQueue, 'addDurable' | 'pingStore' | 'durableBytes'>;
-  /** What may wait in the queue; Infinity for no limit. */
+  /** Limit on the bytes that wait in the queue; Infinity for no limit. */
   readonly queueBytesMax?: number;
   /** The disk on which data waits. */
   readonly disk?: Pick<DiskSpace, 'requireCapacity'>;
   readonly log: Log;
   /** Encrypts events that wait. */
   readonly cipher: Pick<Cipher, 'seal'>;
-  /** Where events wait while the queue is unavailable or full. */
+  /** Folder in which events wait while the queue is unavailable or full. */
   readonly spoolFolder: string;
   readonly spoolBytesMax?: number;
-  /** How many processes take data in, this one among them. */
+  /** Returns the number of ingesting processes, including this one. */
   readonly processes?: () => number;
   /** Called with the time since which events wait there; null when none do. */
   readonly reportSpooled?: (oldestAt: Temporal.Instant | null) => Promise<void>;
@@ -63,8 +66,9 @@ interface IntakeOptions {
 
 const LINGER_MS = 2;
 /**
- * Clients wait for the answer to an event; senders of points tolerate more. Of several processes each gets a part of what
- * comes, and gathers it for longer, so that they do not make many small jobs of it.
+ * Intervals between jobs of events and of points, with their maxima. Clients wait for the response to an event; senders
+ * of points tolerate more. With several processes each receives a share of the data, and batches it for longer, so that
+ * they do not make many small jobs of it.
  */
 const EVENTS_EVERY_MS = 8;
 const EVENTS_EVERY_MS_MAX = 64;
@@ -76,11 +80,11 @@ const JOB_BYTES_MAX = 1024 * 1024;
 /** A few hundred kilobytes once packed, and four times as much if all series are new. */
 const JOB_POINTS_MAX = 20_000;
 const JOB_EVENTS_MAX = 200;
-/** About what a series takes in memory, before packing. */
+/** Approximate memory that a series takes before packing. */
 const SERIES_BYTES = 150;
 
 const SPOOL_BYTES_MAX = 256 * 1024 * 1024;
-/** How often the spool is checked for entries of a process that has died. */
+/** Interval at which the spool is checked for entries of a process that has died. */
 const SPOOL_CHECK_MS = 30_000;
 
 export function openIntake(options: IntakeOptions): Intake {
@@ -177,7 +181,7 @@ interface OwnedSlice extends PointSlice {
   readonly orgId: Id<'org'>;
 }
 
-/** One job per service, so that workers can take turns between services. */
+/** Groups items into one job per service, so that workers can schedule services fairly. */
 function byService<Item extends Owner>(items: readonly Item[]): readonly (Owner & { readonly own: readonly Item[] })[] {
   return [...Map.groupBy(items, ({ serviceId }) => serviceId).values()].flatMap((own) => {
     const [first] = own;
@@ -197,7 +201,7 @@ function slicesOf(owner: Owner, points: PointBatch): OwnedSlice[] {
   }));
 }
 
-/** Packing a point whose series may be announced takes as long as packing this many others. */
+/** Weight of a point whose series may be announced: packing it takes as long as packing this many others. */
 const SERIES_WEIGHT = 5;
 
 function isOfManySeries(points: PointBatch): boolean {

@@ -4,8 +4,8 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 
 /**
- * What clients send, each kind with a limit of its own: what it is called, and the categories by which clients know it. One
- * that is over its limit never keeps another from being taken, least of all a check-in, which no client sends again.
+ * Kinds of items that clients send, each with its own limit, its noun and the categories by which clients know it. One
+ * that is over its limit never keeps another from being accepted, least of all a check-in, which no client sends again.
  */
 const ITEM_KINDS = {
   events: { noun: 'exceptions', categories: 'error;security' },
@@ -16,7 +16,7 @@ const ITEM_KINDS = {
   discarded: { noun: 'client reports', categories: 'internal' },
 } as const;
 
-/** Limited like points of any other protocol. */
+/** Categories of metrics, which are limited like points of any other protocol. */
 const METRIC_CATEGORIES = 'metric;trace_metric';
 
 type ItemKind = keyof typeof ITEM_KINDS;
@@ -24,7 +24,7 @@ const KINDS = Object.keys(ITEM_KINDS) as readonly ItemKind[];
 
 export type ItemLimiters = Readonly<Record<ItemKind, RateLimiter>>;
 
-/** One limiter for each kind of item. */
+/** Opens one limiter for each kind of item. */
 export function openItemLimiters(open: (noun: string) => RateLimiter): ItemLimiters {
   return Object.fromEntries(KINDS.map((kind) => [kind, open(ITEM_KINDS[kind].noun)])) as unknown as ItemLimiters;
 }
@@ -108,7 +108,7 @@ const TYPES = {
   discarded: 'client_report',
 } as const;
 
-/** What the answer says of limits: each with the categories that it holds for. */
+/** Returns the rate limit header: each limit with the categories to which it applies. */
 export function limitsHeader(reached: readonly ReachedLimit[]): string {
   return reached
     .map(({ kind, error }) => {
@@ -118,7 +118,9 @@ export function limitsHeader(reached: readonly ReachedLimit[]): string {
     .join(', ');
 }
 
-/** Every category that clients limit by: those that ignore a limit for all once they know one of a category need the names. */
+/**
+ * Categories by which clients limit; those that ignore a limit for all once they know one of a category need the names.
+ */
 const EVERY_CATEGORY =
   'default;error;security;transaction;span;session;attachment;profile;profile_chunk;replay;monitor;feedback;log_item;metric;trace_metric;metric_bucket;internal';
 

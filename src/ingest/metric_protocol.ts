@@ -4,10 +4,10 @@ import type { SeriesMemory } from '#ingest/protocols/prometheus/series_memory.ts
 import type { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 
-/** What a sender is told. */
+/** Response to a sender. */
 export interface ProtocolAnswer {
   readonly status: number;
-  /** Null where there is no body. */
+  /** Content type; null if there is no body. */
   readonly contentType: string | null;
   readonly body: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,16 +22,16 @@ export interface EncodedAnswer {
 /** Bodies by their content type, as OpenAPI describes them. */
 export type MediaTypes = Readonly<Record<string, { readonly schema: object; readonly example?: unknown }>>;
 
-/** What the published document says of a protocol. */
+/** Description of a protocol in the published API document. */
 export interface ProtocolReference {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   /** Schemas that have a name of their own in the document. */
   readonly schemas?: Readonly<Record<string, object>>;
-  /** What is sent. */
+  /** Request bodies by media type. */
   readonly request: MediaTypes;
-  /** What answers a request that is accepted. */
+  /** Response to an accepted request. */
   readonly accepted: { readonly status: number; readonly description: string; readonly content?: MediaTypes };
   /** The body of a refusal where the protocol prescribes one; else it is a problem. */
   readonly refused?: { readonly description: string; readonly content: MediaTypes };
@@ -42,11 +42,11 @@ export interface MetricProtocol {
   /** The name of its file in protocols/. */
   readonly name: string;
   readonly path: string;
-  /** Of a body, as it arrives and once it is inflated. */
+  /** Limit on the size of a body, both as received and once inflated. */
   readonly bodyBytesMax: number;
   /** Content encodings that belong to the protocol, which `decode` undoes; of a request that names none, too. */
   readonly ownEncoding?: string;
-  /** `decode` for bodies in other encodings, once these are undone. */
+  /** Decodes bodies in other encodings like `decode`, once these are undone. */
   readonly decodeInflated?: MetricProtocol['decode'];
   /** The longest wait that senders are asked for, as some give up at once when it is longer than their deadline. */
   readonly retrySecondsMax?: number;
@@ -56,10 +56,10 @@ export interface MetricProtocol {
     contentType: string | undefined,
     now: Temporal.Instant,
     limits: PointLimits,
-    /** What requests before this one have brought; one for all that a process takes. */
+    /** State carried over from earlier requests; one instance for everything that a process accepts. */
     memory: SeriesMemory,
   ) => Steps<DecodedPoints>;
-  /** May throw `invalid_input` when nothing could be taken. */
+  /** Returns the response; may throw `invalid_input` if nothing could be accepted. */
   readonly answer: (decoded: DecodedPoints, contentType: string | undefined) => ProtocolAnswer;
   /** The body of a refusal where the protocol prescribes one. Without it, or where it gives null, it is a problem. */
   readonly refusal?: (error: AppError, contentType: string | undefined) => EncodedAnswer | null;

@@ -4,7 +4,7 @@ export class PeriodicWrite {
   readonly #timer: NodeJS.Timeout;
   #running: Promise<void> | null = null;
 
-  /** `work` never throws. */
+  /** Starts a timer that runs `work`, which must never throw, every `everyMs` milliseconds. */
   constructor(work: () => Promise<void>, everyMs: number) {
     this.#work = work;
     this.#timer = setInterval(() => void this.write(), everyMs);

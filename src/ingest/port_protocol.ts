@@ -27,7 +27,7 @@ export interface PortSender {
 
 /** The connections of the port. Those without a valid key are few and short. */
 export interface PortConnections {
-  /** False when there is no room for a new one, and it was closed. */
+  /** Admits a connection; returns false if there is no room for it, and it was closed. */
   admit(socket: Socket): boolean;
   /** The connection has shown a good key just now; told each time. */
   setKnown(socket: Socket): void;
@@ -37,13 +37,13 @@ export interface PortConnections {
 
 export interface PortOptions {
   readonly host: string;
-  /** 0 for any that is free. */
+  /** Port to listen on; 0 for any free one. */
   readonly port: number;
   readonly settings: ValuesOf<typeof CORE_SETTINGS>;
   /** The sender with this ingestion key; throws as over HTTP, and counts bad keys by the address. */
   open(key: string, address: string): Promise<PortSender>;
   readonly connections: PortConnections;
-  /** Of the pieces that a body comes in, so many bytes on average at least. */
+  /** Minimum average size, in bytes, of the pieces in which a body arrives. */
   readonly pieceBytesMin: number;
   now(): Temporal.Instant;
   readonly log: Log;
@@ -59,7 +59,7 @@ export interface OpenPort {
 export interface PortProtocol {
   /** The name of its file in protocols/. */
   readonly name: string;
-  /** 0 while it is off. */
+  /** Returns the configured port; 0 while the protocol is off. */
   portOf(settings: ValuesOf<typeof CORE_SETTINGS>): number;
   listen(options: PortOptions): Promise<OpenPort>;
 }

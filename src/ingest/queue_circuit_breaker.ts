@@ -24,7 +24,7 @@ const RETRY_AFTER_SECONDS = 5;
  */
 export class QueueCircuitBreaker {
   readonly #options: QueueCircuitBreakerOptions;
-  /** Why calls are refused; null while they are let through. */
+  /** Reason for refusing calls; null while they are let through. */
   #failure: AppError | null = null;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;

@@ -2,7 +2,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
 interface QueueDepthOptions {
-  /** Infinity for no limit. */
+  /** Limit on the bytes in the queue; Infinity for no limit. */
   readonly bytesMax: number;
   /** The size of all ingestion jobs that wait or run, of all processes; rather too large than too small. */
   readonly measure: (bytesOfInterest: number) => Promise<number>;
@@ -12,7 +12,7 @@ interface QueueDepthOptions {
 }
 
 const MEASURE_MS = 1_000;
-/** Once full, it stays full until the size falls below this share of the limit, so that it does not flap. */
+/** Share of the limit below which a full queue must fall before it accepts data again, which prevents flapping. */
 const ROOM_SHARE = 0.95;
 const RETRY_AFTER_SECONDS = 10;
 

@@ -4,7 +4,7 @@ import type { LimitName } from '#kernel/limit_settings.ts';
 import type { Allowance, SharedLimit } from '#kernel/shared_limit.ts';
 
 interface RateLimiterOptions {
-  /** On average; 0 for no limit. */
+  /** Average rate allowed; 0 for no limit. */
   readonly perSecond: number;
   readonly limit: LimitName;
   /** The plural of what is counted, for messages. */
@@ -24,7 +24,7 @@ export class RateLimiter {
   readonly #perSecond: number;
   readonly #noun: string;
   readonly #name: LimitName;
-  /** Null for no limit. */
+  /** Shared limit; null for no limit. */
   readonly #limit: SharedLimit | null;
 
   constructor({ perSecond, noun, limit, openLimit }: RateLimiterOptions) {
@@ -45,7 +45,7 @@ export class RateLimiter {
     );
   }
 
-  /** As `check`, and counts the amount unless the work fails, because then the sender retries. */
+  /** Checks like `check`, then counts the amount unless the work fails, because then the sender retries. */
   async spend(serviceId: Id<'service'>, amount: number, work: () => Promise<void>): Promise<void> {
     await this.check(serviceId, amount);
     try {

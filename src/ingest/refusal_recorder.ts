@@ -13,7 +13,7 @@ interface RefusalRecorderOptions {
   readonly log: Log;
 }
 
-/** How late a refusal may be shown, and how exact its time is. */
+/** Write interval: the longest delay before a refusal is shown, and the precision of its time. */
 const WRITE_INTERVAL_MS = 10_000;
 
 /**

@@ -8,16 +8,16 @@ interface RefusedBytesOptions {
   readonly openLimit: (name: string, allowance: Allowance) => SharedLimit;
 }
 
-/** Who sent a body. */
+/** Sender of a body. */
 export interface BodySender {
   readonly serviceId: Id<'service'>;
   readonly ip: string;
 }
 
 const MEGABYTE = 1024 * 1024;
-/** Of each body: clients send small ones of which nothing is kept, such as transactions. */
+/** Bytes of each body that are not counted: clients send small ones of which nothing is kept, such as transactions. */
 const FREE_BYTES = MEGABYTE;
-/** What all addresses together may have unpacked for nothing, as a multiple of what one of them may. */
+/** Limit on what all addresses together may have unpacked in vain, as a multiple of the limit on one address. */
 const ADDRESSES = 5;
 
 /**

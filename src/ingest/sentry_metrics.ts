@@ -12,10 +12,10 @@ const REQUEST_MAX = { seriesMax: 5_000, bytesMax: 8 * 1024 * 1024 };
 
 const TYPES = { counter: 'c', gauge: 'g', distribution: 't' } as const;
 
-/** What is to be stored of a request's metrics. */
+/** Metrics of a request that are to be stored. */
 interface MetricsToStore {
   readonly decode: (now: Temporal.Instant, limits: PointLimits) => Steps<DecodedPoints>;
-  /** To be called once they are stored. */
+  /** Records the metrics as sent; call it once they are stored. */
   readonly remember: () => void;
 }
 
@@ -28,7 +28,7 @@ export class SentryMetrics {
   readonly #seen = new Set<string>();
   readonly #times = new Set<string>();
 
-  /** Null if all of it was stored before. */
+  /** Prepares the metrics of a request; null if all of them were stored before. */
   prepare(serviceId: Id<'service'>, sent: readonly SentMetric[]): MetricsToStore | null {
     const bySign = new Map(sent.map((metric) => [`${serviceId} ${metric.sign}`, metric]));
     const fresh = [...bySign].filter(([sign]) => !this.#seen.has(sign));

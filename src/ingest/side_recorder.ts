@@ -25,14 +25,15 @@ interface SideRecorderOptions {
 
 const WRITE_INTERVAL_MS = 10_000;
 const HOUR_MS = 3_600_000;
-/** Of all services together, until they are written. */
+/** Limit on the rows of all services together that wait to be written. */
 const ROWS_MAX = 5_000;
-/** Files of a service. */
+/** Limit on the attachments of a service. */
 const ATTACHMENT_BYTES_MAX = 256 * 1024 * 1024;
 
 /**
- * What clients send besides events. Counts are written every ten seconds and at the end; files and what users wrote are
- * written before the answer. Nothing here fails a request: what cannot be stored is counted under its name.
+ * Records what clients send besides events. Counts are written every ten seconds and at the end; files and user
+ * feedback are written before the response. Nothing here fails a request: what cannot be stored is counted under its
+ * name.
  */
 export class SideRecorder {
   readonly #options: SideRecorderOptions;
@@ -154,7 +155,7 @@ export class SideRecorder {
     }
   }
 
-  /** What cannot be written now waits. */
+  /** Writes the counts; those that cannot be written now wait. */
   async #write(): Promise<void> {
     const [items, sessions, outcomes] = [this.#items, this.#sessions, this.#outcomes];
     if (items.size + sessions.size + outcomes.size === 0) return;
@@ -187,7 +188,7 @@ function ownerOfFiles({ events, besides: { feedback }, eventId }: SentryDelivery
   return events.length > 0 || first === undefined ? eventId : (first.eventId ?? first.feedbackId ?? eventId);
 }
 
-/** One row for each release and hour, as the store takes them. */
+/** Sums rows up to one per release, environment and hour, as the store expects them. */
 function totalsOf(rows: readonly ReleaseSessions[]): ReleaseSessions[] {
   const totals = new Map<string, ReleaseSessions>();
   for (const row of rows) {

@@ -6,7 +6,7 @@ import { newId } from '#kernel/ids.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 interface SpoolOptions {
-  /** Created when first needed. Processes on one machine may share it. */
+  /** Folder of the spool, created when first needed. Processes on one machine may share it. */
   readonly folder: string;
   readonly bytesMax: number;
 }
@@ -54,7 +54,7 @@ export class Spool {
     return entries.length;
   }
 
-  /** Each entry, oldest first; they stay where they are. */
+  /** Yields each entry, oldest first; the entries stay in the spool. */
   async *read(): AsyncGenerator<Buffer> {
     for (const { file } of await this.#list()) {
       const entry = await unlessMissing(readFile(file));
@@ -62,7 +62,7 @@ export class Spool {
     }
   }
 
-  /** When the oldest entry was written; null when there is none. */
+  /** Returns the time at which the oldest entry was written; null if there is none. */
   async findOldest(): Promise<Temporal.Instant | null> {
     const [oldest] = await this.#list();
     return oldest === undefined ? null : fromEpochMilliseconds(Math.floor(oldest.writtenMs));
@@ -84,7 +84,9 @@ export class Spool {
     await syncFolder(folder);
   }
 
-  /** Oldest first, because their names begin with the time. Deletes files that a crash left incomplete. */
+  /**
+   * Lists the files, oldest first, because their names begin with the time. Deletes files that a crash left incomplete.
+   */
   async #list(): Promise<{ readonly file: string; readonly bytes: number; readonly writtenMs: number }[]> {
     const names = (await unlessMissing(readdir(this.#options.folder))) ?? [];
     const files = await Promise.all(

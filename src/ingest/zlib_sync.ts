@@ -1,4 +1,4 @@
-/** What zlib's synchronous functions return with the option `info`. */
+/** Return value of zlib's synchronous functions with the option `info`. */
 interface ResultWithEngine {
   readonly buffer: Buffer;
   readonly engine: { _outBuffer: Buffer | null };

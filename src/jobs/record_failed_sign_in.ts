@@ -11,7 +11,7 @@ export const recordFailedSignIn = defineJob({
   queue: 'upkeep',
   payload: Type.Object({
     email: Type.String(),
-    /** Of the sign-in. */
+    /** Id of the sign-in request. */
     requestId: Type.String(),
     address: Type.Union([Type.String(), Type.Null()]),
   }),

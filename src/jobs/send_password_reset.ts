@@ -11,7 +11,7 @@ export const sendPasswordReset = defineJob({
   queue: 'upkeep',
   payload: Type.Object({
     email: Type.String(),
-    /** Of the request that asked. */
+    /** Id of the request for the reset. */
     requestId: Type.String(),
     address: Type.Union([Type.String(), Type.Null()]),
   }),

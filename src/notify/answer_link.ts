@@ -2,17 +2,17 @@ import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 import type { Temporal } from '#kernel/time.ts';
 
-/** What a link in a message does once the person has confirmed it. */
+/** Actions of a link in a message, carried out once the person has confirmed it. */
 export const ANSWERS = ['acknowledge', 'resolve'] as const;
 
 export type Answer = (typeof ANSWERS)[number];
 
-/** How long the links of a message may be used. */
+/** Hours for which the links of a message are valid. */
 const LIFE_HOURS = 7 * 24;
 
 const SIGNATURE_BYTES = 32;
 
-/** What came of reading a link. Only a valid one may act; of the others the message that they name is known at most. */
+/** Result of reading a link. Only a valid one may act; of the others at most the message that they name is known. */
 export type ReadLink =
   | { readonly kind: 'valid'; readonly answer: Answer; readonly notificationId: string }
   | { readonly kind: 'expired'; readonly notificationId: string }
@@ -25,10 +25,13 @@ export type ReadLink =
 export interface AnswerLinks {
   urlOf(answer: Answer, message: { readonly notificationId: string; readonly createdAt: Temporal.Instant }): string;
   read(answer: string, notificationId: string, seal: string, now: Temporal.Instant): ReadLink;
-  /** The same to acknowledge, for an SMS: 45 characters behind the public address. When it expires is in the log. */
+  /**
+   * Returns the link to acknowledge for an SMS: 45 characters after the public address. Its expiry follows from the
+   * log.
+   */
   shortUrlOf(message: { readonly notificationId: string }): string;
   readShort(code: string): { readonly isGenuine: boolean; readonly notificationId: string };
-  /** Where the receiver of a message answers the proposal that it asks about; expires with the proposal. */
+  /** Returns the page on which the receiver of a message answers its proposal; expires with the proposal. */
   proposalUrlOf(message: { readonly notificationId: string }): string;
   readProposal(code: string): { readonly isGenuine: boolean; readonly notificationId: string };
 }
@@ -36,10 +39,10 @@ export interface AnswerLinks {
 /** The path behind the public address, with Fastify's names for its parts. */
 export const ANSWER_PATH = '/api/answers/:answer/:notificationId/:seal';
 
-/** Of the short links. */
+/** Path of the short links. */
 export const SHORT_ANSWER_PATH = '/a/:code';
 
-/** Of the links to proposals. */
+/** Path of the links to proposals. */
 export const PROPOSAL_ANSWER_PATH = '/p/:code';
 
 const ID_PREFIX = 'notification_';
@@ -94,7 +97,7 @@ export function createAnswerLinks(appSecret: string, baseUrl: string): AnswerLin
   };
 }
 
-/** Five bits a letter; the number of bytes is a multiple of five. */
+/** Encodes five bits a letter; the number of bytes is a multiple of five. */
 function toBase32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]).join('');

@@ -1,20 +1,20 @@
 import type { OutgoingMessage } from '#notify/message.ts';
 
-/** What a provider made of a message. Reasons are our own words, never a provider's text. */
+/** Result of handing a message to a provider. Reasons are our own words, never a provider's text. */
 export type Delivery =
   | { readonly kind: 'accepted'; readonly providerId: string | null }
-  /** 429, 5xx, no connection: nothing was sent. */
+  /** Nothing was sent: 429, 5xx, no connection. */
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
-  /** A time-out after the request had left: it may have been sent. */
+  /** The message may have been sent: a timeout after the request had left. */
   | { readonly kind: 'uncertain'; readonly reason: string }
-  /** Bad number, opted out: this channel will never reach this address. */
+  /** This channel will never reach this address: bad number, opted out. */
   | { readonly kind: 'rejected'; readonly reason: string };
 
 /** A way to reach people. Senders keep no state and retry nothing. */
 export interface ChannelSender {
-  /** No call to `send` takes longer. */
+  /** Longest duration of a call to `send`. */
   readonly timeoutMs: number;
-  /** How often in all a message is sent whose fate stays unknown, before it counts as sent, unconfirmed. */
+  /** Maximum number of attempts for a message of unknown fate, before it counts as sent, unconfirmed. */
   readonly uncertainAttemptsMax: number;
   /** Loads the library that sends, so that the first message need not wait for it. */
   load(): Promise<unknown>;

@@ -1,6 +1,6 @@
 import type { NotificationStatus } from '#core/oncall/recipients.ts';
 
-/** What a status report means for a delivery. */
+/** Meaning of a status report for a delivery. */
 export interface DeliveryReport {
   readonly status: Extract<NotificationStatus, 'sent' | 'delivered' | 'failed'>;
   readonly reason: string | null;

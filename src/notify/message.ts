@@ -7,30 +7,31 @@ import type { Temporal } from '#kernel/time.ts';
 /** The incident that a message is about, as far as its text needs it. */
 export interface PageSubject {
   readonly id: string;
-  /** What a person types in a reply. */
+  /** Number that a person types in a reply. */
   readonly number: number;
   readonly title: string;
   readonly severity: string;
   readonly serviceName: string;
-  /** What was measured, of a metric rule's incident. */
+  /** Measured values of a metric rule's incident. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** One entry of a digest: the message that it stands for. */
+/** Entry of a digest: the message that it stands for. */
 export interface DigestItem {
   readonly notificationId: string;
   readonly subject: PageSubject;
-  /** null for a page: the incident waits for somebody. */
+  /** Status update; null for a page: the incident waits for somebody. */
   readonly news: NewsEvent | null;
 }
 
 /**
- * What the receiver may do by answering: a message offers nothing that its answer would be refused. `acknowledge`: nothing
- * else, such as from a number that nobody has confirmed. `nothing`: the number is another person's.
+ * Actions that the receiver may take by answering: a message offers nothing that its answer would be refused.
+ * `acknowledge`: nothing else, such as from a number that nobody has confirmed. `nothing`: the number is another
+ * person's.
  */
 export type Offer = 'everything' | 'acknowledge' | 'nothing';
 
-/** What is said. Its text depends on nothing that usually changes between two tries. */
+/** Content of a message. Its text depends on nothing that usually changes between two attempts. */
 export type Message =
   /** Pages somebody. */
   | { readonly kind: 'page'; readonly subject: PageSubject; readonly offer?: Offer }
@@ -39,7 +40,7 @@ export type Message =
       readonly kind: 'news';
       readonly subject: PageSubject;
       readonly event: NewsEvent;
-      /** Who it was, in words. */
+      /** Name of whoever made the change; null leaves it out of the text. */
       readonly by: string | null;
     }
   /** An agent asks somebody who was paged to approve something, or to answer a question. */
@@ -51,26 +52,26 @@ export type Message =
     }
   /** Stands for at least two messages that would have been too many, oldest first. */
   | { readonly kind: 'digest'; readonly items: readonly DigestItem[]; readonly offer?: Offer }
-  /** Asked for by its receiver, to see that the channel works. */
+  /** Test that the receiver asked for, to see that the channel works. */
   | { readonly kind: 'test' }
   /** Proves that the number belongs to the person who types the code. */
   | { readonly kind: 'code'; readonly code: string }
   /** Notifies a person that their phone number was changed, or owners and admins that a member's was. */
   | { readonly kind: 'number_changed' | 'member_number_changed' };
 
-/** One message to one person. */
+/** Message to one person. */
 export interface OutgoingMessage {
   readonly notificationId: string;
   readonly orgId: Id<'org'>;
-  /** When it was entered in the log. */
+  /** Time at which it was entered in the log. */
   readonly createdAt: Temporal.Instant;
-  /** null for push, which goes to every browser the person has subscribed. */
+  /** Address; null for push, which goes to every browser that the person has subscribed. */
   readonly to: string | null;
   readonly userId: Id<'user'>;
   readonly message: Message;
 }
 
-/** What follows the name of the incident. */
+/** Returns the text that follows the name of the incident. */
 export function newsText(event: NewsEvent, by: string | null): string {
   if (event === 'proposed') return 'has a question of an agent.';
   if (event === 'reopened') return 'is open again: the answer was undone.';
@@ -84,7 +85,7 @@ export function splitTitle({ title, details }: PageSubject): { readonly first: s
   return { first: comparison, rest: title.replace(`: ${comparison}`, '') };
 }
 
-/** "2 more incidents", or what else a digest says in half a sentence. */
+/** Summarizes a digest in half a sentence, such as "2 more incidents". */
 export function digestSummary(items: readonly DigestItem[]): string {
   const pages = items.filter(({ news }) => news === null).length;
   const again = items.filter(({ news }) => news === 'reopened').length;

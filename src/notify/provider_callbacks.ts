@@ -11,9 +11,9 @@ export interface CallbackRequest {
   readonly fields: Fields;
 }
 
-/** What the call-backs of a provider have in common. */
+/** Properties that the callbacks of a provider have in common. */
 export interface CallbackProvider {
-  /** As it stands in their addresses. */
+  /** Name of the provider in their addresses. */
   readonly name: string;
   /** Whether the provider sent this request, and for our account. */
   isAuthentic(request: CallbackRequest): Promise<boolean>;
@@ -30,7 +30,7 @@ export interface ReportCallback {
   readonly channel: Channel;
   readonly provider: CallbackProvider;
   readonly name: string;
-  /** Null: it changes nothing. */
+  /** Returns the delivery report; null if it changes nothing. */
   reportOf(fields: Fields): DeliveryReport | null;
   /** The provider's id of the call that this report ends: what is asked in its name later is a replay. */
   endedCallOf?(fields: Fields): string | null;

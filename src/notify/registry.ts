@@ -19,21 +19,21 @@ import { TWILIO_SETTINGS } from '#notify/twilio/settings.ts';
 /** The channels that the operator has set up; a channel that is absent is not configured. */
 export type Senders = ReadonlyMap<Channel, ChannelSender>;
 
-/** What the operator sets to have the channels; each declares its own in its folder or in that of its provider. */
+/** Settings by which the operator enables the channels; each is declared in the folder of its channel or provider. */
 export const CHANNEL_SETTINGS = { ...TWILIO_SETTINGS, ...MAIL_SETTINGS };
 
 interface NotifySettings {
   readonly config: ValuesOf<typeof CHANNEL_SETTINGS> & { readonly baseUrl: string };
   readonly links: AnswerLinks;
-  /** null: neither SMS nor calls. */
+  /** Twilio account; null disables SMS and calls. */
   readonly twilio: TwilioAccount | null;
-  /** null: no mail. */
+  /** Mail server; null disables mail. */
   readonly mail: MailServer | null;
   /** Push needs nothing from the operator. */
   readonly push: { readonly keys: VapidKeys; readonly subscriptions: PushSubscriptions; readonly post: PushPost };
 }
 
-/** What senders are made of. */
+/** Dependencies of senders. */
 interface SenderContext extends Omit<NotifySettings, 'twilio'> {
   readonly baseUrl: string;
   readonly twilio: { readonly account: TwilioAccount; readonly client: TwilioClient } | null;
@@ -48,7 +48,7 @@ const SENDERS: Readonly<Record<Channel, (context: SenderContext) => ChannelSende
   email: ({ mail, links, baseUrl }) => mail && emailSender(mail, links, baseUrl),
 };
 
-/** What providers report of messages; see `ReportCallback`. */
+/** Returns the callbacks for reports of providers; see `ReportCallback`. */
 export function reportCallbacks({ twilio }: Pick<NotifySettings, 'twilio'>): readonly ReportCallback[] {
   const provider = twilioCallbacks(twilio);
   return [smsReports(provider), callReports(provider)];

@@ -2,7 +2,7 @@ import type { Author } from '#releases/requester.ts';
 import type { ReleaseRow } from '#storage/postgres/release_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** What is known of the release is gone; its events, deploys and source maps stay. */
+/** Deletes what is known of the release; its events, deploys and source maps stay. */
 export async function deleteRelease(
   stores: Stores,
   author: Author,

@@ -15,13 +15,15 @@ export interface NewDeploy {
   readonly name: string | null;
   readonly url: string | null;
   readonly startedAt: Temporal.Instant | null;
-  /** Now when it is null. */
+  /** Time at which it finished; null means now. */
   readonly finishedAt: Temporal.Instant | null;
 }
 
 const AHEAD_MAX = { minutes: 10 };
 
-/** One for each service. The release becomes known with it. The same one again, of the same time, is recorded once. */
+/**
+ * Records a deploy for each service and makes the release known. The same deploy with the same time is recorded once.
+ */
 export async function recordDeploy(
   stores: Stores,
   author: Author,

@@ -6,19 +6,19 @@ import type { UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
 
 export type ReleaseRuntime = UnitOfWorkRuntime;
 
-/** Who asks for a change, for the audit log. */
+/** Requester of a change, for the audit log. */
 export type Requester = Pick<AuditEntry, 'orgId' | 'actor' | 'via' | 'origin'>;
 
-/** A change of a release or its deploys, for the audit log. */
+/** Change of a release or its deploys, for the audit log. */
 export type ReleaseChange = Pick<AuditEntry, 'action' | 'before' | 'after'> & { readonly target: string };
 
-/** For whom something is changed, and how that is noted in the audit log. */
+/** Organization in which something is changed, and the way to note the change in the audit log. */
 export interface Author {
   readonly orgId: Id<'org'>;
   note(change: ReleaseChange): Promise<void>;
 }
 
-/** Of a request that is no action: its changes are noted in the same transaction. */
+/** Returns the author for a request that is no action: its changes are noted in the same transaction. */
 export function authorOf(stores: Pick<Stores, 'audit'>, requester: Requester, now: Temporal.Instant): Author {
   return {
     orgId: requester.orgId,

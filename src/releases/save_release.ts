@@ -5,7 +5,9 @@ import type { Author } from '#releases/requester.ts';
 import type { ReleaseFields, ReleaseRow } from '#storage/postgres/release_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
-/** More than anybody looks at; a build that names each of its runs a release cannot fill the database. */
+/**
+ * Limit on the releases of a service, so that a build that names each of its runs a release cannot fill the database.
+ */
 const RELEASES_OF_SERVICE_MAX = 20_000;
 
 /** Makes the release known for a service, or changes what is known of it. What stays equal is no change. */
@@ -41,7 +43,7 @@ function hasNews(before: ReleaseRow, fields: ReleaseFields): boolean {
   return JSON.stringify({ ...before, ...fields }) !== JSON.stringify(before);
 }
 
-/** For the audit log: how many commits there are, not each of them. */
+/** Returns the fields for the audit log: the number of commits, not each of them. */
 function shown({ url, ref, commitCount, releasedAt, archivedAt }: ReleaseFields): object {
   const times = { releasedAt: releasedAt?.toString(), archivedAt: archivedAt?.toString() };
   return JSON.parse(JSON.stringify({ url, ref, commitCount, ...times })) as object;

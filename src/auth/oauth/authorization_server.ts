@@ -27,9 +27,9 @@ import type { Database } from '#storage/postgres/database.ts';
 const LIFETIMES = {
   AccessToken: 3_600,
   AuthorizationCode: 60,
-  /** Renewed at each use, so that an app in use stays connected. */
+  /** Lifetime of a refresh token, renewed at each use, so that an app in use stays connected. */
   RefreshToken: 30 * 86_400,
-  /** Long enough to look up a password or to reset it by mail. */
+  /** Lifetime of an interaction, long enough to look up a password or to reset it by mail. */
   Interaction: 1_800,
   Session: 60,
 };
@@ -38,11 +38,11 @@ export interface AuthorizationServerOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** How many processes are alive, which share its limits. */
+  /** Returns the number of processes that are alive, which share its limits. */
   readonly processes: () => number;
-  /** Documents of apps that are fetched for one network. */
+  /** Limit on the documents of apps that are fetched per network and minute. */
   readonly fetchesPerMinute: number;
-  /** Called with the network for which no more are. */
+  /** Called with the network that has reached this limit. */
   readonly onTooManyFetches: (network: string) => void;
   readonly baseUrl: string;
   readonly appSecret: string;
@@ -54,19 +54,19 @@ export interface AuthorizationServerOptions {
   readonly allowInternalAddresses: boolean;
   /** The client's address, behind any trusted proxies. */
   readonly addressOf: (request: IncomingMessage) => string;
-  /** Who is signed in to the console in the browser that sent this. */
+  /** Returns the person signed in to the console in the browser that sent this; null if nobody is. */
   readonly signedInUser: (request: IncomingMessage) => Promise<Id<'user'> | null>;
-  /** The page that is shown when the request of an app is not valid. */
+  /** Renders the page that is shown when the request of an app is not valid. */
   readonly errorPage: (about: AuthorizationError) => {
     readonly headers: Readonly<Record<string, string>>;
     readonly html: string;
   };
 }
 
-/** Why an app cannot be connected. */
+/** Reason why an app cannot be connected. */
 export interface AuthorizationError {
   readonly sentence: string;
-  /** Set when the person has refused the app: the link that reports the refusal to it. */
+  /** Link that reports the refusal to the app if the person has refused it; null otherwise. */
   readonly wayBack: string | null;
 }
 

@@ -86,7 +86,10 @@ function normalizeNames(metadata: ClientMetadata): void {
   if (typeof software !== 'string' || software.length > NAME_LENGTH_MAX) delete metadata['software_id'];
 }
 
-/** Without characters that could make it look like another name: control characters, and those that change the direction of text. */
+/**
+ * Returns the name without characters that could make it look like another one: control characters, and those that
+ * change the direction of text.
+ */
 function shownName(name: string): string {
   return name
     .toWellFormed()

@@ -14,11 +14,11 @@ import type { ConnectionAccess } from '#storage/postgres/entities/credentials.ts
 import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#storage/postgres/stores.ts';
 
-/** What an app that asks to be connected says of itself. */
+/** Description that an app gives of itself when it asks to be connected. */
 export interface ConnectingClient {
   readonly name: string;
   readonly uri: string | null;
-  /** Where the browser goes afterwards: a host, or the scheme of an app on the same machine. */
+  /** Destination of the browser afterwards: a host, or the scheme of an app on the same machine. */
   readonly redirectHost: string;
   /** Whether it registered, or is described by a document at the address that is its id. */
   readonly kind: 'registered' | 'metadata_document';

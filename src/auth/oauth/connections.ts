@@ -68,7 +68,7 @@ export async function connect(session: Session, connection: ConnectionRow, origi
   await new AuditStore(session).append({ ...entryOf(connection), ...made, origin }, createdAt);
 }
 
-/** Who ended a connection, how, and why where that does not go without saying. */
+/** End of a connection: who ended it, how, and why if that is not obvious. */
 export type Revocation = Pick<AuditEntry, 'actor' | 'via' | 'origin' | 'after'>;
 
 /** Ends the connection, its tokens included, with its row in the audit log. Does nothing when it has ended already. */
@@ -114,7 +114,7 @@ function entryOf({ orgId, connectionId }: ConnectionRow): Pick<AuditEntry, 'orgI
   return { orgId, target: connectionId, result: 'done' };
 }
 
-/** What the audit log records about a connection. */
+/** Returns what the audit log records about a connection. */
 export function auditedConnection({ userId, clientName, clientUri, access }: ConnectionRow): object {
   return { userId, clientName, clientUri, access };
 }

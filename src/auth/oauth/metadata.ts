@@ -1,13 +1,13 @@
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { OFFLINE_SCOPE, SCOPES } from '#auth/oauth/scopes.ts';
 
-/** How a client proves to be itself where it gets tokens. */
+/** Methods by which a client authenticates at the token endpoint. */
 export const CLIENT_AUTH_METHODS = ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'] as const;
 
-/** What the keys of a client may sign with. */
+/** Algorithms with which the keys of a client may sign. */
 export const CLIENT_SIGNING_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
 
-/** What a client must know of the authorization server (RFC 8414). */
+/** Returns the metadata of the authorization server (RFC 8414). */
 export function authorizationServerMetadata(issuer: string): object {
   return {
     issuer,
@@ -29,7 +29,7 @@ export function authorizationServerMetadata(issuer: string): object {
   };
 }
 
-/** The same with what the form of OpenID Connect cannot be without. No token is issued that says who somebody is. */
+/** Returns that metadata with the fields that OpenID Connect requires. No token is issued that identifies a person. */
 export function openIdMetadata(issuer: string): object {
   return {
     ...authorizationServerMetadata(issuer),

@@ -1,4 +1,4 @@
-/** Where the authorization server is asked, below the base URL. */
+/** Paths of the authorization server, below the base URL. */
 export const OAUTH_PATHS = {
   authorization: '/oauth/authorize',
   token: '/oauth/token',

@@ -28,7 +28,7 @@ export function createProvider(baseUrl: string, appSecret: string, configuration
 
 function accessTokenOf({ AccessToken: Base }: Provider): typeof Base {
   return class AccessToken extends Base {
-    /** oidc-provider sets it when it makes the token's text itself. */
+    /** Format of the token; oidc-provider sets it when it generates the token's text itself. */
     override readonly format = 'opaque';
 
     override save(): Promise<string> {

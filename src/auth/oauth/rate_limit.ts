@@ -3,7 +3,7 @@ import type { Clock } from '#kernel/time.ts';
 const WINDOW_MS = 60_000;
 const NAMES_REMEMBERED = 10_000;
 
-/** So many a minute of each name; each of several processes counts by itself, up to its part. */
+/** Rate limit per name and minute; each of several processes counts by itself, up to its share. */
 export interface RateLimit {
   /** Counts one; 0 when it may be, else the seconds to wait. */
   take(name: string): number;

@@ -15,18 +15,18 @@ interface AdapterRuntime {
   readonly db: Database;
   readonly clock: Clock;
   readonly appSecret: string;
-  /** Every spelling of the one resource that tokens are for. */
+  /** Spellings of the one resource that tokens are for. */
   readonly resources: readonly string[];
 }
 
 /**
- * What was used may come again for this long, from a client that tries again or has two processes: a refresh token is
- * taken again, a code only refused. Later it ends the connection, since somebody has what is not theirs.
+ * Time for which a used code or token may come again, from a client that retries or has two processes: a refresh token
+ * is accepted again, a code only refused. Later it ends the connection, since somebody has what is not theirs.
  */
 const GRACE_MS = 10_000;
 /**
- * Another window of a client may bring the refresh token that has just been replaced: it is refused, and the connection goes
- * on, as long as the token that replaced it has not been used either.
+ * Time within which another window of a client may present the refresh token that has just been replaced: it is
+ * refused, and the connection goes on, as long as the token that replaced it has not been used either.
  */
 const REPLACED_MS = 10 * 60_000;
 /** A client without connections is deleted after this long, and one with connections once the last of them is this old. */
@@ -36,8 +36,8 @@ const USED_CLIENT_KEPT = Temporal.Duration.from({ hours: 90 * 24 });
 const OF_A_CONNECTION = new Set(['AccessToken', 'AuthorizationCode', 'RefreshToken']);
 
 /**
- * Where the authorization server keeps what it must remember, in our own tables: tokens, codes and ids as hashes, and
- * whatever belongs to a connection in such a way that it cannot outlive it.
+ * Returns the adapter by which the authorization server stores its records in our own tables: tokens, codes and ids as
+ * hashes, and whatever belongs to a connection in such a way that it cannot outlive it.
  */
 export function recordAdapterOf(runtime: AdapterRuntime): (model: string) => Adapter {
   return (model) => {
@@ -85,7 +85,7 @@ class RecordAdapter implements Adapter {
     return { ...payload, consumed: Math.floor(found.consumedAt.epochMilliseconds / 1000) };
   }
 
-  /** Of those who redeem one code at the same time, exactly one gets here first. */
+  /** Marks a record as used; of those who redeem one code at the same time, exactly one succeeds. */
   async consume(id: string): Promise<void> {
     const isFirst = await answered(() => this.#records().consume(this.#model, hashSecret(id), this.#now()));
     if (!isFirst && this.#model !== 'RefreshToken') throw new errors.InvalidGrant('it was used already');
@@ -159,7 +159,10 @@ class GrantAdapter implements Adapter {
   async findByUserCode(): Promise<undefined> {}
 }
 
-/** What is not granted is refused for good, so that nobody is asked about it again. */
+/**
+ * Returns the grant of a connection. Scopes that are not granted are refused for good, so that nobody is asked about
+ * them again.
+ */
 function toGrant(connection: ConnectionRow, resources: readonly string[]): AdapterPayload {
   const { connectionId, userId, clientId, access } = connection;
   const granted = access === 'changes' ? ALL_SCOPES : SCOPES[0];
@@ -186,7 +189,9 @@ const NO_SESSIONS: Adapter = {
   revokeByGrantId: async () => {},
 };
 
-/** What is stored of the secret of a client, and compared with; it has full entropy, as every secret of ours. */
+/**
+ * Returns the stored hash of a client's secret, which is also compared; it has full entropy, like every secret of ours.
+ */
 export function hashOfClientSecret(secret: string): string {
   return hashSecret(secret).toString('base64url');
 }
@@ -198,7 +203,7 @@ export async function saveClient(db: Database, clientId: string, now: Temporal.I
 
 const FOREIGN_KEY_VIOLATION = '23503';
 
-/** Tells in the terms of OAuth that the database is away, and that a connection has just ended. */
+/** Reports in the terms of OAuth that the database is unavailable, or that a connection has just ended. */
 async function answered<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -1,15 +1,15 @@
-/** What a connection may be granted: to look, and also to change. */
+/** Scopes that a connection may be granted: to read, and also to change. */
 export const SCOPES = ['mcp:read', 'mcp:write'] as const;
 
-/** Both, as a challenge and a registration say them. */
+/** Both scopes, as text for a challenge and a registration. */
 export const ALL_SCOPES = SCOPES.join(' ');
 
-/** What else may be asked for; a refresh token is issued with or without it. */
+/** Scope that may also be requested; a refresh token is issued with or without it. */
 export const OFFLINE_SCOPE = 'offline_access';
 
 /**
- * What an authorization request asks for, as far as it is known here. Clients that leave the scope out, or ask for
- * none that is known, mean whatever there is: the person decides on the page.
+ * Returns the known scopes of an authorization request. Clients that leave the scope out, or ask for none that is
+ * known, mean all there are: the person decides on the page.
  */
 export function requestedScope(text: unknown): string {
   const asked = typeof text === 'string' ? text.split(' ') : [];

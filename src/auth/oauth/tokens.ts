@@ -1,7 +1,7 @@
 import { isSecretText } from '#auth/secret_text.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 
-/** What a client sends with each request. */
+/** Prefix of access tokens, which a client sends with each request. */
 const ACCESS_TOKEN_PREFIX = SECRET_PREFIXES.accessToken;
 
 /** Whether the text has the form and checksum of an access token of a connection. */

@@ -4,7 +4,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { PasskeyRow } from '#storage/postgres/second_factor_store.ts';
 
-/** Loaded when the first passkey is asked for: most processes never need it. */
+/** Loads the library when the first passkey is requested: most processes never need it. */
 const library = () => import('@simplewebauthn/server');
 
 /** The site that passkeys belong to: its host name, and the address of its pages. */
@@ -18,12 +18,15 @@ export function relyingPartyOf(baseUrl: string): RelyingParty {
   return { id: hostname, origin };
 }
 
-/** Browsers make passkeys for host names only (WebAuthn §5.1.2), not for addresses. */
+/**
+ * Whether the relying party can have passkeys: browsers make them for host names only (WebAuthn §5.1.2), not for
+ * addresses.
+ */
 export function hasPasskeys({ id }: RelyingParty): boolean {
   return !/^[\d.]+$|^\[/.test(id);
 }
 
-/** What the browser needs to make a passkey, with the challenge that it must sign. */
+/** Returns what the browser needs to create a passkey, with the challenge that it must sign. */
 export async function registrationOptions(
   party: RelyingParty,
   user: { readonly userId: Id<'user'>; readonly email: string; readonly name: string },
@@ -62,7 +65,7 @@ export async function verifyRegistration(
   return { id, publicKey: Buffer.from(publicKey), counter, transports };
 }
 
-/** What the browser needs to use one of these passkeys. */
+/** Returns what the browser needs to use one of these passkeys. */
 export async function authenticationOptions(party: RelyingParty, passkeys: readonly PasskeyRow[]) {
   const { generateAuthenticationOptions } = await library();
   return await generateAuthenticationOptions({

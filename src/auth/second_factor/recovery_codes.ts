@@ -13,7 +13,7 @@ export function newRecoveryCodes(): string[] {
   return Array.from({ length: CODES }, () => Array.from({ length: GROUPS }, group).join('-'));
 }
 
-/** What is stored of one. Case, dashes and spaces do not matter. */
+/** Returns the stored hash of a recovery code. Case, dashes and spaces do not matter. */
 export function recoveryCodeHash(code: string): Buffer {
   return createHash('sha256')
     .update(code.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))

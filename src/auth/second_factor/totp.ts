@@ -11,12 +11,12 @@ export function newTotpSecret(): string {
   return new Secret({ size: 20 }).base32;
 }
 
-/** What an authenticator app reads from a QR code. */
+/** Returns the URI that an authenticator app reads from a QR code. */
 export function totpUri(secret: string, email: string): string {
   return totpOf(secret, email).toString();
 }
 
-/** The period (30 s each, since 1970) whose code this is; null for a wrong one. */
+/** Returns the period (30 s each, since 1970) whose code this is; null for a wrong one. */
 export function periodOfCode(secret: string, code: string, now: Temporal.Instant): number | null {
   const timestamp = now.epochMilliseconds;
   const delta = totpOf(secret, '').validate({ token: code, timestamp, window: PERIODS_AROUND });

@@ -61,7 +61,7 @@ async function decide(
   if (bad !== null) await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, incidentLimit);
 }
 
-/** No run is expected by a schedule that cannot be read; an incident says so. */
+/** Stops expecting runs of a monitor whose schedule cannot be read; an incident says so. */
 async function setAside(unit: UnitOfWork, monitor: MonitorRow, limit: IncidentLimit): Promise<void> {
   await unit.stores.monitors.save(monitor.id, { ...monitor, nextDueAt: null }, null, unit.now);
   if (!monitor.isMuted) await openMonitorIncidents(unit, monitor, { outcome: 'unreadable', at: unit.now }, limit);

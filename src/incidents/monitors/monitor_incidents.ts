@@ -15,8 +15,8 @@ import type { MonitorRow } from '#storage/postgres/monitor_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
 /**
- * What went wrong with a run, and when it began or was to begin; or when a schedule came that cannot be read, or by which
- * runs are expected later than `from`.
+ * Failure of a run, with the time at which it began or was to begin; or the time of a schedule that cannot be read, or
+ * by which runs are expected later than `from`.
  */
 export type FailedRun =
   | { readonly outcome: 'error' | 'missed' | 'timeout' | 'unreadable'; readonly at: Temporal.Instant }
@@ -24,7 +24,7 @@ export type FailedRun =
 
 const SEVERITY = 'error';
 
-/** What the keys of all incidents of a monitor begin with. */
+/** Returns the prefix of the keys of all incidents of a monitor. */
 function keyStartOf({ id }: Pick<MonitorRow, 'id'>): string {
   return `monitor.${id}.`;
 }
@@ -73,7 +73,7 @@ export async function resolveMonitorIncidents(
   return resolved;
 }
 
-/** `nightly-backup (staging)`. */
+/** Returns the name of a monitor, such as `nightly-backup (staging)`. */
 function nameOf({ slug, environment }: MonitorRow): string {
   return `${slug} (${environment})`;
 }

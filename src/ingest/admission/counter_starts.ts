@@ -6,11 +6,11 @@ import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type HistogramExport, isSameWriter, withExport } from '#ingest/series/histogram_memory.ts';
 import { earlierOf, SeriesStarts } from '#ingest/series/series_starts.ts';
 
-/** What precedes the buckets of an export of a histogram. */
+/** Values that precede the buckets in an export of a histogram. */
 export interface BucketBases {
-  /** When the same process sent the histogram before; NaN if that is unknown. */
+  /** Time at which the same process last sent the histogram; NaN if unknown. */
   readonly lastAt: number;
-  /** What each bucket held before; null where the samples before it say so, and `later` where all is as it is now. */
+  /** Previous count of each bucket; null where the samples before it say so, and `later` where all is as it is now. */
   readonly counts: readonly number[] | null;
 }
 
@@ -24,7 +24,7 @@ export class CounterStarts {
   readonly #batch: PointBatch;
   readonly #known: SeriesStarts;
   readonly #oldest: number;
-  /** What this request says. */
+  /** Starts found in this request. */
   readonly #own = new SeriesStarts();
 
   constructor(batch: PointBatch, known: SeriesStarts, oldest: number) {
@@ -33,7 +33,7 @@ export class CounterStarts {
     this.#oldest = oldest;
   }
 
-  /** To be called once the request is stored. */
+  /** Adds the starts of this request to the known ones; call it once the request is stored. */
   remember(): void {
     this.#known.addAll(this.#own);
   }
@@ -117,7 +117,10 @@ export class CounterStarts {
   }
 }
 
-/** What the buckets held before the first export of a process beside another one, as `baseOf` has it for counters. */
+/**
+ * Returns the bucket counts before the first export of a process that writes beside another one, as `baseOf` does for
+ * counters.
+ */
 function countsOfNewWriter(
   { startAt, at }: HistogramExport,
   newest: HistogramExport,

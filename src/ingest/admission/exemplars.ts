@@ -10,14 +10,14 @@ import type { Label } from '#ingest/admission/labels.ts';
 
 /** An exemplar as it was sent, in any protocol. */
 export interface SentExemplar {
-  /** Epoch milliseconds; NaN if it was not sent. */
+  /** Time in epoch milliseconds; NaN if it was not sent. */
   readonly at: number;
   readonly value: number;
   readonly traceId: string;
   readonly spanId: string;
 }
 
-/** Of one request, kept or not. */
+/** Limit on the exemplars read from one request, kept or not. */
 const READ_MAX = 2 * EXEMPLARS_A_REQUEST;
 
 /** The exemplars of one request: those that name a trace, as many as are of use. Others are left out, and no fault. */
@@ -38,7 +38,7 @@ export class Exemplars {
     return this.#read <= READ_MAX;
   }
 
-  /** Those of a series that is taken. Returns whether it was kept. */
+  /** Adds an exemplar of an accepted series. Returns whether it was kept. */
   add(name: string, labels: readonly Label[], { at, value, traceId, spanId }: SentExemplar): boolean {
     if (this.kept.length >= EXEMPLARS_A_REQUEST || !Number.isFinite(value)) return false;
     if (!(at >= this.#oldest && at <= this.#newest)) return false;

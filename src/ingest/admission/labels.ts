@@ -9,7 +9,7 @@ export interface Label {
   /** The halves of its hash, for `SeriesHasher.addLabel`. */
   readonly high: number;
   readonly low: number;
-  /** Why no series may carry it. */
+  /** Reason why no series may carry this label; null if there is none. */
   readonly fault: string | null;
 }
 
@@ -30,7 +30,7 @@ export function emptyLabels(list: Label[]): void {
   while (list.length > 0) list.pop();
 }
 
-/** Stands for the labels that are not read, as there are too many for the bytes of the body. */
+/** Placeholder for the labels that are not read, as there are too many for the bytes of the body. */
 export const UNREAD_LABEL: Label = {
   name: '',
   value: '',
@@ -39,7 +39,7 @@ export const UNREAD_LABEL: Label = {
   fault: 'more different labels than a body of this size may have: send the rest in another',
 };
 
-/** Stands for a label whose text is of no use; the series that carries it is refused. */
+/** Returns the placeholder for a label with invalid text; the series that carries it is refused. */
 export function faultyLabel(name: string, fault: string): Label {
   return { name, value: '', high: 0, low: 0, fault };
 }
@@ -67,7 +67,7 @@ export function toPairs(labels: readonly Label[]): Labels {
   return pairs;
 }
 
-/** `up{job="api",zone="a"}`: how a series is written in messages. */
+/** Formats a series for messages: `up{job="api",zone="a"}`. */
 export function toSeriesText(name: string, labels: readonly Pick<Label, 'name' | 'value'>[]): string {
   if (labels.length === 0) return name === '' ? '(no name)' : name;
   return `${name}{${labels.map((label) => `${label.name}=${JSON.stringify(label.value)}`).join(',')}}`;

@@ -18,18 +18,21 @@ import type { Temporal } from '#kernel/time.ts';
 
 /** The limits of one request. */
 export interface PointLimits {
-  /** Of the inflated body; a larger one is refused as a whole. */
+  /** Limit on the inflated body; a larger one is refused as a whole. */
   readonly bodyBytesMax: number;
-  /** Accepted or not: points beyond this many are refused undecoded, which limits what a request may cost. */
+  /**
+   * Limit on the points of a request, accepted or not: those beyond it are refused undecoded, which bounds the cost of
+   * a request.
+   */
   readonly pointsMax: number;
   readonly labelsMax: number;
-  /** Of a metric name, a label name and a label value, in UTF-8. */
+  /** Limit on a metric name, a label name and a label value, in bytes of UTF-8. */
   readonly textBytesMax: number;
   readonly aheadMsMax: number;
   /** The service's retention: older points would be deleted at once. */
   readonly ageMsMax: number;
   readonly series: SeriesAllowance;
-  /** Since when the service's counters count, as far as its earlier requests said. */
+  /** Start times of the service's counters, as far as its earlier requests gave them. */
   readonly starts: SeriesStarts;
   /** The types of the service's metrics, as its senders said. */
   readonly types: MetricTypes;
@@ -39,11 +42,11 @@ export interface PointLimits {
 export interface SeriesAllowance {
   /** Identifies this allowance. */
   readonly sign: symbol;
-  /** To be called for each request, with the size of its body. */
+  /** Pays for new series with the size of a request's body; called for each request. */
   pay(bodyBytes: number): void;
   /**
-   * Why the series with this key, in two 32-bit halves, is not taken; null for a known one, and where there is room for
-   * one more. Once admitted, a series stays admitted.
+   * Returns why the series with this key, given as two 32-bit halves, is not accepted; null for a known one and while
+   * there is room for one more. Once admitted, a series stays admitted.
    */
   admit(high: number, low: number): string | null;
 }
@@ -95,29 +98,32 @@ export interface DecodedPoints {
   readonly shared?: SharedSeries;
   /** Counters in which two processes count at the same time, as their start times prove. */
   readonly overlapping: SharedSeries;
-  /** To be called once the points are stored: what this request said need not be stored again with the next one. */
+  /**
+   * Remembers what this request declared, so that the next one need not store it again; call it once the points are
+   * stored.
+   */
   readonly remember: () => void;
   /** Single observations that name their trace; the others are left out. */
   readonly exemplars: readonly Exemplar[];
-  /** What a sender of remote write 2.0 is told besides. */
+  /** Counts reported only to senders of remote write 2.0. */
   readonly written?: { readonly samples: number; readonly histograms: number; readonly exemplars: number };
-  /** NaN values: senders use them for "nothing measured", so they are left out and are not a fault. */
+  /** Number of NaN values: senders use them for "nothing measured", so they are dropped and are not a fault. */
   readonly dropped: number;
 }
 
 interface AdmissionOptions {
-  /** Of the body, uncompressed. */
+  /** Size of the uncompressed body. */
   readonly bodyBytes: number;
-  /** How many the batch has room for before it grows. */
+  /** Number of points for which the batch has room before it grows. */
   readonly pointsExpected?: number;
   readonly typeChanges?: TypeChanges;
 }
 
-/** Of one request: counters that are told to be written by two processes, and those that are named. */
+/** Limits on the counters of one request that are reported as written by two processes, and on those that are named. */
 const OVERLAPPING_MAX = 1_000;
 const OVERLAPPING_NAMED_MAX = 5;
 
-/** What small bodies may have beyond their size: 2,000 labels. */
+/** Allowance of small bodies beyond their size: 2,000 labels. */
 const READING_BYTES_FREE = 120_000;
 
 /** Checks every point of a request against the limits, whichever protocol it came by. */
@@ -139,13 +145,13 @@ export class PointAdmission {
   readonly #overlapping = new Set<string>();
   #seen = 0;
   readonly #typeChanges: TypeChanges;
-  /** What may still be spent on labels. */
+  /** Budget left for labels, in bytes. */
   #readingBytes: number;
   #dropped = 0;
   #beyondSeries = 0;
   #deferred = 0;
   readonly fullMessage: string;
-  /** Why a series was beyond the allowance, the last time. */
+  /** Reason of the last refusal of a series. */
   #seriesRefusal: string | null = null;
   readonly #oldest: number;
   readonly #newest: number;
@@ -193,7 +199,7 @@ export class PointAdmission {
   }
 
   /**
-   * The same for protocols that repeat the series with each point: only the first call adds it. `labels` may be the same
+   * Adds a series for protocols that repeat it with each point: only the first call adds it. `labels` may be the same
    * array each time, filled anew.
    */
   findOrAddSeries(name: Label, labels: readonly Label[]): number | string {
@@ -255,7 +261,7 @@ export class PointAdmission {
     return this.batch.addSeries(accepted.series);
   }
 
-  /** `at` is in epoch milliseconds. The value of a stale marker is ignored. */
+  /** Adds a point; `at` is in epoch milliseconds. The value of a stale marker is ignored. */
   add(seriesIndex: number, at: number, value: number, kind: PointKind, place: () => string): void {
     const isStale = kind === 'stale';
     const fault = this.#faultOf(at, isStale ? 0 : value);
@@ -270,8 +276,8 @@ export class PointAdmission {
   }
 
   /**
-   * As `add`, for a sample of a counter that began at 0 at `startAt`, in epoch milliseconds; NaN if that is unknown. The
-   * start is stored too, unless it is known.
+   * Adds a sample of a counter that began at 0 at `startAt`, in epoch milliseconds; NaN if that is unknown. The start
+   * is stored too, unless it is known.
    */
   addSince(
     seriesIndex: number,
@@ -293,7 +299,7 @@ export class PointAdmission {
     return this.#starts.noteHistogram(countIndex, startAt, at, grid);
   }
 
-  /** As `addSince`, for the bucket at this place of a histogram that sends only the buckets that hold anything. */
+  /** Adds, like `addSince`, the sample of a bucket, by its index, of a histogram that sends only non-empty buckets. */
   addBucket(seriesIndex: number, sample: CounterWriter, bases: BucketBases, bucket: number, place: () => string): void {
     const before = this.batch.length;
     this.add(seriesIndex, sample.at, sample.value, 'counter', place);
@@ -345,7 +351,7 @@ export class PointAdmission {
     hasher.finish();
   }
 
-  /** Why the series whose key was computed last is not taken; null if it is. */
+  /** Returns why the series whose key was computed last is not accepted; null if it is. */
   #refusalOfNew(): string | null {
     const refusal = this.limits.series.admit(this.#hasher.high, this.#hasher.low);
     if (refusal !== null) this.#seriesRefusal = refusal;
@@ -362,7 +368,7 @@ export class PointAdmission {
     return this.hasCapacityFor(1) ? this.timeFault(at) : this.fullMessage;
   }
 
-  /** Why no point of this time is taken; null if it is. */
+  /** Returns why no point of this time is accepted; null if it is. */
   timeFault(at: number): string | null {
     if (at >= this.#oldest && at <= this.#newest) return null;
     return at > this.#newest

@@ -2,7 +2,7 @@ import { POINT_KINDS, type PointKind, type Series } from '#core/metrics/point.ts
 import { freeBytes } from '#kernel/free_bytes.ts';
 
 const CAPACITY_MIN = 64;
-/** What a point takes in memory. */
+/** Bytes that a point takes in memory. */
 export const POINT_BYTES = 21;
 
 /**
@@ -58,7 +58,7 @@ const KIND_CODES = Object.fromEntries(POINT_KINDS.map((kind, code) => [kind, cod
 
 type Columns = Pick<PointBatch, 'at' | 'value' | 'seriesIndex' | 'kind'>;
 
-/** All columns in one allocation; the wide ones come first so that each is aligned. */
+/** Allocates all columns at once; the wide ones come first so that each is aligned. */
 function columnsFor(capacity: number): Columns {
   const memory = new ArrayBuffer(capacity * POINT_BYTES);
   return {

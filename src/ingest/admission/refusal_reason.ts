@@ -1,10 +1,13 @@
 import type { Rejected } from '#ingest/admission/refusals.ts';
 import type { ItemRefusal } from '#storage/postgres/entities/services.ts';
 
-/** These are counted as they are refused (`DecodedPoints.beyondSeries`, `DecodedPoints.deferred`). */
+/**
+ * Messages about new series, which are counted as they are refused (`DecodedPoints.beyondSeries`,
+ * `DecodedPoints.deferred`).
+ */
 const NEW_SERIES = /^a new series\b/;
 
-/** How the messages of refusals begin or what they contain, by the reason under which they are counted. */
+/** Patterns of refusal messages, by the reason under which they are counted. */
 const REASONS: readonly (readonly [reason: ItemRefusal, message: RegExp])[] = [
   ['time_ahead', /^a time more than .* ahead$/],
   ['time_too_old', /^a time older than /],

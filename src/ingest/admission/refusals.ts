@@ -1,15 +1,15 @@
 /** Refusals with this text are of faults that are not listed. */
 export const OTHER_FAULTS = 'other faults, not listed';
 
-/** Why some points of a request were not taken: how many, and up to `PLACES_MAX` of the places. */
+/** Reason why some points of a request were refused: how many, and up to `PLACES_MAX` of the places. */
 export interface RefusalReason {
   readonly message: string;
   readonly count: number;
-  /** `points[3].value`, `line 7`, `up{job="api"}`: whatever the protocol calls its points by. */
+  /** Places in the protocol's own terms: `points[3].value`, `line 7`, `up{job="api"}`. */
   readonly places: readonly string[];
 }
 
-/** `count` is the number of points refused; a point is refused for one reason only. */
+/** Refused points: `count` in all; a point is refused for one reason only. */
 export interface Rejected {
   readonly count: number;
   readonly reasons: readonly RefusalReason[];
@@ -29,7 +29,7 @@ interface Reason {
 export class Refusals {
   #count = 0;
   readonly #reasons = new Map<string, Reason>();
-  /** What was refused last: most refusals of a request have one reason. */
+  /** Message of the last refusal: most refusals of a request have one reason. */
   #lastMessage = '';
   #last: Reason | null = null;
 
@@ -37,7 +37,7 @@ export class Refusals {
     return this.#count;
   }
 
-  /** `place` is asked only while places of this reason are still being listed. */
+  /** Counts a refusal; `place` is called only while places of this reason are still being listed. */
   add(message: string, place: () => string, points = 1): void {
     this.#count += points;
     if (this.#last === null || message !== this.#lastMessage) {
@@ -66,7 +66,10 @@ function clip(text: string, lengthMax = TEXT_LENGTH_MAX): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`;
 }
 
-/** One sentence for protocols whose answer has room for no more: `3 points refused: infinite value (2: a, b); …`. */
+/**
+ * Describes refusals in one sentence, for protocols whose response has room for no more: `3 points refused: infinite
+ * value (2: a, b); …`.
+ */
 export function describeRejected(rejected: Rejected): string {
   const reasons = rejected.reasons.map(({ message, count, places }) => {
     const more = count > places.length ? ', …' : '';

@@ -40,7 +40,7 @@ export class SharedSeriesFinder {
   }
 }
 
-/** `2 metrics have series that several streams share: up, down. …` */
+/** Describes shared series: `2 metrics have series that several streams share: up, down. …` */
 export function describeSharedSeries({ count, named }: SharedSeries): string {
   const more = count > named.length ? ', …' : '';
   const what = count === 1 ? 'metric has series' : 'metrics have series';

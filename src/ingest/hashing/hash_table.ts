@@ -19,13 +19,13 @@ export const PROBES_MAX = 64;
  * values are its owner's, in arrays by that number. It takes 10 to 29 bytes per entry and no object.
  */
 export class HashTable {
-  /** How many entries were added. */
+  /** Number of entries added. */
   size = 0;
   /** Entry numbers. Allocated with the first entry, because most tables stay empty. */
   #slots = EMPTY;
-  /** By entry number. */
+  /** Hashes by entry number. */
   #hashes = EMPTY;
-  /** Where `next` continues. */
+  /** Slot at which `next` continues. */
   #slot = 0;
   #probe = 1;
 

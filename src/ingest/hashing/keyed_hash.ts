@@ -49,7 +49,7 @@ let lastHigh = 0;
 let lastLow = 0;
 let lastHash = hashWords(0, 0);
 
-/** The same of two 32-bit words. */
+/** Returns the hash of two 32-bit words. */
 export function hashPair(high: number, low: number): number {
   if (high === lastHigh && low === lastLow) return lastHash;
   lastHigh = high;
@@ -58,7 +58,7 @@ export function hashPair(high: number, low: number): number {
   return lastHash;
 }
 
-/** As `hashSpan` of eight bytes, in a third of the time. */
+/** Returns what `hashSpan` returns for eight bytes, in a third of the time. */
 function hashWords(high: number, low: number): number {
   let v0 = KEY_LOW;
   let v1 = KEY_HIGH;

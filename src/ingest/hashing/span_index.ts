@@ -9,13 +9,13 @@ const EMPTY = new Int32Array(0);
 
 /** Numbers spans of bytes from 0 in the order in which they are added, and finds a span's number by its bytes. */
 export class SpanIndex {
-  /** For each number where its span starts and ends, and the number that `numberOf` gave after it the last time. */
+  /** Start and end of the span of each number, and the number that `numberOf` returned after it the last time. */
   #spans = EMPTY;
   #last = -1;
   readonly #table = new HashTable();
   #view: DataView;
 
-  /** Of spans in the bytes of `view`. */
+  /** Creates an index of spans in the bytes of `view`. */
   constructor(view: DataView) {
     this.#view = view;
   }

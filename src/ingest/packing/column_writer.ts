@@ -9,7 +9,7 @@ export type NeedsLabels = (series: Series, newestAt: number) => boolean;
 
 type Rows = Pick<PointColumns, 'key' | 'value' | 'at' | 'name' | 'kind'>;
 
-/** Of a point. */
+/** Bytes of a point in the columns. */
 export const ROW_BYTES = 29;
 
 /** The columns of `length` points in one allocation; the wide ones come first so that each is aligned. */
@@ -17,7 +17,7 @@ export class ColumnMemory {
   readonly bytes: Uint8Array;
   readonly #all: Rows;
 
-  /** `from` is a copy of another instance's `bytes`. */
+  /** Allocates columns for `length` points; `from` is a copy of another instance's `bytes`. */
   constructor(length: number, from?: Uint8Array) {
     const memory = new ArrayBuffer(length * ROW_BYTES);
     this.bytes = new Uint8Array(memory);
@@ -63,7 +63,7 @@ function rangeOf(
 export class ColumnWriter {
   readonly memory: ColumnMemory;
   readonly announced = new AnnouncedBuilder();
-  /** Rows written so far. */
+  /** Number of rows written so far. */
   length = 0;
   readonly #names = new StringInterner();
   #lastName: string | null = null;
@@ -84,7 +84,7 @@ export class ColumnWriter {
     rows.value.set(value.subarray(from, to));
     rows.kind.set(kind.subarray(from, to));
     const { first, last } = rangeOf(seriesIndex, from, to);
-    /** Of each series from the first on; NaN for one without points among these. */
+    /** Newest time of each series from the first on; NaN for one without points among these. */
     const newest = new Float64Array(Math.max(0, last - first + 1)).fill(Number.NaN);
     let key = 0n;
     let name = 0;
@@ -114,7 +114,10 @@ export class ColumnWriter {
     this.length += to - from;
   }
 
-  /** In a scrape the series of one metric follow each other. */
+  /**
+   * Returns the number of a name; cached for the last one, because in a scrape the series of one metric follow each
+   * other.
+   */
   #numberOf(name: string): number {
     if (name !== this.#lastName) {
       this.#lastNumber = this.#names.intern(name);

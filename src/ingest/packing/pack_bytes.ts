@@ -2,11 +2,11 @@ import { constants, zstdCompressSync, zstdDecompressSync, type ZstdOptions } fro
 
 import { runZlibSync } from '#ingest/zlib_sync.ts';
 
-/** Below this, compressing saves less than it costs. */
+/** Size below which compressing saves less than it costs. */
 const COMPRESSED_FROM_BYTES = 1_024;
 const FAST: ZstdOptions = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
-/** In front: how long the bytes are when they are compressed, 0 when they follow as they are. */
+/** Size of the length prefix: the length of the bytes once unpacked, or 0 if they follow uncompressed. */
 const LENGTH_BYTES = 4;
 
 /** A worker of an earlier release cannot read it: the job fails here, and is kept and tried again until a newer one does. */
@@ -27,11 +27,11 @@ export function packBytes(bytes: Buffer): Buffer {
 export function unpackBytes(packed: Buffer): Buffer {
   const length = packed.readUInt32BE();
   const bytes = packed.subarray(LENGTH_BYTES);
-  // With room for one byte more: zlib takes as much memory again once its output is full.
+  // One byte more than needed: zlib takes as much memory again once its output is full.
   return length === 0 ? bytes : runZlibSync(zstdDecompressSync, bytes, { chunkSize: length + 1 });
 }
 
-/** How long they are once they are unpacked. */
+/** Returns the length of the bytes once unpacked. */
 export function unpackedLength(packed: Buffer): number {
   return packed.readUInt32BE() || packed.length - LENGTH_BYTES;
 }

@@ -26,29 +26,29 @@ export interface UnreadEvent {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
   readonly eventId: string;
-  /** As it was sent. */
+  /** Size of the event as sent. */
   readonly bytes: number;
-  /** As it was packed; null for one that an earlier release has read already. */
+  /** Returns the event as packed; null for one that an earlier release has already read. */
   readonly accepted: (() => AcceptedEvent) | null;
   readonly read: () => ArrivedEvent | NoEvent;
 }
 
-/** In front of each payload: a line of JSON. */
+/** Header of each payload: a line of JSON. */
 interface Head extends Omit<EventContext, 'receivedAt'> {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
-  /** Epoch milliseconds. */
+  /** Time of receipt in epoch milliseconds. */
   readonly receivedAt: number;
-  /** Of the payload, which ends with a newline after so many bytes. */
+  /** Length of the payload in bytes; a newline follows it. */
   readonly length: number;
 }
 
 const NEWLINE = 0x0a;
 const NEWLINE_BYTES = Buffer.from([NEWLINE]);
-/** In front of what is sealed. */
+/** First byte of sealed content. */
 const SEALED = 1;
 
-/** Events of any services for one job: as they were sent, secrets and all, and therefore sealed. */
+/** Packs events of any services for one job: as sent, including secrets, and therefore sealed. */
 export function packEvents(events: readonly AcceptedEvent[], cipher: Pick<Cipher, 'seal'>): Buffer {
   const parts = events.flatMap(({ orgId, serviceId, sent: { context, payload } }) => {
     const receivedAt = context.receivedAt.epochMilliseconds;
@@ -64,7 +64,10 @@ export function unpackEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Unre
   return bytes === null ? unpackEarlier(unpackBytes(packed)) : listEvents(bytes);
 }
 
-/** What `listEvents` reads; null for what was packed by an earlier release, before events were kept as they were sent. */
+/**
+ * Returns the bytes that `listEvents` reads; null for what was packed by an earlier release, before events were kept as
+ * sent.
+ */
 export function openEvents(packed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer | null {
   const format = packed[0] ?? 0;
   if (format > SEALED) throw new Error(NEWER_FORMAT);
@@ -103,8 +106,8 @@ function unsealed(sealed: Buffer, cipher: Pick<Cipher, 'open'>): Buffer {
 }
 
 /**
- * What was packed before events were kept as they were sent, and may wait still where the store was away for long:
- * lines `orgId serviceId event`, the event as `serializeEvent` writes it. It begins with the first byte of a length, 0.
+ * Unpacks events packed before they were kept as sent, which may still wait after a long outage of the store: lines
+ * `orgId serviceId event`, the event as `serializeEvent` writes it. The first byte is that of a length, 0.
  */
 function unpackEarlier(bytes: Buffer): UnreadEvent[] {
   const lines = bytes.toString('utf8').split('\n');

@@ -31,21 +31,26 @@ interface Head {
   readonly announced: { readonly count: number; readonly labels: number };
 }
 
-/** As earlier releases wrote it: keys in decimal, and the other columns as one list of numbers. */
+/** Head as earlier releases wrote it: keys in decimal, and the other columns as one list of numbers. */
 interface OldHead extends Omit<Head, 'announced'> {
   readonly keys: readonly string[];
   readonly told: readonly number[];
 }
 
 interface Format {
-  /** Absent in format 1. */
+  /** Format of the job; absent in format 1. */
   readonly format?: number;
 }
 
-/** What this release writes, and reads besides those before it. A job of a later one waits for a worker of that release. */
+/**
+ * Format that this release writes; it also reads the earlier ones. A job in a later format waits for a worker of that
+ * release.
+ */
 const FORMAT = 1;
 
-/** Points of several services for one job: a JSON head and the columns, which is fast to write, compress and read. */
+/**
+ * Packs points of several services for one job: a JSON head and the columns, which is fast to write, compress and read.
+ */
 export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNeedsLabels = () => true): Buffer {
   const writer = new ColumnWriter(slices.reduce((sum, { from, to }) => sum + to - from, 0));
   const services = [...Map.groupBy(slices, ({ serviceId }) => serviceId)].map(([serviceId, own]) => {
@@ -70,7 +75,10 @@ export function packPoints(slices: readonly PointSlice[], needsLabels: ServiceNe
   return packed;
 }
 
-/** As how many points of known series it counts when it is unpacked: those of new ones take several times as much memory. */
+/**
+ * Returns how many points of known series the job counts as once unpacked: points of new series take several times as
+ * much memory.
+ */
 export function packedWeight(packed: Buffer): number {
   return Math.ceil(unpackedLength(packed) / ROW_BYTES);
 }

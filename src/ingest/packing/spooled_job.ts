@@ -1,6 +1,6 @@
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 
-/** In front of the bytes of a job on disk: a line of JSON. */
+/** Header of the bytes of a job on disk: a line of JSON. */
 type Head = Omit<NewDurableJob, 'bytes'>;
 
 const NEWLINE = 0x0a;

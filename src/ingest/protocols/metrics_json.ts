@@ -121,9 +121,9 @@ export function* decodeMetricsJson(
   return admission.result();
 }
 
-/** Twice the size of a point with the most labels that it may have. */
+/** Limit on the size of a point: twice that of one with the most labels that it may have. */
 const POINT_BYTES_MAX = 256 * 1024;
-/** Reading a point or a line takes less time than a pause. */
+/** Points or lines read between pauses; reading one takes less time than a pause. */
 const PAUSE_AFTER = 128;
 
 function* readDocument(body: Buffer, admission: PointAdmission, nowMs: number): Steps<void> {
@@ -154,7 +154,7 @@ function describeFault(fault: JsonFault | null): string {
   return fault === 'depth' ? 'cannot be read: it is nested too deeply' : 'is not JSON';
 }
 
-/** Where the list "points" begins. Throws `invalid_input` for a document of another form. */
+/** Returns the position at which the list "points" begins. Throws `invalid_input` for a document of another form. */
 function findPoints(cursor: JsonCursor): number {
   if (!cursor.isObject) throw new AppError('invalid_input', 'the body must be an object with the list "points"');
   const faults: Fault[] = [];
@@ -210,7 +210,10 @@ function* readLines(body: Buffer, admission: PointAdmission, nowMs: number): Ste
   }
 }
 
-/** `indexOf` takes 21 ns however short a line is, which is 10 ns a byte where a sender fills a body with lines of one byte. */
+/**
+ * Length up to which lines are searched byte by byte: `indexOf` takes 21 ns however short a line is, which is 10 ns a
+ * byte where a sender fills a body with lines of one byte.
+ */
 const SHORT_LINE_BYTES = 16;
 
 function endOfLine(bytes: Buffer, start: number): number {

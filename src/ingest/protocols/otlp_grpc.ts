@@ -70,7 +70,7 @@ class GrpcConnection {
     this.#pace();
   }
 
-  /** Nothing is read while all of its calls wait: what they send would be held for as long. */
+  /** Pauses reading while all calls wait: what they send would be held for as long. */
   #pace(): void {
     this.#paced.hold(this.#waiting > 0 && this.#running === 0);
   }
@@ -219,7 +219,7 @@ async function listen({ host, port, open, connections, pieceBytesMin, log }: Por
 
 type Answer = (status: StatusObject | null, body?: Buffer) => void;
 
-/** As over HTTP: `authorization: Bearer …`, or `x-api-key`. */
+/** Returns the key, sent as over HTTP: `authorization: Bearer …`, or `x-api-key`. */
 function keyOf(metadata: Metadata): string {
   const [authorization = ''] = metadata.get('authorization').map(String);
   const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1];

@@ -100,7 +100,10 @@ export function encodeOtlpAnswer(
   };
 }
 
-/** With nothing rejected it is a warning, as OTLP has it. Empty if there is nothing to say. */
+/**
+ * Returns the message of the response: with nothing rejected it is a warning, as OTLP defines it. Empty if there is
+ * nothing to report.
+ */
 function messageOf({
   rejected,
   typeChanges,

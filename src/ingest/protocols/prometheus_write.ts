@@ -54,7 +54,7 @@ export const PROMETHEUS_WRITE: MetricProtocol = {
 const V1 = 'prometheus.WriteRequest';
 const V2 = 'io.prometheus.write.v2.Request';
 
-/** All was taken; a sender that looks at the body is told what is odd. */
+/** Returns the response when everything was accepted; a sender that looks at the body is told what is odd. */
 function taken(typeChanges: DecodedPoints['typeChanges']): ProtocolAnswer {
   return typeChanges.count === 0
     ? { status: 204, contentType: null, body: '' }
@@ -100,7 +100,7 @@ export function* decodePrometheusWrite(
   return yield* decodeMessage(new WireReader(bytes, 'WriteRequest'), message, now, limits, memory);
 }
 
-/** The same of a body whose compression was undone already. */
+/** Decodes a body that is already decompressed. */
 export function* decodeInflatedWrite(
   body: Buffer,
   contentType: string | undefined,
@@ -149,7 +149,7 @@ function* decodeMessage(
 /** A body up to this size is decoded without a pause, because its bytes lie in the shared buffer; none of them are kept. */
 const SCRATCH_BYTES_MAX = 1024 * 1024;
 const scratch = new ScratchBuffer(SCRATCH_BYTES_MAX);
-/** Decoding a series takes less time than a pause. */
+/** Series decoded between pauses; decoding one takes less time than a pause. */
 const PAUSE_AFTER = 256;
 /** The label `__name__` with one letter takes 15 bytes. */
 const SERIES_BYTES_MIN = 15;
@@ -203,7 +203,9 @@ class WriteRequestDecoder {
     if (!this.#readExpected(end)) this.#readUnexpected(end);
   }
 
-  /** What has too few bytes for a metric's name is not looked at; what is no series, but empty, is passed over. */
+  /**
+   * Refuses series with too few bytes for a metric's name without reading them; skips empty ones, which are no series.
+   */
   #refuseTiny(end: number): void {
     const reader = this.#reader;
     let points = 0;

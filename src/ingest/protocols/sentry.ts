@@ -41,22 +41,22 @@ import { securityEvents } from '#ingest/protocols/sentry/security_reports.ts';
 import { asEventId, clockOffsetMs } from '#ingest/protocols/sentry/values.ts';
 
 export interface SentryRequest {
-  /** By the last segment of the path. */
+  /** Kind of request, by the last segment of the path. */
   readonly kind: 'envelope' | 'store' | 'security';
   /** Names in lower case. */
   readonly headers: Headers;
   readonly query: Query;
-  /** As it arrived. */
+  /** Body as received. */
   readonly body: Buffer;
-  /** Where it came from; null when that is not to be kept. */
+  /** Address of the client; null if it is not to be kept. */
   readonly clientIp: string | null;
   readonly receivedAt: Temporal.Instant;
 }
 
-/** For the `inflate` that the caller gives. */
+/** Limits for the `inflate` that the caller provides. */
 export const SENTRY_BODY_LIMITS = { compressedBytesMax: 20 * 1024 * 1024, inflatedBytesMax: 100 * 1024 * 1024 };
 
-/** What varies in the addresses that a Sentry SDK makes of a DSN. */
+/** Pattern of the project id in the addresses that a Sentry SDK derives from a DSN. */
 export const SENTRY_PROJECT_PATTERN = String.raw`^\d{1,16}$`;
 
 interface SentryEndpoint {
@@ -88,13 +88,13 @@ export const SENTRY_ENDPOINTS: readonly SentryEndpoint[] = [
 ];
 
 interface SentryLimits {
-  /** Of one event as JSON, once what tells least is left out of a larger one. */
+  /** Limit on one event as JSON, after the least useful parts of a larger one were removed. */
   readonly eventBytesMax: number;
   readonly eventsMax: number;
 }
 
 const LARGE_BYTES = 64 * 1024;
-/** Of a session, a report or a feedback: real ones have a few hundred bytes. */
+/** Limit on a session, a report or a feedback: real ones have a few hundred bytes. */
 const BESIDE_BYTES_MAX = 64 * 1024;
 const BESIDE_TYPES: ReadonlySet<string> = new Set([
   'session',
@@ -104,7 +104,7 @@ const BESIDE_TYPES: ReadonlySet<string> = new Set([
   'feedback',
   'check_in',
 ]);
-/** Real envelopes hold one event; more of them only keep the process from its other work. */
+/** Limits on events: real envelopes hold one; more of them only keep the process from its other work. */
 const SENTRY_LIMITS: SentryLimits = { eventBytesMax: 1024 * 1024, eventsMax: 10 };
 
 type DropReason = NoEvent | 'too_large' | 'too_many' | 'rate_limited';
@@ -116,34 +116,37 @@ interface DroppedItem {
   /** The item's type as its client calls it. */
   readonly type: string;
   readonly reason: DropReason;
-  /** Of the things that the item holds. */
+  /** Number of things in the item. */
   readonly count: number;
 }
 
-/** What came with events, or without any. */
+/** Items sent with events, or without any. */
 export interface BesidesEvents {
   readonly sessions: readonly SentSessions[];
   readonly outcomes: readonly SentOutcome[];
-  /** What the client says that it has not sent. */
+  /** Items that the client reports as not sent. */
   readonly discarded: readonly NotKept[];
   readonly feedback: readonly SentFeedback[];
   readonly checkIns: readonly SentCheckIn[];
   readonly metrics: readonly SentMetric[];
-  /** Of the event that is answered, or of the feedback where no event came with it. */
+  /** Attachments of the event that is answered, or of the feedback if no event came with it. */
   readonly attachments: readonly SentAttachment[];
 }
 
-/** What a request holds. The key has not been checked by anyone yet. */
+/** Contents of a request. The key has not been checked yet. */
 export interface SentryDelivery {
-  /** Null when the request carries none: 401. */
+  /** Public key; null if the request carries none: 401. */
   readonly publicKey: string | null;
-  /** By the envelope's `dsn`, which says where a tunnelled request belongs; the path's is the caller's to know. */
+  /**
+   * Project id from the envelope's `dsn`, which says where a tunnelled request belongs; the caller knows that of the
+   * path.
+   */
   readonly projectId: string | null;
-  /** For the answer `{ "id": … }`: the first event's, or the envelope's, or a new one. */
+  /** Id for the response `{ "id": … }`: the first event's, or the envelope's, or a new one. */
   readonly eventId: string;
-  /** As they were sent, and not looked into: one may turn out to be none when it is read. */
+  /** Events as sent and unread: one may turn out to be none when it is read. */
   readonly events: readonly SentEvent[];
-  /** Everything that is not kept, such as transactions, with a reason. */
+  /** Items that are not kept, such as transactions, with a reason. */
   readonly dropped: readonly DroppedItem[];
   readonly besides: BesidesEvents;
 }

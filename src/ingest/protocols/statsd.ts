@@ -19,7 +19,9 @@ const FLUSH_MS = 10_000;
 const VALUES_PER_SECOND_MAX = 100_000;
 /** Lines a second whose keys are not known to be good: they take nothing from the others. */
 const UNAUTHENTICATED_LINES_PER_SECOND_MAX = 5_000;
-/** What all good keys may gather between two flushes, and what one may of which nothing is known yet. */
+/**
+ * Limits on what all good keys may aggregate between two flushes, and on what a key of which nothing is known yet may.
+ */
 const AGGREGATED_MAX = { seriesMax: 50_000, bytesMax: 64 * 1024 * 1024 };
 const UNAUTHENTICATED_AGGREGATE_MAX = { seriesMax: 500, bytesMax: 256 * 1024 };
 /** Keys that are known to be good, those that are being looked up, and those that are known to be bad. */
@@ -30,7 +32,7 @@ const BAD_KEYS_MAX = 1_000;
 const IDLE_FLUSHES_MAX = 60;
 /** Flushed points of a service that could not be stored yet; the oldest make room. */
 const WAITING_MAX = 200_000;
-/** Of one request, as it were. */
+/** Points that are stored as one batch. */
 const BATCH_POINTS_MAX = 50_000;
 /** Gauges whose value before their changes is asked for in one flush. */
 const RELATIVE_GAUGES_MAX = 1_000;
@@ -66,15 +68,15 @@ export function* decodePoints(
   return admission.result();
 }
 
-/** What came with one key. */
+/** Data received with one key. */
 interface Sending {
   readonly address: string;
   readonly lines: LineAggregator;
   /** Whether the key is good; null until that is known. */
   isGood: boolean | null;
-  /** Null while nobody asks whether it is. */
+  /** Lookup of the key in progress; null if there is none. */
   looking: Promise<void> | null;
-  /** Flushed, and not stored yet. */
+  /** Points that were flushed and are not stored yet. */
   readonly waiting: ReadyPoint[][];
   refused: number;
   /** Events and checks. */
@@ -85,7 +87,7 @@ interface Sending {
 
 async function listen({ host, port, settings, open, now, log }: PortOptions): Promise<OpenPort> {
   const own = settings.statsdIngestionKey ?? null;
-  /** By key. */
+  /** Data received, by key. */
   const sendings = new Map<string, Sending>();
   const badKeys = new Set<string>();
   const budget = new AggregationBudget(AGGREGATED_MAX);
@@ -168,7 +170,10 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
   socket.on('error', (error) => log.warn({ err: messageOf(error) }, 'StatsD: the socket failed'));
   socket.on('message', (datagram, { address }) => reader.push(datagram, address));
 
-  /** The same points at the same times, until they are stored: what was stored already is replaced by itself. */
+  /**
+   * Stores the points of a sender, retrying the same points at the same times until they are stored: points stored
+   * already are replaced by themselves.
+   */
   const store = async (key: string, sending: Sending): Promise<void> => {
     const { address, waiting } = sending;
     for (
@@ -254,7 +259,7 @@ async function listen({ host, port, settings, open, now, log }: PortOptions): Pr
     port: socket.address().port,
     async close() {
       for (const one of [timer, refill]) clearInterval(one);
-      // What has arrived already is read first.
+      // Reads what has arrived already.
       for (let turn = 0; turn < 32; turn += 1) await setImmediate();
       socket.close();
       await reader.drain();

@@ -3,14 +3,14 @@ import type { Id } from '#kernel/ids.ts';
 
 /** A series that continues is announced again after this long, by the times of its points. */
 const ANNOUNCE_AGAIN_MS = 5 * 60_000;
-/** About 50 MB. Beyond it everything is forgotten, and announced again. */
+/** Limit on the series, about 50 MB. Beyond it everything is forgotten, and announced again. */
 const SERIES_MAX = 1_000_000;
 
 /** The announcements of one job: remembered once the job is stored. */
 export interface Announcements {
-  /** `newestAt` is 0 for a series with nothing but stale markers. */
+  /** Returns whether the series has to be announced; `newestAt` is 0 for one with nothing but stale markers. */
   isDue(serviceId: Id<'service'>, key: bigint, newestAt: number): boolean;
-  /** The job is stored. Returns how many of its series were not known. */
+  /** Records that the job is stored. Returns how many of its series were not known. */
   commit(): number;
 }
 

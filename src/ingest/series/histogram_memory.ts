@@ -3,14 +3,14 @@ import type { GridHistogram } from '#core/metrics/exponential_buckets.ts';
 
 /** An export of an exponential histogram. */
 export interface HistogramExport {
-  /** NaN if it is unknown. */
+  /** Start time; NaN if unknown. */
   readonly startAt: number;
   readonly at: number;
-  /** Null where its buckets are of no grid. */
+  /** Grid of the buckets; null if they are of none. */
   readonly grid: GridHistogram | null;
 }
 
-/** Of one histogram: processes that write it in turn. */
+/** Limit on the processes that write one histogram in turn. */
 const WRITERS_MAX = 4;
 
 /** The last exports of histograms, one for each process that writes, by the key of the series of their count. */
@@ -19,7 +19,7 @@ export class HistogramMemory {
   readonly #exports = new Map<bigint, readonly HistogramExport[]>();
   #buckets = 0;
 
-  /** About how many counters take as much memory. */
+  /** Approximate number of counters that take as much memory. */
   get size(): number {
     return this.#exports.size + this.#buckets;
   }

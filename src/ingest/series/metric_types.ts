@@ -1,14 +1,14 @@
 import { metricTypeOf } from '#core/metrics/metric_type.ts';
 
-/** Of one service; names beyond it are judged by their form. */
+/** Limit on the metric families of one service; names beyond it are judged by their form. */
 const FAMILIES_MAX = 20_000;
 const NAME_LENGTH_MAX = 512;
-/** What is longer is no unit. */
+/** Longest text that counts as a unit. */
 const UNIT_LENGTH_MAX = 63;
 /** Conflicts of one request whose metrics are named. */
 const NAMED_MAX = 5;
 
-/** A metric that a sender has said another type of than before. */
+/** Metric whose sender declared another type than before. */
 interface TypeChange {
   readonly name: string;
   readonly before: number;
@@ -18,7 +18,7 @@ interface TypeChange {
 interface Family {
   type: number;
   unit: string;
-  /** When it was noted last that somebody says so. */
+  /** Day on which it was last noted that a sender declares this type. */
   toldOn: number;
 }
 
@@ -28,7 +28,7 @@ interface Family {
  */
 export class MetricTypes {
   readonly #families = new Map<string, Family>();
-  /** What is to be noted in the database. */
+  /** Names of families that are not written to the database yet. */
   readonly #unwritten = new Set<string>();
   /** Rises whenever a type becomes known or another one. */
   version = 0;
@@ -61,7 +61,7 @@ export class MetricTypes {
     return { name, before, now };
   }
 
-  /** What is stored, also by other processes. What was told here since is newer. */
+  /** Learns a type that is stored, possibly by another process. A type declared here since then is newer and stays. */
   learn(name: string, type: number, unit: string): void {
     const known = this.#families.get(name);
     if (this.#unwritten.has(name) || (known === undefined && this.#families.size >= FAMILIES_MAX)) return;
@@ -73,7 +73,7 @@ export class MetricTypes {
     return this.#unwritten.size > 0;
   }
 
-  /** What is to be noted; the caller says `leaveUnwritten` for what it could not. */
+  /** Returns the families to write; the caller passes those that it could not write to `leaveUnwritten`. */
   takeUnwritten(): { readonly name: string; readonly type: number; readonly unit: string }[] {
     const taken = [...this.#unwritten].flatMap((name) => {
       const family = this.#families.get(name);
@@ -109,7 +109,7 @@ export class TypeChanges {
   }
 }
 
-/** `jobs_count (gauge, before counter)`. */
+/** Describes type changes, each as `jobs_count (gauge, before counter)`. */
 export function describeTypeChanges({ count, named }: Pick<TypeChanges, 'count' | 'named'>): string {
   const shown = named.map(({ name, before, now }) => `${name} (${metricTypeOf(now)}, before ${metricTypeOf(before)})`);
   const more = count > named.length ? ', …' : '';

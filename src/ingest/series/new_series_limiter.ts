@@ -2,17 +2,23 @@ import type { Clock } from '#kernel/time.ts';
 
 /** New series that a service may bring at once: taking them in lasts some milliseconds longer than reading their bytes. */
 const AT_ONCE = 16_000;
-/** Half a percent of a processor. A fleet of 100,000 whose bytes pay for nothing has brought all within 20 s. */
+/**
+ * New series accepted per second beyond the paid ones: half a percent of a processor. A fleet of 100,000 whose bytes
+ * pay for nothing has sent all within 20 s.
+ */
 const PER_SECOND = 5_000;
 /** A series that comes with so many bytes costs no more than other bytes do. */
 const BYTES_EACH = 300;
 /** Series that bytes may have paid for and that have not come: what the largest body pays for. */
 const PAID_MAX = 60_000;
 
-/** Why a series is not taken yet. The request that has it is answered with 503, so that it is sent again. */
+/**
+ * Message for a series that is not accepted yet. The request that has it is answered with 503, so that it is sent
+ * again.
+ */
 export const TOO_MANY_AT_ONCE = 'a new series: more come at once than can be taken in, send it again in some seconds';
 
-/** After this time the next ones are taken. What was taken before is known by then, and costs little when it is sent again. */
+/** Retry interval for new series. Those accepted before are known by then, and cost little when they are sent again. */
 export const NEW_SERIES_RETRY_SECONDS = 3;
 
 /**
@@ -31,7 +37,7 @@ export class NewSeriesLimiter {
     this.#at = clock.now().epochMilliseconds;
   }
 
-  /** To be called for each request, with the size of its body. */
+  /** Pays for new series with the size of a request's body; called for each request. */
   pay(bodyBytes: number): void {
     const now = this.#clock.now().epochMilliseconds;
     const seconds = Math.max(0, now - this.#at) / 1_000;

@@ -13,7 +13,7 @@ const EMPTY = new Int32Array(0);
  */
 export class SeriesIndex {
   readonly #table = new HashTable();
-  /** High and low halves in turn. */
+  /** Keys: high and low halves in turn. */
   #keys = EMPTY;
   #soughtHigh = 0;
   #soughtLow = 0;

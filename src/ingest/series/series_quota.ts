@@ -12,9 +12,9 @@ import type { Database } from '#storage/postgres/database.ts';
 import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
 
 interface SeriesQuotaOptions {
-  /** 0 for no limit. */
+  /** Limit on new series per day; 0 for no limit. */
   readonly perDayMax: number;
-  /** How many processes are alive and take series at the same time. */
+  /** Returns the number of processes that are alive and accept series at the same time. */
   readonly processes: () => number;
   readonly db: Pick<Database, 'session' | 'transaction'>;
   readonly clock: Clock;
@@ -29,22 +29,27 @@ interface HeldDay {
   fresh: number[];
   /** Halves of the keys that are to be settled with other processes first. */
   wanted: number[];
-  /** How many were wanted so far. */
+  /** Number of series deferred so far. */
   deferred: number;
   reconciling: Promise<void> | null;
   readonly allowance: SeriesAllowance;
 }
 
-/** Of what is left of the limit: what all processes together take before they share it. */
+/** Share of the remaining limit that all processes together may use before they share it. */
 const UNSHARED_SHARE = 0.1;
 
-/** How soon other processes, and this one after a restart, know of a new series. */
+/** Time until other processes, and this one after a restart, know of a new series. */
 const SHARE_MS = 2_000;
-/** Senders wait while a service's series are loaded; a database that takes longer counts as unavailable. */
+/**
+ * Timeout for loading a service's series, for which senders wait; a database that takes longer counts as unavailable.
+ */
 const TIMEOUT_MS = 1_000;
-/** At most 90 MB. The services that were not asked about for longest are dropped and loaded again when needed. */
+/**
+ * Limit on the series held, at most 90 MB. The services that were not requested for longest are dropped and loaded
+ * again when needed.
+ */
 const HELD_SERIES_MAX = 3_000_000;
-/** Rows may become visible behind this many with later marks. */
+/** Number of marks that are read again, as rows may become visible behind this many with later marks. */
 const MARKS_ASKED_AGAIN = 1_000;
 
 /**
@@ -55,7 +60,7 @@ const MARKS_ASKED_AGAIN = 1_000;
  */
 export class SeriesQuota {
   readonly #options: SeriesQuotaOptions;
-  /** Least recently used first. */
+  /** Series held per service, least recently used first. */
   readonly #held = new Map<Id<'service'>, HeldDay>();
   readonly #lookingUp = new Map<Id<'service'>, Promise<HeldDay>>();
   readonly #timer: NodeJS.Timeout;
@@ -74,7 +79,7 @@ export class SeriesQuota {
     this.#timer.unref();
   }
 
-  /** What the service may send now. To be called for each request, because days end. */
+  /** Returns the service's current allowance. Called for each request, because days end. */
   async allowanceOf(serviceId: Id<'service'>): Promise<SeriesAllowance> {
     if (this.#options.perDayMax === 0) return ANY_SERIES;
     this.#isAsked = true;
@@ -107,7 +112,7 @@ export class SeriesQuota {
     const deferred = held?.deferred;
     const result = await read(allowance);
     if (held === undefined || held.deferred === deferred) return result;
-    // What this request wants is in the round under way, or in the next one.
+    // The round under way or the next one settles the series of this request.
     await held.reconciling;
     if (held.wanted.length > 0) {
       held.reconciling ??= this.#reconcile(serviceId, held).finally(() => (held.reconciling = null));
@@ -123,7 +128,7 @@ export class SeriesQuota {
       await this.#reconcileInPostgres(serviceId, held, wanted);
       this.#noteAvailability(null);
     } catch (error) {
-      // As for the rest, nothing is refused while it cannot be counted.
+      // Nothing is refused while it cannot be counted.
       this.#admit(held, wanted);
       this.#noteAvailability(error);
     }
@@ -282,7 +287,7 @@ export class SeriesQuota {
     return new SeriesDayStore(this.#options.db.session());
   }
 
-  /** In UTC. Every request asks for it, so its text is made once a day. */
+  /** Returns the current date in UTC; cached, because every request needs it. */
   #today(): string {
     const now = this.#options.clock.now();
     const number = Math.floor(now.epochMilliseconds / DAY_MS);

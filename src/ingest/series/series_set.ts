@@ -14,7 +14,7 @@ export class SeriesSet {
     return this.#index.find(high, low) !== -1;
   }
 
-  /** False when the key was there already. */
+  /** Adds a key; returns false if it was there already. */
   add(high: number, low: number): boolean {
     if (this.has(high, low)) return false;
     this.#index.addSought();

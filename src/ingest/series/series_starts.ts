@@ -4,17 +4,17 @@ import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** About 50 MB, over all services of a process. */
+/** Limit on the series over all services of a process, about 50 MB. */
 const SERIES_MAX = 1_000_000;
 const LOOK_AFTER_REQUESTS = 256;
-/** Of one series, besides the one that wrote last. */
+/** Limit on the writers of one series besides the last one. */
 const OTHER_WRITERS_MAX = 4;
 const CAPACITY_FIRST = 32;
 const COLUMNS = 3;
 
 /**
- * Since when the counters of a service count, and what each process that writes them counted last, by the keys of their
- * series. A start is stored when it is first heard of; storing it again changes nothing, so it may be forgotten.
+ * Start times of a service's counters, and the last count of each process that writes them, by the keys of their
+ * series. A start is stored when it is first seen; storing it again changes nothing, so it may be forgotten.
  */
 export class SeriesStarts {
   readonly #index = new SeriesIndex();
@@ -23,7 +23,7 @@ export class SeriesStarts {
   readonly #halves = new Int32Array(this.#key.buffer);
   /** Start, time and value in turn. */
   #columns = new Float64Array(CAPACITY_FIRST * COLUMNS);
-  /** Of series that several processes have written. */
+  /** Writers of series that several processes have written. */
   readonly #others = new Map<bigint, readonly CounterWriter[]>();
   readonly histograms = new HistogramMemory();
 
@@ -83,7 +83,7 @@ export class SeriesStarts {
   }
 }
 
-/** What the process with this start wrote last, if another one has written since. */
+/** Returns what the process with this start wrote last, if another one has written since; else null. */
 export function earlierOf(others: readonly CounterWriter[], startAt: number): CounterWriter | null {
   return others.find((writer) => isSameStart(writer.startAt, startAt)) ?? null;
 }
@@ -92,7 +92,7 @@ function joined(high: number, low: number): bigint {
   return (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 }
 
-/** The same for all services of a process. */
+/** Start times of the counters of all services of a process. */
 export class ServiceStarts {
   readonly #services = new Map<Id<'service'>, SeriesStarts>();
   #requests = 0;

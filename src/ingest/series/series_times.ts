@@ -15,7 +15,7 @@ export class SeriesTimes {
     return this.#index.size;
   }
 
-  /** NaN for a key without a time. */
+  /** Returns the time of a key; NaN for a key without one. */
   get(key: bigint): number {
     const number = this.#find(key);
     return number === -1 ? Number.NaN : (this.#times[number] ?? Number.NaN);
@@ -42,7 +42,7 @@ export class SeriesTimes {
     }
   }
 
-  /** At the number that was found; -1 adds the key that was not. */
+  /** Sets the time of a known number; -1 adds the key first. */
   #setAt(known: number, time: number): void {
     const number = known === -1 ? this.#add() : known;
     this.#times[number] = time;

@@ -13,12 +13,12 @@ interface ServiceTypesOptions {
   readonly log: Log;
 }
 
-/** About 100 MB of names at the very most. */
+/** Limit on the services held: about 100 MB of names at the very most. */
 const SERVICES_MAX = 200;
-/** How late another process learns what one was told. */
+/** Delay after which another process learns the types that one received. */
 const SHARE_INTERVAL_MS = 5_000;
 const TIMEOUT_MS = 5_000;
-/** A service whose types could not be read is asked for again after this long. */
+/** Time after which the types of a service are read again if reading them failed. */
 const RETRY_MS = 10_000;
 /** Transactions commit in another order than they began. */
 const OVERLAP = { seconds: 60 } as const;
@@ -40,7 +40,7 @@ export class ServiceTypes {
   readonly #services = new Map<Id<'service'>, Held>();
   readonly #timer: NodeJS.Timeout;
   #sharing: Promise<void> | null = null;
-  /** Until when other processes were asked. */
+  /** Time up to which the types of other processes were read. */
   #askedUntil: Temporal.Instant | null = null;
   #isFailing = false;
 
@@ -134,7 +134,7 @@ export class ServiceTypes {
     this.#askedUntil = now;
   }
 
-  /** One that has something to be written stays. */
+  /** Forgets the oldest service that has nothing left to write. */
   #forgetOldest(): void {
     for (const [serviceId, { types }] of this.#services) {
       if (types.hasUnwritten) continue;

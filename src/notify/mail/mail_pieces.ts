@@ -7,12 +7,12 @@ export interface MailText {
   readonly html: string;
 }
 
-/** One piece of a mail, from which both of its forms are made. */
+/** Piece of a mail, from which both of its forms are rendered. */
 export type Piece =
   | { readonly kind: 'heading' | 'paragraph'; readonly text: string }
   | { readonly kind: 'links'; readonly links: readonly { readonly label: string; readonly url: string }[] };
 
-/** What every mail looks like, as plain text and as HTML. */
+/** Renders a mail as plain text and as HTML. */
 export function render(subject: string, pieces: readonly Piece[]): MailText {
   return {
     subject: `[Tocsin] ${subject}`.replace('[Tocsin] Re: ', 'Re: [Tocsin] '),

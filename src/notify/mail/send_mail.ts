@@ -3,17 +3,17 @@ import { PassThrough } from 'node:stream';
 import type { Delivery } from '#notify/channel_sender.ts';
 import type { MailText } from '#notify/mail/mail_pieces.ts';
 
-/** How mail leaves. */
+/** Server that sends mail. */
 export interface MailServer {
-  /** `smtp://` or `smtps://`, with user and password where the server asks for them. */
+  /** Address `smtp://…` or `smtps://…`, with user and password if the server asks for them. */
   readonly url: string;
-  /** As it stands in From: an address, or a name with one. */
+  /** Sender as in From: an address, or a name with one. */
   readonly from: string;
   /** Certificates (PEM) of the authority that signed the server's; null for those of Node. */
   readonly ca: string | null;
 }
 
-/** One mail to one person. */
+/** Mail to one person. */
 export interface Mail extends MailText {
   readonly to: string;
   readonly messageId: string;
@@ -23,7 +23,7 @@ export interface Mail extends MailText {
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** For the whole conversation; many servers look through a mail before they take it. */
+/** Timeout for the whole SMTP conversation; many servers scan a mail before they accept it. */
 export const SEND_TIMEOUT_MS = 20_000;
 
 export function messageIdOf(id: string, host: string): string {
@@ -85,7 +85,10 @@ export async function sendMail(server: MailServer, { to, ...mail }: Mail): Promi
   }
 }
 
-/** By the server's reply code, since the library calls 550 and 451 by the same name (RFC 5321 §4.2.1). */
+/**
+ * Returns the delivery for an error, by the server's reply code, since the library calls 550 and 451 by the same name
+ * (RFC 5321 §4.2.1).
+ */
 function deliveryOfError(error: unknown, hasLeft: boolean): Delivery {
   const { responseCode, code } = error as { responseCode?: unknown; code?: unknown };
   if (typeof responseCode === 'number' && responseCode >= 400) {
@@ -102,7 +105,10 @@ const UNTRUSTED =
   /SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT|CERT_SIGNATURE_FAILURE|CERT_UNTRUSTED/;
 const INVALID = /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH/;
 
-/** What is wrong with the server's certificate; null for any other fault. The library keeps the code of the system's error. */
+/**
+ * Returns the fault of the server's certificate; null for any other error. The library keeps the code of the system's
+ * error.
+ */
 function certificateFault(error: unknown): string | null {
   const { originalCode, code } = error as { originalCode?: unknown; code?: unknown };
   const text = `${String(originalCode)} ${String(code)}`;

@@ -18,7 +18,7 @@ export const MAIL_SETTINGS = {
   ),
 };
 
-/** Null when none is configured. */
+/** Returns the mail server; null if none is configured. */
 export function mailServerOf({
   smtpUrl: url,
   mailFrom: from,

@@ -1,6 +1,6 @@
 import tlds from 'tlds' with { type: 'json' };
 
-/** Each of these characters separates labels of a host name. */
+/** Characters that separate labels of a host name. */
 const DOTS = '.\u3002\uFF0E\uFF61';
 
 const TOP_LEVEL: ReadonlySet<string> = new Set(tlds);
@@ -27,7 +27,7 @@ export function withoutLinks(text: string): string {
     .replaceAll(HOST, (name) => (isHost(name) ? withoutDots(name) : name));
 }
 
-/** Those in parentheses already are left. */
+/** Puts the dots of a name in parentheses; leaves those that already are. */
 function withoutDots(name: string): string {
   return name.replaceAll(new RegExp(`(?<!\\()[${DOTS}](?!\\))`, 'g'), '(.)');
 }

@@ -17,12 +17,15 @@ export function twilioCallbacks(account: TwilioAccount | null): CallbackProvider
   };
 }
 
-/** Where Twilio calls back about a message. Only unreserved characters, so that no proxy re-encodes what the signature covers. */
+/**
+ * Returns the address that Twilio calls back about a message. Only unreserved characters, so that no proxy re-encodes
+ * what the signature covers.
+ */
 export function callbackUrl(baseUrl: string, name: string, notificationId: string): string {
   return `${baseUrl}/api/callbacks/twilio/${name}/${notificationId}`;
 }
 
-/** Where replies by SMS arrive; set it as the webhook of the sender's number. */
+/** Returns the address at which replies by SMS arrive; set it as the webhook of the sender's number. */
 export function inboundSmsUrl(baseUrl: string): string {
   return `${baseUrl}/api/callbacks/twilio/sms`;
 }

@@ -8,9 +8,9 @@ import { reasonOfCode } from '#notify/twilio/error_codes.ts';
 export interface TwilioAccount {
   readonly accountSid: string;
   readonly authToken: string;
-  /** E.164. */
+  /** Number of the sender, in E.164. */
   readonly from: string;
-  /** Another address of the API, for the phone simulator; Twilio's own when unset. */
+  /** Address of the API that replaces Twilio's, for the phone simulator; Twilio's own if unset. */
   readonly apiBase: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export type TwilioClient = () => Promise<ReturnType<typeof twilio>>;
 
 export const REQUEST_TIMEOUT_MS = 10_000;
 
-/** Of messages and calls whose fate is unknown one more is sent: waking twice is better than not at all. */
+/** Attempts for a message or call of unknown fate: waking somebody twice is better than not at all. */
 export const UNCERTAIN_ATTEMPTS_MAX = 2;
 
 /** The client never retries: the row of the notification decides what is retried and when. */
@@ -40,7 +40,7 @@ export function createTwilioClient(account: TwilioAccount): TwilioClient {
   return () => (client ??= load());
 }
 
-/** Refused for now, with a time in `Retry-After`, of which the library's own error does not tell. */
+/** Refusal with a time in `Retry-After`, which the library's own error does not include. */
 class AskedToWait extends Error {
   readonly status: number;
   readonly afterMs: number;
@@ -56,9 +56,9 @@ class AskedToWait extends Error {
 const isTemporary = (status: number): boolean => status === 429 || status >= 500;
 
 /**
- * What a failed request means. Three shapes come out of the library: its own error with a numeric code, one without
- * any, and the transport's error with a text as code. A time-out, or a connection lost after the request had left,
- * is uncertain: it may have been sent.
+ * Returns the delivery for a failed request. The library throws three shapes: its own error with a numeric code, one
+ * without any, and the transport's error with a text as code. A timeout, or a connection lost after the request had
+ * left, is uncertain: it may have been sent.
  */
 export function deliveryOfError(error: unknown): Delivery {
   const { status, code } = error as { status?: unknown; code?: unknown };

@@ -41,7 +41,7 @@ const REASONS: Readonly<Record<number, string>> = {
   63038: 'provider_limit_reached',
 };
 
-/** Undefined for a code that says nothing we know. */
+/** Returns the reason of an error code; undefined for a code without a known meaning. */
 export function reasonOfCode(code: number): string | undefined {
   return REASONS[code];
 }

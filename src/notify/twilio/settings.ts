@@ -24,7 +24,7 @@ export const TWILIO_SETTINGS = {
   twilioApiBase: optionalUrl('TWILIO_API_BASE', ['http', 'https'], "another address for Twilio's API"),
 };
 
-/** Null when no account is configured. */
+/** Returns the Twilio account; null if none is configured. */
 export function twilioAccountOf(settings: ValuesOf<typeof TWILIO_SETTINGS>): TwilioAccount | null {
   const {
     twilioAccountSid: accountSid,

@@ -9,13 +9,13 @@ import {
 
 type Twilio = Awaited<ReturnType<TwilioClient>>;
 
-/** How many messages or calls to the same address are looked at to find one again. */
+/** Number of messages or calls to the same address that are searched to find one again. */
 export const LOOKED_AT_MAX = 50;
 
-/** How one channel uses Twilio. */
+/** Twilio operations of one channel. */
 interface TwilioChannel {
   create(twilio: Twilio, outgoing: OutgoingMessage): Promise<{ readonly sid: string }>;
-  /** Everything since then that may be this message. */
+  /** Lists every message since then that may be this one. */
   list(twilio: Twilio, outgoing: OutgoingMessage, since: Date): Promise<readonly { readonly sid: string }[]>;
   /** See `ChannelSender`. */
   readonly findsByWords: boolean;

@@ -6,7 +6,7 @@ import type { Spoken } from '#notify/channels/call/text.ts';
 const SECONDS_TO_PRESS = 8;
 const TIMES_SAID = 3;
 
-/** Says the message and waits for one digit; said three times, since the first is heard half asleep. */
+/** Says the message and waits for one digit, three times, since the first is heard half asleep. */
 export function askForDigit({ text, hasChoice }: Spoken, digitUrl: string): string {
   if (!hasChoice) return sayAndHangUp(text);
   const response = new VoiceResponse();

@@ -10,7 +10,7 @@ import { storesOf } from '#storage/postgres/stores.ts';
 
 const gunzip = promisify(zlib.gunzip);
 
-/** How a file may be uploaded. Clients are told and keep to it. */
+/** Limits on uploads. Clients are told them and keep to them. */
 export const UPLOAD_LIMITS = {
   chunkBytes: 2 * 1024 * 1024,
   chunksPerRequest: 4,

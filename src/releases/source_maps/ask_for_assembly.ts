@@ -20,14 +20,14 @@ export interface Upload {
   readonly dist: string | null;
 }
 
-/** How far an upload is, in the words of its protocol. */
+/** Progress of an upload, in the terms of its protocol. */
 export interface UploadProgress {
   readonly state: 'not_found' | 'created' | 'ok' | 'error';
   readonly missingChunks: readonly string[];
   readonly detail: string | null;
 }
 
-/** Says which parts are missing; once none is, has the upload read. Asked again, it says how that went. */
+/** Returns which parts are missing; once none is, has the upload read. Called again, it returns the result. */
 export async function askForAssembly(
   runtime: ReleaseRuntime,
   requester: Requester,
@@ -88,7 +88,10 @@ export async function askForAssembly(
 
 const REFUSED_MINUTES = 5;
 
-/** One that was refused may have been damaged on its way; while its client asks how it went, it is told. */
+/**
+ * Returns whether a refused bundle is to be read again, as it may have been damaged in transit. Until some minutes have
+ * passed, its client is told of the refusal instead.
+ */
 function isToBeReadAgain({ state, createdAt }: BundleRow, now: Temporal.Instant): boolean {
   return state === 'refused' && Temporal.Instant.compare(createdAt.add({ minutes: REFUSED_MINUTES }), now) < 0;
 }

@@ -18,14 +18,14 @@ export interface AssemblyRuntime extends UnitOfWorkRuntime {
   readonly uploadLimits: UploadLimits;
 }
 
-/** What one upload may take to read; what is left then is left out. */
+/** Limits on reading one upload; whatever exceeds them is skipped. */
 export interface UploadLimits {
-  /** Of its source maps and code, unpacked; each file of the archive counts once. */
+  /** Limit on its unpacked source maps and code; each file of the archive counts once. */
   readonly uploadUnpackedMegabytes: number;
   readonly uploadSeconds: number;
 }
 
-/** What reads an upload, and when to stop doing so. */
+/** Thread that reads an upload, and the signal to stop. */
 export interface Assembler {
   readonly thread: Pick<AssemblyThread, 'ask'>;
   readonly signal?: AbortSignal;
@@ -207,7 +207,10 @@ class Archive {
   }
 }
 
-/** By debug id for the whole organization; by release and address for each service that the upload names. */
+/**
+ * Returns the places of a map: by debug id for the whole organization; by release and address for each service that the
+ * upload names.
+ */
 function placesOf({ id, orgId, serviceIds, release, dist }: BundleRow, code: MappedCode, hash: string): NewPlace[] {
   const { debugId, url } = code;
   const place = { orgId, bundleId: id, hash };

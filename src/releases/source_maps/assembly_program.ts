@@ -1,4 +1,4 @@
-/** What runs in the thread of `AssemblyThread`: unpacks the files of an upload and makes of them what is stored. */
+/** Program of the thread of `AssemblyThread`: unpacks the files of an upload and converts them to what is stored. */
 import { createHash } from 'node:crypto';
 import zlib from 'node:zlib';
 
@@ -13,12 +13,12 @@ import { MANIFEST_BYTES_MAX, MAPS_MAX, readManifest } from '#releases/source_map
 import { BadUpload } from '#releases/source_maps/uploaded_bytes.ts';
 import { type PackedFile, unpack } from '#releases/source_maps/zip_archive.ts';
 
-/** For one map, and for the code that belongs to it: real ones of the largest size take a second. */
+/** Time limit for one map and the code that belongs to it: real ones of the largest size take a second. */
 const READ_MS_MAX = 5_000;
-/** A build waits for minutes; events and their pages do not. */
+/** Niceness of the thread: a build can wait for minutes; events and their pages cannot. */
 const NICENESS = 10;
 
-/** What was unpacked for the question at hand. */
+/** Bytes unpacked for the current question. */
 let unpackedBytes = 0;
 
 function answer(question: AssemblyQuestion): AssemblyAnswer {

@@ -3,7 +3,7 @@ import { OwnThread, type ThreadAnswer } from '#kernel/own_thread.ts';
 import type { MappedCode } from '#releases/source_maps/bundle_manifest.ts';
 import type { PackedFile } from '#releases/source_maps/zip_archive.ts';
 
-/** What is to be read of an upload, as it is packed there. */
+/** Part of an upload to read, as packed there. */
 export type AssemblyQuestion =
   | { readonly kind: 'manifest'; readonly manifest: PackedFile }
   | { readonly kind: 'map'; readonly map: PackedFile; readonly code: PackedFile | null };
@@ -21,9 +21,9 @@ export type AssemblyAnswer =
   /** The file cannot be used, for the reason that the message says. */
   | { readonly kind: 'fault'; readonly message: string; readonly unpackedBytes: number };
 
-/** For all that is done for one question, all attempts on a busy machine included. */
+/** Time limit for one question, including all attempts on a busy machine. */
 const UNHEARD_MS = 180_000;
-/** Of everything in the thread: the largest map, its code, and what is made of them. */
+/** Memory limit of the thread: the largest map, its code, and the results. */
 const MEMORY_MB = 256;
 
 /** Reads uploads in a thread of its own: what it takes to unpack, parse and compress them is up to who made them. */

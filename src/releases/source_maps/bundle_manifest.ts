@@ -7,11 +7,11 @@ interface BundledFile {
   readonly type: string;
   readonly url: string | null;
   readonly debugId: string | null;
-  /** Where the code says that its map is. */
+  /** Address of the map according to the code; null if it gives none. */
   readonly mapAddress: string | null;
 }
 
-/** Code that has a map in the same bundle. */
+/** Piece of code with its map in the same bundle. */
 export interface MappedCode {
   /** The path of the code in the archive; null when only the map was uploaded. */
   readonly codePath: string | null;
@@ -25,7 +25,7 @@ export const MANIFEST_BYTES_MAX = 16 * 1024 * 1024;
 export const MAPS_MAX = 5_000;
 const TEXT_LENGTH_MAX = 1_000;
 
-/** What a manifest says of its files: each piece of code with its map. Code without a map is left out. */
+/** Reads a manifest: each piece of code with its map. Code without a map is left out. */
 export function readManifest(text: string): readonly MappedCode[] {
   const files = listFiles(text);
   const maps = files.filter(({ type }) => type === 'source_map');
@@ -89,7 +89,7 @@ function asObject(value: unknown): Readonly<Record<string, unknown>> | null {
     : null;
 }
 
-/** Null also for text that PostgreSQL does not store. */
+/** Returns a text; null also for one that PostgreSQL does not store. */
 function asText(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > TEXT_LENGTH_MAX) return null;
   return value.includes('\0') ? null : value.toWellFormed();

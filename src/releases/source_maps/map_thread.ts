@@ -14,7 +14,7 @@ export interface MapQuestion {
 }
 
 export type MapAnswer =
-  /** In the order of the places. */
+  /** Original places, in the order of the places asked about. */
   | { readonly kind: 'found'; readonly places: readonly (OriginalPlace | null)[] }
   /** The thread does not have this map: it is to be asked again, with the map. */
   | { readonly kind: 'unknown' }
@@ -22,17 +22,17 @@ export type MapAnswer =
   | { readonly kind: 'too_much' };
 
 export interface MapThreadLimits {
-  /** To read a map, and again to look places up in it. */
+  /** Time limit for reading a map, and again for looking places up in it. */
   readonly milliseconds: number;
-  /** About how much of the memory the maps take that are kept. */
+  /** Approximate limit on the memory of cached maps. */
   readonly keptBytesMax: number;
-  /** Of everything in the thread, in MiB. */
+  /** Memory limit of the thread as a whole, in MiB. */
   readonly memoryMb: number;
-  /** What a stored map may decompress to. */
+  /** Limit on the decompressed size of a stored map. */
   readonly storedBytesMax: number;
 }
 
-/** See `unheardMs` of `OwnThread`: longer than all attempts of both steps on a busy machine. */
+/** Factor for `unheardMs` of `OwnThread`: longer than all attempts of both steps on a busy machine. */
 const UNHEARD_TIMES = 20;
 
 /** Source maps in a thread of their own, because to read one may take seconds. */

@@ -1,4 +1,4 @@
-/** What runs in the thread of `MapThread`: keeps the maps that were used last, and says what stands at places. */
+/** Program of the thread of `MapThread`: caches the maps that were used last, and looks places up in them. */
 import zlib from 'node:zlib';
 
 import type { OriginalCode } from '#core/source_maps/original_code.ts';
@@ -8,7 +8,7 @@ import type { MapAnswer, MapQuestion, MapThreadLimits } from '#releases/source_m
 import { openMap } from '#releases/source_maps/open_map.ts';
 import { WeightedCache } from '#releases/source_maps/weighted_cache.ts';
 
-/** About what maps take that are read, for each character of their text. */
+/** Approximate memory of a map once read, for each character of its text. */
 const WEIGHT_OF_CHARACTER = 6;
 
 const limits = threadData() as MapThreadLimits;
@@ -30,7 +30,7 @@ function open(key: string, content: Uint8Array): OriginalCode {
   const text = zlib.zstdDecompressSync(content, { maxOutputLength: limits.storedBytesMax }).toString('utf8');
   codes.makeRoom(text.length * WEIGHT_OF_CHARACTER);
   const { code, weight } = runWithTimeLimit(limits.milliseconds, () => openMap(text));
-  // What a hash names never changes.
+  // The content of a hash never changes.
   codes.set(key, code, { weight, until: Infinity });
   return code;
 }

@@ -8,7 +8,7 @@ const CHARACTER_BYTES = 3;
 
 export interface OpenedMap {
   readonly code: OriginalCode;
-  /** About how many bytes it takes in memory. */
+  /** Approximate size in memory, in bytes. */
   readonly weight: number;
 }
 

@@ -28,11 +28,11 @@ interface Options {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** About how much memory maps may take. */
+  /** Approximate limit on the memory of maps. */
   readonly memoryBytesMax: number;
-  /** What the worker may read maps a minute for the events of one organization. */
+  /** Time per minute that the worker may spend reading maps for the events of one organization. */
   readonly readingMsPerMinute: number;
-  /** Called when that is used up. */
+  /** Called when that time is used up. */
   readonly onLimit?: (orgId: Id<'org'>) => void;
   /** Other limits of the thread in which maps are read. */
   readonly thread?: Partial<MapThreadLimits>;
@@ -41,34 +41,34 @@ interface Options {
 /** Maps one of the events that were prepared to its source. */
 export type MapToSource = <E extends EventOfService>(event: E) => E;
 
-/** What is left for the events that are prepared together. */
+/** Budget left for the events that are prepared together. */
 interface Batch {
   loads: number;
   leftMs: number;
-  /** Null for a person, who waits for no one else. */
+  /** Time budget of the organization; null for a person, who waits for no one else. */
   readonly budget: TimeBudget | null;
 }
 
-/** What was looked up is looked up again after this time. A debug id names one build, an address may get another map. */
+/** Time after which a place is looked up again. A debug id names one build, an address may get another map. */
 const PLACE_MS = 60_000;
 const PLACES_MAX = 20_000;
-/** To read a map: real ones of the largest size take a third of it. */
+/** Time limit for reading a map: real ones of the largest size take a third of it. */
 const MAP_MS_MAX = 2_000;
-/** What the worker waits for the maps of a batch, whose events page people. */
+/** Time that the worker waits for the maps of a batch, whose events page people. */
 const BATCH_MS_MAX = 3_000;
-/** Stored maps are bounded, see `SOURCE_MAP_LIMITS`; so is what one decompresses to. */
+/** Limit on the decompressed size of a stored map; the stored size is bounded too, see `SOURCE_MAP_LIMITS`. */
 const STORED_BYTES_MAX = 96 * 1024 * 1024;
-/** New maps for one batch; what is left is mapped when it is read. */
+/** Limit on the maps loaded for one batch; the rest is mapped when events are read. */
 const LOADS_MAX = 20;
-/** Of the thread: the largest map, and those that are kept. */
+/** Memory limit of the thread: the largest map, and the cached ones. */
 const THREAD_MEMORY_MB = 320;
-/** Answers of the thread are taken in by so many places, a millisecond or two of work. */
+/** Limit on the places per question, as taking in the answer for this many is a millisecond or two of work. */
 const PLACES_A_QUESTION = 200;
 
 interface AskedCode {
   readonly orgId: Id<'org'>;
   readonly hash: string;
-  /** By line and column. */
+  /** Places by line and column. */
   readonly places: Map<string, CodePlace>;
 }
 
@@ -121,13 +121,13 @@ export class SourceMaps {
     };
   }
 
-  /** In the same order. */
+  /** Returns the events with mapped frames, in the same order. */
   async mapEvents<E extends EventOfService>(events: readonly E[], by: 'worker' | 'reader'): Promise<E[]> {
     const map = await this.prepare(events, by);
     return events.map((event) => map(event));
   }
 
-  /** What the thread finds at the places of their frames, by map and place. */
+  /** Returns what the thread finds at the places of the frames, by map and place. */
   async #lookUp(
     events: readonly EventOfService[],
     places: readonly PlacesOfEvent[],
@@ -187,13 +187,13 @@ export class SourceMaps {
   async #askThread(orgId: Id<'org'>, question: MapQuestion, batch: Batch): Promise<MapAnswer> {
     const began = performance.now();
     const { tookMs, ...answer } = await this.#thread.ask(orgId, question);
-    // Also what it waited for others.
+    // This includes the time spent waiting for others.
     batch.leftMs -= performance.now() - began;
     batch.budget?.spend(orgId, tookMs);
     return answer;
   }
 
-  /** For each event, where the maps of its files are. */
+  /** Returns for each event the places of the maps of its files. */
   async #findPlaces(
     events: readonly EventOfService[],
     wanted: readonly (readonly RunCode[])[],
@@ -202,7 +202,7 @@ export class SourceMaps {
     const nowMs = this.#options.clock.now().epochMilliseconds;
     const debugIds = new Map<Id<'org'>, Set<string>>();
     const addresses = new Map<string, CodeAddress>();
-    /** Those of this batch, so that none is lost when the cache is full. */
+    /** Places of this batch, so that none is lost when the cache is full. */
     const found = new Map<string, FoundPlace | null>();
     const isKnown = (key: string): boolean => {
       if (found.has(key)) return true;
@@ -254,7 +254,7 @@ export class SourceMaps {
   }
 }
 
-/** By the path that stands in its frames. */
+/** Places of an event's maps, by the path in its frames. */
 type PlacesOfEvent = ReadonlyMap<string, FoundPlace>;
 
 function mapOne<E extends EventOfService>(

@@ -25,7 +25,7 @@ export class UploadedBytes {
   readonly #parts: readonly Part[];
   #last: { readonly sha1: string; readonly content: Buffer } | null = null;
 
-  /** `sizes` are those of the parts, by checksum. */
+  /** Opens an upload; `sizes` are the sizes of its parts, by checksum. */
   constructor(
     artifacts: Pick<ArtifactStore, 'findChunk'>,
     orgId: Id<'org'>,

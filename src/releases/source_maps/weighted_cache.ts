@@ -14,7 +14,7 @@ export class WeightedCache<Value> {
     this.#weightMax = weightMax;
   }
 
-  /** Undefined when it is not there, or its time is over. */
+  /** Returns the cached value; undefined if there is none, or it has expired. */
   get(key: string, nowMs: number): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;

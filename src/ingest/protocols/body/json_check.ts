@@ -1,34 +1,34 @@
 import type { Steps } from '#kernel/steps.ts';
 
-/** Where the containers end that have at least `LARGE_BYTES`, by where they begin: who skips them need not read them. */
+/** Ends of the containers of at least `LARGE_BYTES`, by their starts, so that they can be skipped unread. */
 export type LargeContainers = ReadonlyMap<number, number>;
 
 export const LARGE_BYTES = 4 * 1024;
 const LEVELS_MAX = 64;
 const SPAN_BYTES = 64 * 1024;
 
-/** Why bytes are no JSON that a sender of data writes. */
+/** Reason why bytes are not acceptable JSON. */
 export type JsonFault = 'syntax' | 'depth';
 
 const [QUOTE, COMMA, COLON, MINUS, DOT, ZERO] = [0x22, 0x2c, 0x3a, 0x2d, 0x2e, 0x30];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
 const NO_MORE = 0x100;
 
-/** What a byte means within a string: all others stand for themselves. */
+/** Classes of bytes within a string; all others stand for themselves. */
 const [ENDS, ESCAPES, FORBIDDEN] = [1, 2, 3];
 const IN_STRING = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte === QUOTE) return ENDS;
   if (byte === 0x5c) return ESCAPES;
   return byte < 0x20 ? FORBIDDEN : 0;
 });
-/** How many hexadecimal digits follow the letter of an escape, and one; 0 for a letter that is no escape. */
+/** Number of hexadecimal digits after the letter of an escape, plus one; 0 for a letter that is no escape. */
 const ESCAPE_LENGTH = new Uint8Array(256);
 for (const letter of Buffer.from('"\\/bfnrt')) ESCAPE_LENGTH[letter] = 1;
 ESCAPE_LENGTH[0x75] = 5;
 const IS_HEX = new Uint8Array(256);
 for (const digit of Buffer.from('0123456789abcdefABCDEF')) IS_HEX[digit] = 1;
 
-/** What has to come next. */
+/** States of the check: what has to come next. */
 const EXPECTED = { value: 0, firstValue: 1, firstName: 2, name: 3, afterValue: 4 } as const;
 type Expected = (typeof EXPECTED)[keyof typeof EXPECTED];
 
@@ -199,7 +199,7 @@ export class JsonCheck {
     return this.#passDigits();
   }
 
-  /** At least one. */
+  /** Skips digits; returns whether there was at least one. */
   #passDigits(): boolean {
     const bytes = this.#bytes;
     const length = this.#end;

@@ -3,14 +3,17 @@ import { type LargeContainers, LARGE_BYTES } from '#ingest/protocols/body/json_c
 
 const [QUOTE, BACKSLASH, COMMA, MINUS, DOT, ZERO] = [0x22, 0x5c, 0x2c, 0x2d, 0x2e, 0x30];
 const [BRACE, BRACKET, BRACE_END, BRACKET_END] = [0x7b, 0x5b, 0x7d, 0x5d];
-/** Whole numbers of so many digits, and powers of ten up to this, are exact: one division of two of them is rounded once. */
+/**
+ * Limit on the digits that are read exactly: whole numbers of so many digits, and powers of ten up to this, are exact,
+ * so one division of two of them is rounded once.
+ */
 const DIGITS_MAX = 15;
 const SHOWN_BYTES_MAX = 400;
 const ESCAPED_NAME_BYTES_MAX = 200;
 const ESCAPED_NAMES_MAX = 1_000;
 const POWERS = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
 
-/** What a value is, in the words of refusals. */
+/** Kind of a value, in the words of refusals. */
 type JsonKind = 'an object' | 'a list' | 'a string' | 'a number' | 'a boolean' | 'null';
 
 /**
@@ -54,7 +57,7 @@ export class JsonCursor {
     return this.bytes[this.pos] === BRACKET;
   }
 
-  /** Of an object or a list, as most that hold nothing are written. */
+  /** Whether the object or list at the cursor is empty, as empty ones are usually written. */
   get isEmpty(): boolean {
     const byte = this.bytes[this.pos + 1];
     return byte === BRACE_END || byte === BRACKET_END;
@@ -104,7 +107,7 @@ export class JsonCursor {
     return true;
   }
 
-  /** Stands at the next element of a list; false behind the list's end. */
+  /** Moves to the next element of a list; false after the list's end. */
   nextElement(): boolean {
     let byte = this.skipBlanks();
     if (byte === COMMA) {
@@ -136,12 +139,15 @@ export class JsonCursor {
     this.pos = at + 1;
   }
 
-  /** Of the text read last, in characters if it is ASCII. */
+  /** Length of the text read last, in characters if it is ASCII. */
   get textLength(): number {
     return this.#isEscapedName() ? this.text().length : this.textEnd - this.textStart;
   }
 
-  /** Nobody who sends data writes a name with escapes, and decoding takes long: only the first ones are looked at. */
+  /**
+   * Whether a name has escapes. No sender writes such names, and decoding takes long, so only the first ones are
+   * checked.
+   */
   #isEscapedName(): boolean {
     if (!this.#hasEscape || this.textEnd - this.textStart > ESCAPED_NAME_BYTES_MAX) return false;
     this.#escapedNames += 1;
@@ -167,13 +173,13 @@ export class JsonCursor {
     return asciiText(bytes, textStart, textEnd);
   }
 
-  /** The same for a refusal, which has room for little. */
+  /** Returns the text shortened for a refusal, which has little room. */
   shownText(): string {
     const isShort = this.textEnd - this.textStart <= SHOWN_BYTES_MAX;
     return isShort ? this.text() : `${this.bytes.toString('utf8', this.textStart, this.textStart + SHOWN_BYTES_MAX)}…`;
   }
 
-  /** How many bytes the object or list has at which the cursor stands, as far as it is a large one; else 0. */
+  /** Bytes of the object or list at the cursor if it is a large one; else 0. */
   get largeBytes(): number {
     return (this.#large.get(this.pos) ?? this.pos) - this.pos;
   }
@@ -214,7 +220,7 @@ export class JsonCursor {
     return Number(this.bytes.toString('latin1', start, this.pos));
   }
 
-  /** True or false. */
+  /** Reads a boolean. */
   flag(): boolean {
     const isTrue = this.bytes[this.pos] === 0x74;
     this.#skipWord();

@@ -1,5 +1,5 @@
 export interface MediaType {
-  /** In lower case, without parameters; empty if there is none. */
+  /** Media type in lower case, without parameters; empty if there is none. */
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }

@@ -1,2 +1,2 @@
-/** What reading a label, or an attribute, takes: as much time as so many bytes of a body. */
+/** Cost of reading a label or an attribute: the time that this many bytes of a body take. */
 export const LABEL_BYTES = 60;

@@ -17,7 +17,7 @@ export function parseRfc3339(text: string): number | null {
   return isLeapSecond ? at + 1_000 : at;
 }
 
-/** `Date` reads February 30th as March 2nd. */
+/** Returns whether the date exists: `Date` reads February 30th as March 2nd. */
 function exists(date: string): boolean {
   return new Date(`${date}T00:00:00Z`).toISOString().startsWith(date);
 }

@@ -3,7 +3,7 @@ import { Duplex } from 'node:stream';
 /** Frames of all connections together, and of one of them, until the event loop does something else. */
 const FRAMES_A_TURN = 128;
 const FRAMES_OF_CONNECTION_A_TURN = 32;
-/** What an HTTP/2 connection begins with, before its first frame. */
+/** Size of the preface, with which an HTTP/2 connection begins, before its first frame. */
 const PREFACE_BYTES = 24;
 const HEAD_BYTES = 9;
 const LENGTH_BYTES = 3;
@@ -26,18 +26,19 @@ export interface Paced extends Duplex {
  */
 export class FramePacer {
   readonly #pieceBytesMin: number;
-  /** Those with frames that have not been let through, in the order of their turns. */
+  /** Connections with frames that have not been let through, in the order of their turns. */
   readonly #waiting = new Set<PacedConnection>();
   #isScheduled = false;
 
-  /** Of the pieces that bodies come in, so many bytes on average at least. */
+  /** Creates a pacer; `pieceBytesMin` is the minimum average size of the pieces in which bodies arrive. */
   constructor({ pieceBytesMin = 0 }: { readonly pieceBytesMin?: number } = {}) {
     this.#pieceBytesMin = pieceBytesMin;
   }
 
   /**
-   * What comes over the socket from now on, paced, and what is written to it as it is. `refuse` is called once when bodies
-   * come in pieces that are too small, of which nothing more is let through; it is to close the connection.
+   * Paces what arrives over the socket from now on; what is written to it passes unchanged. `refuse` is called once
+   * when bodies arrive in pieces that are too small, of which nothing more is let through; it is to close the
+   * connection.
    */
   pace(socket: Duplex, refuse = (): void => void socket.destroy()): Paced {
     const wait = (): void => {
@@ -82,12 +83,12 @@ interface PacedOptions {
 class PacedConnection extends Duplex implements Paced {
   readonly #socket: Duplex;
   readonly #options: PacedOptions;
-  /** What has come and was not let through yet. */
+  /** Bytes received and not let through yet. */
   #pending: Buffer | null = null;
   #hasEnded = false;
   /** Bytes to the end of the frame that was begun. */
   #frameLeft = PREFACE_BYTES;
-  /** How much has come of the head of a frame, and what that says of its length. */
+  /** Bytes received of the head of a frame, and the length that it declares. */
   #headBytes = 0;
   #length = 0;
   #type = 0;
@@ -126,7 +127,7 @@ class PacedConnection extends Duplex implements Paced {
     else this.#socket.resume();
   }
 
-  /** At most so many frames, and what has come of the last one; returns how many. */
+  /** Lets through at most this many frames, and what was received of the last one; returns their number. */
   letThrough(framesMax: number): number {
     const bytes = this.#pending;
     if (bytes === null || !this.isWaiting) return 0;

@@ -7,11 +7,14 @@ import { SpanIndex } from '#ingest/hashing/span_index.ts';
 import type { JsonCursor } from '#ingest/protocols/body/json_cursor.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 
-/** In milliseconds this is the year 1973, in seconds the year 5138: a smaller number must be in seconds. */
+/**
+ * Bound between units: in milliseconds this is the year 1973, in seconds the year 5138, so a smaller number must be in
+ * seconds.
+ */
 const SECONDS_BELOW = 100_000_000_000;
-/** Longer texts are no times. */
+/** Longest text that may be a time. */
 const TIME_BYTES_MAX = 64;
-/** What an escape may take in JSON for each byte that it stands for. */
+/** Bytes that an escape may take in JSON for each byte that it stands for. */
 const ESCAPE_BYTES = 6;
 /** Points whose faults are described. Describing takes longer than reading, and more would not be listed anyway. */
 const DESCRIBED_MAX = 1_000;
@@ -25,13 +28,13 @@ export class NativePoints {
   readonly #place: () => string;
   readonly #names: Texts;
   readonly #labels: Texts;
-  /** Of the point being read. */
+  /** Labels of the point being read. */
   readonly #own: Label[] = [];
   readonly #faults: string[] = [];
   #isFaulty = false;
   #described = 0;
 
-  /** `place` is the position in the body of the point being read, for its refusal. */
+  /** Creates a reader; `place` returns the position in the body of the point being read, for its refusal. */
   constructor(admission: PointAdmission, cursor: JsonCursor, nowMs: number, place: () => string) {
     this.#admission = admission;
     this.#cursor = cursor;
@@ -85,7 +88,7 @@ export class NativePoints {
     else admission.add(series, at, value, this.#kindOf(name.value), this.#place);
   }
 
-  /** By its type where senders said it, else by the ending of its name. */
+  /** Returns the kind by the type if senders declared one, else by the ending of the name. */
   #kindOf(name: string): PointKind {
     if (!name.endsWith('_total')) return 'gauge';
     return kindOfSeries(name, () => false, this.#admission.limits.types.typeOf);

@@ -9,10 +9,10 @@ export type AttributeValue =
   | readonly AttributeValue[]
   | { readonly [key: string]: AttributeValue };
 
-/** Of a resource; few of them become labels. */
+/** Limit on the attributes of a resource; few of them become labels. */
 export const RESOURCE_ATTRIBUTES_MAX = 1_000;
 
-/** A longer name of a scope is left out, as no label could hold it. */
+/** Longest name of a scope; a longer one is dropped, as no label could hold it. */
 export const SCOPE_NAME_BYTES_MAX = 512;
 
 const DEPTH_MAX = 8;

@@ -18,7 +18,7 @@ const LISTS = ['resourceMetrics', 'attributes', 'scopeMetrics', 'metrics', 'data
 const DATA = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'] as const;
 type List = (typeof LISTS)[number];
 type Data = (typeof DATA)[number];
-/** What is being read: an object, or a list by its name. */
+/** Part being read: an object, or a list by its name. */
 type Part = 'request' | 'resource metrics' | 'resource' | 'scope metrics' | 'scope' | 'metric' | 'data' | List;
 
 const METRIC_NAMES = new JsonNames(['name', 'unit', ...DATA]);
@@ -48,23 +48,25 @@ export class OtlpJsonDecoder {
   readonly #cursor: JsonCursor;
   readonly #attributes: JsonAttributes;
   readonly #points: JsonPointReader;
-  /** What is around the part being read, outermost first; with the places of entries, and where to go on afterwards. */
+  /**
+   * Parts around the one being read, outermost first, with the indexes of entries and the positions at which to resume.
+   */
   readonly #open: Part[] = [];
   readonly #places: number[] = [];
   readonly #returns: number[] = [];
   #part: Part = 'request';
   /** The place of the entry of a list that is being read. */
   #place = -1;
-  /** Where to go on after a list that was passed over before. */
+  /** Position at which to resume after a list that was skipped before. */
   #return = NO_POSITION;
-  /** Where what was passed over begins. */
+  /** Start of each skipped part. */
   #scopesAt = NO_POSITION;
   #metricsAt = NO_POSITION;
   #dataAt = NO_POSITION;
   #pointsAt = NO_POSITION;
   #scopeName = '';
   #name = '';
-  /** Where the unit stands. */
+  /** Position of the unit. */
   #unitAt = NO_POSITION;
   #data: Data = 'gauge';
   #temporality: Temporality = 'unspecified';
@@ -292,7 +294,10 @@ export class OtlpJsonDecoder {
     }
   }
 
-  /** Stands at the next element of the open list, which has to be an object; at its end leaves it and returns false. */
+  /**
+   * Moves to the next element of the open list, which has to be an object; leaves the list at its end and returns
+   * false.
+   */
   #nextObject(): boolean {
     const cursor = this.#cursor;
     if (!cursor.nextElement()) {
@@ -317,7 +322,7 @@ export class OtlpJsonDecoder {
     else this.#enter(part, NO_POSITION);
   }
 
-  /** False where there is none. */
+  /** Enters a list; returns false if there is none. */
   #enterList(list: List): boolean {
     const cursor = this.#cursor;
     if (cursor.isNull) {
@@ -349,7 +354,7 @@ export class OtlpJsonDecoder {
     return isNull ? NO_POSITION : start;
   }
 
-  /** At the end of an object: reads what was passed over in it, in its stead. */
+  /** Reads, at the end of an object, a part that was skipped in it. */
   #enterPassed(start: number, part: 'scopeMetrics' | 'metrics' | 'data' | 'dataPoints'): void {
     const cursor = this.#cursor;
     if (start === NO_POSITION) {

@@ -22,7 +22,7 @@ const VALUE_NAMES = new JsonNames([
 
 /** Attributes in OTLP's JSON; equal ones are decoded only once per request. */
 export class JsonAttributes {
-  /** Of one resource or data point at a time. */
+  /** Labels of one resource or data point at a time. */
   readonly labels: Label[] = [];
   readonly #cursor: JsonCursor;
   readonly #admission: PointAdmission;

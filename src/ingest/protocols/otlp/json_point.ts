@@ -142,7 +142,7 @@ export class JsonPointReader {
     this.#point.quantiles.push(found);
   }
 
-  /** One that is not as it should be is left out: it is only a hint. */
+  /** Reads an exemplar; drops a malformed one, which is only a hint. */
   #readExemplar(): void {
     const cursor = this.#cursor;
     if (this.#point.exemplars.length >= EXEMPLARS_MAX || !cursor.isObject) {
@@ -162,7 +162,7 @@ export class JsonPointReader {
     this.#point.exemplars.push(found);
   }
 
-  /** In hex digits; empty if it is none. */
+  /** Returns an id in hex digits; empty if it is none. */
   #id(): string {
     const cursor = this.#cursor;
     if (!cursor.isText) {

@@ -8,7 +8,7 @@ const NOT_FINITE: ReadonlyMap<string, number> = new Map([
   ['-Infinity', -Infinity],
 ]);
 const ZERO = 0x30;
-/** Up to 2^63. */
+/** Limit on the digits before the last ten, for values up to 2^63. */
 const HIGH_MAX = 922_337_203;
 
 /**

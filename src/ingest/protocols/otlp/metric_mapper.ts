@@ -9,7 +9,7 @@ import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import { StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';
 import { NOT_UTF8 } from '#ingest/protocols/protobuf/decode_text.ts';
 
-/** `AggregationTemporality` by number. */
+/** Values of `AggregationTemporality`. */
 export type Temporality = 'unspecified' | 'delta' | 'cumulative';
 
 export function toTemporality(value: number): Temporality {
@@ -17,7 +17,7 @@ export function toTemporality(value: number): Temporality {
   return value === 2 ? 'cumulative' : 'unspecified';
 }
 
-/** `_count`, `_sum`, `_min` and `_max`. */
+/** Number of totals: `_count`, `_sum`, `_min` and `_max`. */
 const TOTALS = 4;
 
 /** Converts OpenTelemetry's data points to points, for both encodings. */
@@ -50,7 +50,7 @@ export class MetricMapper {
     this.#stream = new StreamLabels(admission, this.labels);
   }
 
-  /** All attributes of the resource; those that distinguish senders become labels. */
+  /** Begins a resource with all its attributes; those that distinguish senders become labels. */
   beginResource(attributes: readonly Label[]): void {
     this.#stream.beginResource(attributes);
   }
@@ -60,7 +60,7 @@ export class MetricMapper {
     this.#stream.beginScope(name, attributes);
   }
 
-  /** Null means that the name is not UTF-8; its points are refused. */
+  /** Begins a metric; null means that its name is not UTF-8, and its points are refused. */
   beginMetric(name: string | null): void {
     this.#name = name;
     this.#isTold = false;
@@ -189,7 +189,7 @@ export class MetricMapper {
     this.shared.note(series, this.#stream.identity, this.#timeOf(point), value, this.#name);
   }
 
-  /** Those of a point whose series is taken. */
+  /** Adds the exemplars of a point whose series is accepted. */
   #exemplars(point: OtlpPoint): void {
     if (point.exemplars.length === 0 || this.#name === null) return;
     const labels = this.#stream.merge(point.labels);
@@ -247,7 +247,7 @@ export class MetricMapper {
   }
 }
 
-/** NaN if it was not sent. */
+/** Returns the start time in milliseconds; NaN if it was not sent. */
 function startOf({ startTimeUnixNano }: OtlpPoint): number {
   return startTimeUnixNano === 0 ? Number.NaN : toMilliseconds(startTimeUnixNano);
 }
@@ -256,7 +256,10 @@ function toMilliseconds(nanoseconds: number): number {
   return Math.round(nanoseconds / 1_000_000);
 }
 
-/** Some senders tell the bound +Inf of the last bucket, and some of these a further bucket above it. */
+/**
+ * Drops the bound +Inf of the last bucket, which some senders send, and adds a further bucket above it, which some of
+ * these send, to the last one.
+ */
 function dropInfiniteBound(bounds: number[], counts: number[]): void {
   if (bounds.at(-1) !== Infinity) return;
   const above = counts.length > bounds.length ? (counts.pop() ?? 0) : 0;

@@ -1,11 +1,11 @@
 import { emptyLabels, type Label } from '#ingest/admission/labels.ts';
 
-/** Far more than a point with all the labels and buckets that it may have. */
+/** Limit on the size of a point, far more than one with all the labels and buckets that it may have. */
 export const POINT_BYTES_MAX = 1024 * 1024;
 
-/** More quantiles than any summary has. */
+/** Limit on quantiles, more than any summary has. */
 export const QUANTILES_MAX = 100;
-/** Of one point: SDKs keep one for each bucket, of which there are seldom more. */
+/** Limit on the exemplars of one point: SDKs keep one for each bucket, of which there are seldom more. */
 export const EXEMPLARS_MAX = 16;
 
 /** An observation as it was sent, with the ids in hex digits. */
@@ -26,20 +26,20 @@ export interface ExponentialSide {
 export class OtlpPoint {
   /** The decoder's own list of the attributes that it read last. */
   readonly labels: Label[];
-  /** As sent; 0 if there is none, which means the time of arrival. */
+  /** Time as sent; 0 if there is none, which means the time of arrival. */
   timeUnixNano = 0;
-  /** When the running total began at zero; 0 if that is unknown. */
+  /** Time at which the running total began at zero; 0 if unknown. */
   startTimeUnixNano = 0;
   /** OpenTelemetry's stale marker: the series has ended. */
   hasNoValue = false;
   value: number | null = null;
   count = 0;
-  /** Null where the sender left one out, as with the next two. */
+  /** Sum; null if the sender left it out, as with the next two. */
   sum: number | null = null;
   min: number | null = null;
   max: number | null = null;
   readonly bounds: number[] = [];
-  /** One more than there are bounds, or none at all. */
+  /** Bucket counts: one more than there are bounds, or none at all. */
   readonly counts: number[] = [];
   readonly quantiles: { readonly quantile: number; readonly value: number }[] = [];
   scale = 0;

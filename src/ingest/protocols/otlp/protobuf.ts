@@ -13,7 +13,7 @@ import { WIRE, WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 const REST_AFTER = 128;
 
 /**
- * What is being read. Whatever governs the points (resource, name, temporality) may stand behind them, so messages that
+ * Part being read. Whatever governs the points (resource, name, temporality) may stand behind them, so messages that
  * hold both are walked twice: once for what governs, once for the rest.
  */
 type Part =
@@ -57,12 +57,12 @@ export class OtlpProtobufDecoder {
   #start = 0;
   #end: number;
   #scopeName = '';
-  /** Where the metric's name stands. */
+  /** Position of the metric's name. */
   #nameStart = 0;
   #nameEnd = 0;
   #unitStart = 0;
   #unitEnd = 0;
-  /** The field of the data, its layout, and what is said of all its points. */
+  /** Field of the data, its layout, and the properties of all its points. */
   #data = 0;
   #layout: Layout = LAYOUTS.number;
   #temporality: Temporality = 'unspecified';
@@ -156,7 +156,7 @@ export class OtlpProtobufDecoder {
     return true;
   }
 
-  /** At the end of a message: walks it again, or returns to the one around it; false when there is none. */
+  /** Ends a message: walks it again, or returns to the one around it; false if there is none. */
   #leave(): boolean {
     switch (this.#part) {
       case 'request':
@@ -232,7 +232,7 @@ export class OtlpProtobufDecoder {
     this.#enter('aggregation of data', end);
   }
 
-  /** What Sum and the histograms say of all their points. */
+  /** Reads the properties that Sum and the histograms declare for all their points. */
   #readAggregation(field: number): void {
     const reader = this.#reader;
     if (reader.wire !== WIRE.varint) reader.skip(this.#end);

@@ -45,7 +45,9 @@ export class ProtobufAttributes {
       : this.#admission.label(name, text);
   }
 
-  /** Null stands for text that is not UTF-8, in the value too. A missing value is the empty text. */
+  /**
+   * Reads an attribute. Null stands for text that is not UTF-8, in the value too. A missing value is the empty text.
+   */
   #readKeyValue(end: number, depth: number): { name: string | null; value: AttributeValue } {
     const reader = this.#reader;
     let name: string | null = '';

@@ -173,7 +173,7 @@ export class ProtobufPointReader {
     this.point.exemplars.push(found);
   }
 
-  /** In hex digits; empty if it is none. */
+  /** Returns an id in hex digits; empty if it is none. */
   #readId(end: number): string {
     const reader = this.#reader;
     const idEnd = reader.message(end);

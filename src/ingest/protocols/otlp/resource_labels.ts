@@ -44,12 +44,14 @@ const DESCRIPTIVE_SUFFIXES = ['.version', '.description', '.start_time', '.resta
 const DESCRIPTIVE_KUBERNETES = /^k8s\.[^.]+\.(?:labels?|annotations?|ip|status)(?:\.|$)/;
 
 const INSTANCE = 'service.instance.id';
-/** Each distinguishes the instances of a service where `service.instance.id` is missing. The first that is there counts. */
+/**
+ * Attributes that distinguish the instances of a service without `service.instance.id`. The first one present is used.
+ */
 const FALLBACKS = ['process.pid', 'service.version'] as const;
-/** Instances that these name need no version to be told apart. */
+/** Attributes whose instances need no version to be told apart. */
 const INSTANCE_NAMES: ReadonlySet<string> = new Set(['k8s.pod.name', 'container.id', 'host.name']);
 
-/** Of one resource. Those that always become labels come first, the rest by name. */
+/** Limit on the labels of one resource. Those that always become labels come first, the rest by name. */
 const LABELS_MAX = 24;
 
 /**

@@ -5,7 +5,7 @@ import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { chooseResourceLabels, identityOf } from '#ingest/protocols/otlp/resource_labels.ts';
 
 const SCOPE_PREFIX = 'otel_scope_';
-/** Of one scope; few have any. */
+/** Limit on the attributes of one scope; few have any. */
 const SCOPE_ATTRIBUTES_MAX = 8;
 
 /** The labels that points have from their resource and scope. */
@@ -16,7 +16,7 @@ export class StreamLabels {
   #resourceIdentity = 0;
   #scope: readonly Label[] = [];
   #scopeIdentity = 0;
-  /** Of resource and scope, in order of name. */
+  /** Labels of resource and scope, in order of name. */
   #sorted: readonly Label[] = [];
   readonly #own: Label[] = [];
   readonly #merged: Label[] = [];

@@ -23,7 +23,7 @@ export function kindOfSeries(name: string, hasLabel: (label: string) => boolean,
   return hasLabel('quantile') ? 'gauge' : 'counter';
 }
 
-/** The same for a series that comes with its type. */
+/** Returns the kind of a series that declares its type. */
 export function kindOfTyped(type: number, name: string, hasQuantile: boolean): PointKind {
   const suffix = SUFFIX.exec(name)?.[0];
   switch (type) {

@@ -14,7 +14,7 @@ function isNamed(name: string | null | undefined, meant: string): boolean {
   return name.replace(/[._-]/, '').toLowerCase() === meant;
 }
 
-/** Longer ones are neither a trace's nor a span's. */
+/** Longest id of a trace or a span. */
 const TEXT_BYTES_MAX = 64;
 
 /** Reads an Exemplar message of remote write 1.0; null for what is none: the points beside it do not suffer for it. */

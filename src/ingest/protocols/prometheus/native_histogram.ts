@@ -11,9 +11,9 @@ import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts
 const STALE = { high: 0x7ff00000, low: 0x00000002 };
 /** The schema of a histogram with bounds of its own instead of exponential ones. */
 const CUSTOM_BOUNDS = -53;
-/** `ResetHint.GAUGE`: the counts may fall. */
+/** Value of `ResetHint.GAUGE`: the counts may fall. */
 const GAUGE_HINT = 3;
-/** Far more than any sender has in one histogram. */
+/** Limit on the buckets of one histogram, far more than any sender has. */
 const BUCKETS_MAX = 20_000;
 
 /** The buckets of one side, as they were sent: spans of neighbours, and counts as differences or as they are. */
@@ -49,7 +49,7 @@ export class NativeHistogramReader {
   count = 0;
   sum = 0;
   at = 0;
-  /** When it began to count; 0 if that was not sent. */
+  /** Time at which it began to count; 0 if that was not sent. */
   startAt = 0;
   isStale = false;
   isGauge = false;
@@ -76,7 +76,7 @@ export class NativeHistogramReader {
     }
   }
 
-  /** What its buckets hold, with the grid of exponential ones; null if they are out of range. */
+  /** Returns the counts of the buckets, with the grid of exponential ones; null if they are out of range. */
   ranges(): { readonly ranges: readonly RangeCount[]; readonly grid: GridHistogram | null } | null {
     const [positive, negative] = [this.#positive.read(), this.#negative.read()];
     if (positive === null || negative === null) return null;

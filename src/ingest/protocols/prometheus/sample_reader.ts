@@ -10,7 +10,7 @@ const VALUE_TAG = (1 << 3) | WIRE.fixed64;
 const TIME_TAG = (2 << 3) | WIRE.varint;
 
 const HEAD_BYTES = 2;
-/** Including its tag. */
+/** Size of a value, including its tag. */
 const VALUE_BYTES = 9;
 
 /** The samples of time series, one at a time. */

@@ -2,7 +2,7 @@ import type { Steps } from '#kernel/steps.ts';
 import { decodeText } from '#ingest/protocols/protobuf/decode_text.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
-/** What must be known about a request before its series are decoded. */
+/** Facts about a request that are needed before its series are decoded. */
 export interface RequestScan {
   /** The number of series. */
   readonly series: number;
@@ -10,7 +10,7 @@ export interface RequestScan {
 
 type AnnounceType = (family: string, type: number, unit: string) => void;
 
-/** Twice the size of a series with the most labels and samples that a request may have. */
+/** Limit on the size of a series: twice that of one with the most labels and samples that a request may have. */
 export const SERIES_BYTES_MAX = 4 * 1024 * 1024;
 
 const PAUSE_AFTER = 65_536;

@@ -17,7 +17,7 @@ export class ScratchBuffer {
     this.bytesMax = bytesMax;
   }
 
-  /** At least `length` bytes, with arbitrary content. */
+  /** Returns at least `length` bytes, with arbitrary content. */
   take(length: number): Scratch {
     if (this.#shared !== null && length <= this.#shared.bytes.length) return this.#shared;
     const scratch = allocate(length);

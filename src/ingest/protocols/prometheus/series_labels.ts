@@ -66,7 +66,7 @@ export class SeriesLabels {
     return this.#labels;
   }
 
-  /** Why the series is refused; null if it is not. */
+  /** Returns why the series is refused; null if it is not. */
   fault(): string | null {
     if (this.#fault !== null) return this.#fault;
     if (!this.#admission.hasCapacityFor(1)) return this.#admission.fullMessage;

@@ -14,7 +14,9 @@ export interface RememberedSeries extends AcceptedSeries {
   typesVersion: number;
 }
 
-/** Of one generation; there are two. A series has about a hundred bytes here, and three times as many elsewhere. */
+/**
+ * Limit on one generation; there are two. A series takes about a hundred bytes here, and three times as many elsewhere.
+ */
 const BYTES_MAX = 8 * 1024 * 1024;
 
 /**
@@ -25,7 +27,7 @@ const BYTES_MAX = 8 * 1024 * 1024;
 export class SeriesMemory {
   #current = new Generation();
   #previous = new Generation();
-  /** Of the span that was looked for last. */
+  /** Hash of the span that was looked up last. */
   #soughtHash = 0;
 
   /**

@@ -7,7 +7,7 @@ export function hasLabel(labels: readonly string[], label: string): boolean {
   return false;
 }
 
-/** How a series is written in messages. */
+/** Formats a series for messages. */
 export function textOf({ name, labels }: Series): string {
   const named = Array.from({ length: labels.length / 2 }, (_, i) => ({
     name: labels[i * 2] ?? '',

@@ -28,10 +28,10 @@ const STALE_LOW = 0x00000002;
 const REST_AFTER = 128;
 const SYMBOLS_MAX = 1_000_000;
 const REFERENCES = 2 ** 26;
-/** No client puts more labels on an exemplar. */
+/** Limit on the labels of an exemplar, more than any client sends. */
 const EXEMPLAR_LABELS_MAX = 16;
 
-/** What was taken, as remote write 2.0 has it told in headers. */
+/** Counts of what was accepted, which remote write 2.0 reports in headers. */
 export interface Written {
   samples: number;
   histograms: number;
@@ -59,7 +59,7 @@ export class WriteV2Decoder {
   readonly #admission: PointAdmission;
   readonly #histogram: NativeHistogramReader;
   readonly #histogramPoints: HistogramPoints;
-  /** Where each symbol begins and ends. */
+  /** Start and end of each symbol. */
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   readonly #known = new Map<number, Label>();
@@ -199,7 +199,7 @@ export class WriteV2Decoder {
     return this.#admission.label(name, value);
   }
 
-  /** Null if it is not UTF-8, undefined if it is too long for a label. */
+  /** Returns a symbol; null if it is not UTF-8, undefined if it is too long for a label. */
   #symbol(reference: number): string | null | undefined {
     const start = this.#starts[reference] ?? 0;
     const end = this.#ends[reference] ?? 0;

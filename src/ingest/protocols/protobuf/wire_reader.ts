@@ -22,7 +22,7 @@ export class WireReader {
   field = 0;
   wire = 0;
 
-  /** `what` names the message in errors: `WriteRequest`. */
+  /** Creates a reader; `what` names the message in errors: `WriteRequest`. */
   constructor(bytes: Buffer, what: string) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -114,7 +114,7 @@ export class WireReader {
     return this.pos - start < 10 ? value : Number(this.#bigint(start));
   }
 
-  /** The same, as a string if a number would lose digits. */
+  /** Reads a 64-bit integer; as a string if a number would lose digits. */
   int64Exact(end: number): number | string {
     const start = this.pos;
     const value = this.int64(end);
@@ -148,8 +148,8 @@ export class WireReader {
   }
 
   /**
-   * As times in milliseconds have from 2004 to 2109. Reading them without a look at each byte saves 9 % of the time of
-   * decoding a recorded scrape.
+   * Returns whether a varint has six bytes, as times in milliseconds have from 2004 to 2109. Reading them without a
+   * look at each byte saves 9 % of the time of decoding a recorded scrape.
    */
   #hasSixBytes(end: number): boolean {
     const { pos, view } = this;

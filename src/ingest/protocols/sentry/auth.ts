@@ -22,14 +22,14 @@ export function sentryKeyOf(headers: Headers, query: Query): string | null {
   );
 }
 
-/** `sentry.python/1.9.10`, as the client names itself beside the key. */
+/** Returns the name that the client sends with the key, such as `sentry.python/1.9.10`; null if there is none. */
 export function sentryClientOf(headers: Headers, query: Query): string | null {
   const inHeader = authParameters(single(headers['x-sentry-auth'])).get('sentry_client');
   const client = inHeader ?? sentryAuthorization(headers).get('sentry_client') ?? query['sentry_client'];
   return typeof client === 'string' && client !== '' ? client : null;
 }
 
-/** When an older client says that it sent the request, in seconds since 1970; undefined if it does not say. */
+/** Returns when an older client claims to have sent the request, in seconds since 1970; undefined if it does not. */
 export function sentryTimeOf(headers: Headers, query: Query): unknown {
   const inHeader = authParameters(single(headers['x-sentry-auth'])).get('sentry_timestamp');
   return inHeader ?? sentryAuthorization(headers).get('sentry_timestamp') ?? query['sentry_timestamp'];
@@ -56,7 +56,7 @@ function sentryAuthorization(headers: Headers): ReadonlyMap<string, string> {
 
 const NO_PARAMETERS: ReadonlyMap<string, string> = new Map();
 
-/** `Sentry sentry_version=7, sentry_key=…`: with or without the scheme, the blanks and quotes. */
+/** Parses `Sentry sentry_version=7, sentry_key=…`, with or without the scheme, the blanks and quotes. */
 function authParameters(header: string | undefined): ReadonlyMap<string, string> {
   if (header === undefined) return NO_PARAMETERS;
   const pairs = header

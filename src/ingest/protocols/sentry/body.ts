@@ -1,6 +1,6 @@
 import { AppError } from '#kernel/errors.ts';
 
-/** Given by the caller, bounded: the plain bytes of a body by its Content-Encoding. */
+/** Returns the plain bytes of a body by its Content-Encoding; provided by the caller, bounded. */
 export type Inflate = (body: Buffer, contentEncoding: string | undefined) => Promise<Buffer>;
 
 /**
@@ -23,13 +23,13 @@ function hiddenEncoding(body: Buffer): 'gzip' | 'deflate' | null {
 
 const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
-/** Behind at most a hundred blanks and a byte order mark. */
+/** Returns whether the body starts as JSON, after at most a hundred blanks and a byte order mark. */
 function startsAsJson(body: Buffer): boolean {
   const first = body.subarray(0, 100).find((byte) => !BLANKS.has(byte));
   return first === undefined || first === 0x7b || first === 0x5b;
 }
 
-/** Null when the first hundred characters are no base64. */
+/** Decodes base64; null if the first hundred characters are not base64. */
 function fromBase64(body: Buffer): Buffer | null {
   const head = body.toString('latin1', 0, 100).trim();
   return /^[A-Za-z0-9+/_\-\r\n]+={0,2}$/.test(head) ? Buffer.from(body.toString('latin1'), 'base64') : null;

@@ -46,12 +46,14 @@ function byLength(names: readonly string[]): ReadonlyMap<number, readonly Buffer
   );
 }
 
-/** More than is kept of any object or list; of lists, the first and last entries matter most. */
+/**
+ * Limit on the entries read of an object or list, more than is kept of any; of lists, the first and last matter most.
+ */
 const ENTRIES_MAX = 200;
 const LIST_ENDS = 150;
 const BYTE_ORDER_MARK_BYTES = 3;
 const LEVELS_MAX = 12;
-/** Where a container of so many bytes ends is kept: a list is skimmed before what is in it is read. */
+/** Size from which the end of a container is remembered: a list is skimmed before its contents are read. */
 const LARGE_BYTES = 4_096;
 
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a];
@@ -78,7 +80,7 @@ class BoundedReader {
   #left: number;
   /** The fields of the event that are read. */
   readonly #names: Names;
-  /** Where large containers end, by where they begin. */
+  /** Ends of large containers, by their starts. */
   readonly #ends = new Map<number, number>();
 
   constructor(bytes: Buffer, valuesMax: number, names: Names) {

@@ -9,17 +9,17 @@ import { type MonitorConfig, readMonitorConfig, scheduleFault } from '#core/moni
 import { asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
-/** What a scheduled job says of a run. */
+/** Report of a scheduled job on a run. */
 export interface SentCheckIn {
   readonly slug: string;
   readonly environment: string;
-  /** As its client named the run; null for the one that began last, or a new one. */
+  /** Id that the client gave the run; null for the one that began last, or a new one. */
   readonly runId: string | null;
   readonly status: CheckInStatus;
   readonly durationMs: number | null;
-  /** What is expected of the job; null when it was not said. */
+  /** Expectations for the job; null if none were sent. */
   readonly config: MonitorConfig | null;
-  /** What is wrong with its schedule, which is kept as unreadable; null for nothing. */
+  /** Fault of the schedule, which is kept as unreadable; null if there is none. */
   readonly configFault: string | null;
   readonly release: string | null;
 }

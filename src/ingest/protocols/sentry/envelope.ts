@@ -2,7 +2,7 @@ import { notSentry } from '#ingest/protocols/sentry/body.ts';
 import { asObject, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 
 export interface EnvelopeItem {
-  /** As the client calls it, `unknown` when it does not. */
+  /** Type in the client's terms; `unknown` if it gives none. */
   readonly type: string;
   readonly header: JsonObject;
   readonly payload: Buffer;
@@ -15,7 +15,7 @@ export interface Envelope {
   readonly isCut: boolean;
 }
 
-/** Real envelopes hold one to three items, and some attachments. */
+/** Limit on the items of an envelope: real ones hold one to three, and some attachments. */
 const ITEMS_MAX = 100;
 const HEADER_BYTES_MAX = 16 * 1024;
 /** A type, a length, and what a file is called. */

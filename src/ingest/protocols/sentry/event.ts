@@ -20,38 +20,38 @@ import { asLevel, asMessage, asTags, asTimestamp, asUser, eventTime } from '#ing
 import { asModules, FrameVariables } from '#ingest/protocols/sentry/variables.ts';
 
 const NAME_LENGTH_MAX = 200;
-/** Clients keep 100, unless they are told to keep more. */
+/** Limit on the breadcrumbs; clients keep 100, unless they are configured to keep more. */
 const BREADCRUMBS_MAX = 500;
 const FINGERPRINT_MAX = 30;
 const ENTRY_LENGTH_MAX = 1_000;
 
-/** What the request says about an event. */
+/** Facts about an event from its request. */
 export interface EventContext {
   readonly eventId: string;
   readonly receivedAt: Temporal.Instant;
-  /** Where the request came from, for users whose address is `{{auto}}`. */
+  /** Address from which the request came, for users whose address is `{{auto}}`. */
   readonly clientIp: string | null;
-  /** `sentry.go/0.11.0`, for events that do not name their client. */
+  /** Name of the client, such as `sentry.go/0.11.0`, for events that do not name it. */
   readonly client: string | null;
   /** The span of the request; absent when nothing is traced. Workers of a release that does not know it ignore it. */
   readonly traceparent?: string;
-  /** By how much the clock of the sender is ahead, in milliseconds; absent where it is right. */
+  /** Lead of the sender's clock in milliseconds; absent if it is right. */
   readonly clockOffsetMs?: number;
-  /** What was left out of the payload, because the event was too large. */
+  /** Parts removed from the payload because the event was too large. */
   readonly trimmed?: readonly TrimmedPart[];
 }
 
 /** An event as its client sent it. */
 export interface SentEvent {
   readonly context: EventContext;
-  /** JSON, unless its client is wrong about that. */
+  /** Payload: JSON, unless its client sends anything else. */
   readonly payload: Buffer;
 }
 
-/** Why something that was sent as an event is not one. */
+/** Reason why something sent as an event is not one. */
 export type NoEvent = 'malformed' | 'not_an_exception';
 
-/** What the client sent, as our own event; see `toExceptionEvent`. */
+/** Converts an event as sent into our own; see `toExceptionEvent`. */
 export function readEvent({ context, payload }: SentEvent): ExceptionEvent | NoEvent {
   const event = parsePayload(payload);
   return typeof event === 'string' ? event : toExceptionEvent(event, context);
@@ -79,8 +79,8 @@ export function seemsObject(payload: Buffer): boolean {
 const BYTE_ORDER_MARK_BYTES = 3;
 
 /**
- * One event of any client as our own. Whatever its shape it becomes an event: a field that cannot be understood is as
- * if it had not been sent.
+ * Converts an event of any client into our own. Whatever its shape it becomes an event: a field that cannot be
+ * understood is treated as not sent.
  */
 function toExceptionEvent(payload: JsonObject, context: EventContext): ExceptionEvent {
   const message = asMessage(payload['message'], payload['logentry'] ?? payload['sentry.interfaces.Message']);
@@ -153,7 +153,10 @@ function asFingerprint(value: unknown): readonly string[] {
     .filter((entry) => entry !== null);
 }
 
-/** Of an entry that is longer than is kept, a digest stands for the rest, so that two that differ there stay two. */
+/**
+ * Returns a fingerprint entry; a digest replaces the end of one that is too long, so that two that differ there stay
+ * distinct.
+ */
 function asFingerprintEntry(value: unknown): string | null {
   if (typeof value !== 'string' || value.length <= ENTRY_LENGTH_MAX) return asPlainText(value, ENTRY_LENGTH_MAX);
   const digest = createHash('sha256').update(value).digest('hex').slice(0, 32);

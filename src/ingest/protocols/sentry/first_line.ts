@@ -4,7 +4,7 @@ import zlib from 'node:zlib';
 import { type Dsn, parseDsn } from '#ingest/protocols/sentry/auth.ts';
 import { asObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 
-/** How much of an envelope is read before its key is known, as it comes and as it was before it was compressed. */
+/** Limit on the bytes of an envelope that are read before its key is known, both compressed and inflated. */
 const PREFIX_BYTES_MAX = 16 * 1024;
 /** A line that is not whole in so many compressed bytes is looked for again in the next number of them. */
 const TRIED_AT = [512, 4 * 1024, PREFIX_BYTES_MAX];
@@ -66,7 +66,7 @@ function readPrefix(stream: Readable, isEnough: (bytes: Buffer) => boolean): Pro
       for (let chunk = stream.read() as Buffer | null; chunk !== null; chunk = stream.read() as Buffer | null) {
         bytes = Buffer.concat([bytes, chunk]);
         if (!isEnough(bytes)) continue;
-        // At once: a stream that was read to its end takes nothing back.
+        // Must happen at once: a stream that was read to its end takes nothing back.
         stream.unshift(bytes);
         return settle({ bytes, isWhole: false, stream });
       }
@@ -84,7 +84,7 @@ function readPrefix(stream: Readable, isEnough: (bytes: Buffer) => boolean): Pro
   });
 }
 
-/** Null if the line is incomplete or too long. */
+/** Returns the first line; null if it is incomplete or too long. */
 function firstLine(bytes: Buffer, isWhole: boolean): Buffer | null {
   const end = bytes.subarray(0, PREFIX_BYTES_MAX).indexOf(NEWLINE);
   if (end !== -1) return bytes.subarray(0, end);
@@ -92,8 +92,8 @@ function firstLine(bytes: Buffer, isWhole: boolean): Buffer | null {
 }
 
 /**
- * What the first bytes of a compressed body come to, up to somewhat over 16 KiB: the rest, which may be a thousand times
- * as much, is not inflated. Nothing where they are not compressed like that.
+ * Inflates the first bytes of a compressed body, up to somewhat over 16 KiB: the rest, which may be a thousand times as
+ * much, is not inflated. Empty if they are not compressed in this encoding.
  */
 async function inflatePrefix(bytes: Buffer, encoding: string): Promise<Buffer> {
   const inflater = inflaterOf(bytes, encoding);

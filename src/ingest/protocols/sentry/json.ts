@@ -9,12 +9,12 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 /** The values that any event may have, plus one per this many bytes: real events have one in 20 to 40 bytes. */
 const VALUES_MAX = 4_000;
 const BYTES_A_VALUE = 64;
-/** Of larger events, one value per this many bytes is read. */
+/** Bytes of a larger event per value that is read. */
 const BYTES_A_VALUE_READ = 48;
 
 /**
- * Undefined if it is not JSON. Reads the bare NaN and Infinity that Python writes as null. Takes at most about 20 ns a byte
- * for any bytes: of an event with more values than any real one, only the parts that are stored are read.
+ * Parses JSON; undefined if it is none. Reads the bare NaN and Infinity that Python writes as null. Takes at most about
+ * 20 ns a byte for any bytes: of an event with more values than any real one, only the parts that are stored are read.
  */
 export function parseJson(bytes: Buffer): unknown {
   const body = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
@@ -79,7 +79,7 @@ export function asCount(value: unknown): number {
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, COUNT_MAX) : 0;
 }
 
-/** Null for everything else, arrays too. */
+/** Returns the value if it is an object; null for everything else, arrays too. */
 export function asObject(value: unknown): JsonObject | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null;
 }
@@ -102,13 +102,13 @@ export function asText(value: unknown, lengthMax: number): string | null {
   return cut.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** The same without secrets: for free text, as opposed to names. */
+/** Returns the text without secrets: for free text, as opposed to names. */
 export function asPlainText(value: unknown, lengthMax: number): string | null {
   const text = asText(value, lengthMax);
   return text === null ? null : withoutSecrets(text);
 }
 
-/** The same, and JSON for objects and lists. */
+/** Returns the text without secrets, or JSON for objects and lists. */
 export function asTextOrJson(value: unknown, lengthMax: number): string | null {
   return typeof value === 'object' && value !== null
     ? asText(JSON.stringify(boundedJson(value)), lengthMax)
@@ -123,13 +123,13 @@ const CHARACTERS_MAX = 200_000;
 
 const NAME_LENGTH_MAX = 200;
 
-/** What may still be kept. */
+/** Budget for what may still be kept. */
 export interface JsonBudget {
   /** Values. */
   left: number;
   /** Characters of texts. */
   characters: number;
-  /** Of a single text. */
+  /** Longest single text. */
   readonly textLengthMax: number;
 }
 

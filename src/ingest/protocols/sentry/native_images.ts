@@ -5,7 +5,7 @@ import { asList, asObject, asText, type JsonObject } from '#ingest/protocols/sen
 /** A library of compiled code, where its process had loaded it. */
 export interface NativeImage {
   readonly address: bigint;
-  /** Null when the client does not say how long it is. */
+  /** Size of the image; null if the client does not send it. */
   readonly size: bigint | null;
   readonly file: string | null;
 }
@@ -26,7 +26,7 @@ export function asImages(debugMeta: unknown): readonly NativeImage[] {
     .toSorted((a, b) => (a.address < b.address ? -1 : 1));
 }
 
-/** Where compiled code is, for a frame that gives an address. */
+/** Returns the location of compiled code, for a frame that gives an address. */
 export function asNativePlace(frame: JsonObject, images: readonly NativeImage[]): Pick<Frame, 'native'> {
   const at = asAddress(frame['instruction_addr']);
   const library = asText(frame['package'], PATH_LENGTH_MAX);
@@ -37,7 +37,7 @@ export function asNativePlace(frame: JsonObject, images: readonly NativeImage[])
   return { native: { package: library ?? image?.file ?? null, offset } };
 }
 
-/** `0x7f3a10`, or a number. */
+/** Parses an address: `0x7f3a10`, or a number; null for anything else. */
 function asAddress(value: unknown): bigint | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null;
   return typeof value === 'string' && /^(?:0x[0-9a-fA-F]{1,16}|\d{1,19})$/.test(value) ? BigInt(value) : null;

@@ -2,9 +2,9 @@ import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/pr
 import { notSentry } from '#ingest/protocols/sentry/body.ts';
 import { AppError } from '#kernel/errors.ts';
 
-/** Browsers send up to a few dozen at once. */
+/** Limit on the reports of a request; browsers send up to a few dozen at once. */
 const REPORTS_MAX = 10;
-/** Of all reports of a request: they are read in one go, and a real one has one or two kilobytes. */
+/** Limit on all reports of a request: they are read in one go, and a real one has one or two kilobytes. */
 const REPORTS_BYTES_MAX = 64 * 1024;
 const TEXT_LENGTH_MAX = 2_000;
 
@@ -15,11 +15,11 @@ interface Violation {
   readonly data: JsonObject;
 }
 
-/** What a browser reports. */
+/** Reports of a browser. */
 interface SecurityReports {
   /** Violations of a content security policy, as events. */
   readonly events: readonly Buffer[];
-  /** How many reports are of another kind, such as deprecations and crashes, or beyond the first ten. */
+  /** Number of reports of another kind, such as deprecations and crashes, or beyond the first ten. */
   readonly others: number;
 }
 
@@ -74,7 +74,7 @@ function readViolation(report: JsonObject | null): Violation[] {
   ];
 }
 
-/** Null for a report of another kind. */
+/** Returns the violation; null for a report of another kind. */
 function violationOf(report: JsonObject): JsonObject | null {
   const wrapped = asObject(report['csp-report']);
   if (wrapped !== null) return wrapped;
@@ -84,7 +84,7 @@ function violationOf(report: JsonObject): JsonObject | null {
   return names.some((name) => typeof report[name] === 'string') ? report : null;
 }
 
-/** `inline`, `eval` and `data` stand for themselves. */
+/** Returns the host of an address; `inline`, `eval` and `data` stand for themselves. */
 function hostOf(address: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]+)/i.exec(address)?.[1] ?? (address === '' ? 'self' : address.slice(0, 100));
 }

@@ -5,20 +5,20 @@ import { asEventId } from '#ingest/protocols/sentry/values.ts';
 /** The release and environment of an application. */
 interface SessionOrigin {
   readonly release: string;
-  /** Empty when the client named none. */
+  /** Environment; empty if the client named none. */
   readonly environment: string;
 }
 
 /** Sessions of one release that a request tells of. */
 export interface SentSessions extends SessionOrigin, SessionCounts {}
 
-/** One session that did not go well, as one of its updates says. The others may say the same, or worse. */
+/** Session that did not go well, according to one of its updates. The others may report the same, or worse. */
 export interface SentOutcome extends SessionOrigin {
   readonly sessionId: string;
   readonly outcome: SessionOutcome;
 }
 
-/** What one update of a session says. */
+/** Contents of one update of a session. */
 interface SessionUpdate {
   readonly counts: readonly SentSessions[];
   readonly outcomes: readonly SentOutcome[];

@@ -9,7 +9,7 @@ import {
 } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 
-/** So many things of a kind were not kept by us, or not sent by the client. */
+/** Number of items of a kind that were dropped by us, or not sent by the client. */
 export interface NotKept {
   readonly kind: string;
   readonly reason: string;
@@ -17,9 +17,9 @@ export interface NotKept {
 }
 
 export interface SentFeedback {
-  /** The event that it is about; null when it is about none. */
+  /** Event to which the feedback refers; null if there is none. */
   readonly eventId: string | null;
-  /** Its own id, by which files that are sent with it are found; null for the older form, which has none. */
+  /** Id of the feedback, which files sent with it refer to; null for the older form, which has none. */
   readonly feedbackId: string | null;
   readonly name: string | null;
   readonly email: string | null;
@@ -34,7 +34,7 @@ export interface SentAttachment {
   readonly content: Buffer;
 }
 
-/** What is neither kept nor counted as an event, by what its clients call it. */
+/** Items that are neither kept nor counted as events, by their names in the protocol. */
 const KINDS: Readonly<Record<string, string>> = {
   transaction: 'transaction',
   span: 'span',
@@ -72,7 +72,7 @@ export function kindOf(type: string): string {
   return Object.hasOwn(KINDS, type) ? (KINDS[type] ?? 'other') : 'other';
 }
 
-/** Why a client sends nothing, as the protocol has it. */
+/** Reasons why a client drops items, as the protocol defines them. */
 const CLIENT_REASONS: ReadonlySet<string> = new Set([
   'queue_overflow',
   'cache_overflow',
@@ -100,8 +100,8 @@ const MEASURES: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a client says that it did not send. How many files are `attachment: 5000` bytes is unknown: at least one, unless the
- * report counts them as well.
+ * Reads what a client reports as not sent. The number of files in `attachment: 5000` bytes is unknown: at least one,
+ * unless the report counts them as well.
  */
 export function readClientReport(payload: Buffer): NotKept[] {
   const report = asObject(parseJson(payload));
@@ -121,14 +121,16 @@ export function readClientReport(payload: Buffer): NotKept[] {
   });
 }
 
-/** How many things an item holds, such as the lines of a log: as its header says, of what fits in its bytes. */
+/**
+ * Returns the number of things in an item, such as the lines of a log: the header's count, limited by the item's bytes.
+ */
 export function itemCountOf(header: JsonObject, payload: Buffer): number {
   return Math.max(1, Math.min(asCount(header['item_count']), payload.length));
 }
 
 const COMMENTS_LENGTH_MAX = 4_096;
 
-/** What a user wrote; null when that is nothing, or when a report of the older form names no event. */
+/** Reads user feedback; null if it is empty, or if a report of the older form names no event. */
 export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer): SentFeedback | null {
   const report = asObject(parseJson(payload));
   const feedback = asObject(asObject(report?.['contexts'])?.['feedback']) ?? report;
@@ -147,7 +149,7 @@ export function readFeedback(type: 'user_report' | 'feedback', payload: Buffer):
   };
 }
 
-/** Of one file. */
+/** Limit on the size of one attachment. */
 export const ATTACHMENT_BYTES_MAX = 2 * 1024 * 1024;
 
 export function readAttachment(header: JsonObject, payload: Buffer): SentAttachment {

@@ -8,14 +8,14 @@ import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protoco
 /** A crash brings every thread of its process. */
 const THREADS_MAX = 1_000;
 const EXCEPTIONS_MAX = 30;
-/** Of a whole chain, and of each exception whatever the others have. */
+/** Limit on the frames of a whole chain, and minimum kept for each exception whatever the others have. */
 const FRAMES_MAX = 1_000;
 const FRAMES_LEAST = 10;
 const FRAMES_OUTER_MAX = 30;
 const FRAMES_INNER_MAX = 90;
 const NAME_LENGTH_MAX = 256;
 const LINE_LENGTH_MAX = 512;
-/** Clients send 5 or 7 on each side. */
+/** Limit on the context lines; clients send 5 or 7 on each side. */
 const CONTEXT_LINES_MAX = 20;
 const VALUE_LENGTH_MAX = 8_192;
 
@@ -37,7 +37,7 @@ export function asExceptions(
   return withFewerFrames([...entries.slice(0, EXCEPTIONS_MAX / 2), ...entries.slice(-EXCEPTIONS_MAX / 2)]);
 }
 
-/** Of a chain with more frames than anybody reads, the exceptions nearest to the report keep theirs. */
+/** Drops frames of a chain that has too many; the exceptions nearest to the report keep theirs. */
 function withFewerFrames(chain: readonly ExceptionValue[]): readonly ExceptionValue[] {
   let left = FRAMES_MAX;
   const kept = chain.toReversed().map((exception): ExceptionValue => {
@@ -71,8 +71,8 @@ function asException(
 }
 
 /**
- * Each exception before the one that it belongs to, as `exception_id` and `parent_id` say. What is in that order already
- * stays as it is, and so does a chain in which some have no id, or hold each other.
+ * Sorts each exception before the one that it belongs to, by `exception_id` and `parent_id`. Entries in that order
+ * already stay as they are, and so does a chain in which some have no id, or form a cycle.
  */
 function inCausalOrder(entries: readonly unknown[]): readonly unknown[] {
   const places = new Map<unknown, number>();
@@ -96,7 +96,7 @@ function inCausalOrder(entries: readonly unknown[]): readonly unknown[] {
   return ordered.length === entries.length ? ordered.toReversed() : entries;
 }
 
-/** Those with fields of their own. */
+/** Names of mechanism fields that have fields of their own in our events. */
 const MECHANISM_NAMES: ReadonlySet<string> = new Set(['type', 'handled', 'synthetic']);
 
 function asMechanism(value: unknown): Mechanism | null {
@@ -113,7 +113,7 @@ function asMechanism(value: unknown): Mechanism | null {
   };
 }
 
-/** Which exception of a group it is. */
+/** Returns the place of an exception within its group; empty if it belongs to none. */
 function asMember(mechanism: JsonObject): Pick<Mechanism, 'group'> {
   const [id, parentId] = [mechanism['exception_id'], mechanism['parent_id']];
   if (typeof id !== 'number' || (mechanism['is_exception_group'] !== true && typeof parentId !== 'number')) return {};
@@ -161,7 +161,7 @@ function asFrame(frame: JsonObject, variables: VariableReader, images: readonly 
   };
 }
 
-/** Of an address, which may carry what signs its reader in, without that. */
+/** Returns the path; an address, which may carry its reader's credentials, without them. */
 function asPath(value: unknown): string | null {
   const path = asText(value, PATH_LENGTH_MAX);
   return path !== null && /[?@]/.test(path) ? withoutSecrets(path) : path;
@@ -188,7 +188,7 @@ interface EventThreads {
   readonly otherThreads: readonly EventThread[] | undefined;
 }
 
-/** Of the threads that only stand beside it. */
+/** Limits on the other threads, which are only shown beside the exception. */
 const OTHER_THREADS_MAX = 200;
 const OTHER_FRAMES_MAX = 2_000;
 const OTHER_FRAMES_EACH_MAX = 60;

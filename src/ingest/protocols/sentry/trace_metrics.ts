@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 import { asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEpochMilliseconds } from '#ingest/protocols/sentry/values.ts';
 
-/** One value of a metric, as an application counted or measured it. */
+/** Value of a metric, as an application counted or measured it. */
 export interface SentMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'distribution';
   readonly value: number;
-  /** As its client calls it, such as `millisecond`; empty for none. */
+  /** Unit in the client's terms, such as `millisecond`; empty if there is none. */
   readonly unit: string;
-  /** By the clock of this server, in epoch milliseconds. */
+  /** Time by the clock of this server, in epoch milliseconds. */
   readonly at: number;
   readonly labels: readonly (readonly [name: string, value: string])[];
-  /** The same for the same value that is sent again. */
+  /** Identifies the value: equal when the same value is sent again. */
   readonly sign: string;
 }
 
@@ -23,7 +23,7 @@ interface ReadMetrics {
   readonly faulty: number;
 }
 
-/** Clients send at most 1,000 at once. */
+/** Limit on the items of a container; clients send at most 1,000 at once. */
 const ITEMS_MAX = 1_000;
 export const METRICS_BYTES_MAX = 1024 * 1024;
 const LABELS_MAX = 40;
@@ -58,7 +58,7 @@ function unitOf(unit: unknown): string {
   return text === 'none' ? '' : (UNITS.get(text) ?? text);
 }
 
-/** As other senders write them. */
+/** Units as other senders write them. */
 const UNITS: ReadonlyMap<string, string> = new Map([
   ['nanosecond', 'ns'],
   ['microsecond', 'us'],
@@ -70,7 +70,10 @@ const UNITS: ReadonlyMap<string, string> = new Map([
   ['percent', '%'],
 ]);
 
-/** Kept of what clients add by themselves; all else of theirs tells one value from another, not one stream. */
+/**
+ * Attributes added by clients that are kept, with their label names; the others tell one value from another, not one
+ * stream.
+ */
 const OF_CLIENT: ReadonlyMap<string, string> = new Map([
   ['sentry.release', 'release'],
   ['sentry.environment', 'environment'],

@@ -2,11 +2,11 @@ import { TRIMMED_PARTS, type TrimmedPart } from '#core/exceptions/event.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 
-/** No real client sends more; scanning this much takes a few milliseconds. */
+/** Limit on events that are trimmed: no real client sends more, and scanning this much takes a few milliseconds. */
 const TRIMMED_BYTES_MAX = 8 * 1024 * 1024;
 const CUTS_MAX = 20_000;
 const REST_AFTER_BYTES = 256 * 1024;
-/** Removing a smaller value would save nothing. */
+/** Smallest value that is worth removing. */
 const CUT_BYTES_LEAST = 16;
 const NAME_BYTES_MAX = 12;
 const LEVELS_MAX = 64;
@@ -33,7 +33,7 @@ const NULL = Buffer.from('null');
 
 interface TrimmedEvent {
   readonly payload: Buffer;
-  /** What was left out; null when nothing had to be. */
+  /** Parts that were removed; null if nothing had to be. */
   readonly trimmed: readonly TrimmedPart[] | null;
 }
 

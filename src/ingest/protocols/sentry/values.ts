@@ -8,7 +8,7 @@ import { Temporal } from '#kernel/time.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { withoutKnown } from '#ingest/protocols/sentry/variables.ts';
 
-/** Of the path of a file. */
+/** Longest path of a file. */
 export const PATH_LENGTH_MAX = 500;
 
 const LEVEL_NAMES: Readonly<Record<string, Level>> = {
@@ -41,7 +41,7 @@ const LEVEL_NUMBERS: readonly (readonly [number, Level])[] = [
   [0, 'debug'],
 ];
 
-/** Null for what names no level. */
+/** Returns the level; null for a value that names none. */
 export function asLevel(value: unknown): Level | null {
   if (typeof value === 'number') return LEVEL_NUMBERS.find(([number]) => value >= number)?.[1] ?? null;
   const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
@@ -66,9 +66,9 @@ export function clockOffsetMs(sentAt: unknown, receivedAt: Temporal.Instant): nu
 }
 
 /**
- * When the client says it happened: seconds or milliseconds since 1970, or ISO 8601 with any number of digits, in UTC
- * unless it says otherwise, by a clock that is `offsetMs` ahead. What is missing, unreadable or far off is `receivedAt`. To
- * the millisecond.
+ * Returns when the event happened according to the client: seconds or milliseconds since 1970, or ISO 8601 with any
+ * number of digits, in UTC unless it gives an offset, by a clock that is `offsetMs` ahead. A time that is missing,
+ * unreadable or far off becomes `receivedAt`. Precise to the millisecond.
  */
 export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs = 0): Temporal.Instant {
   const told = asEpochMilliseconds(value);
@@ -83,11 +83,14 @@ export function eventTime(value: unknown, receivedAt: Temporal.Instant, offsetMs
 export function asTimestamp(value: unknown, offsetMs = 0): string | null {
   const milliseconds = asEpochMilliseconds(value);
   if (milliseconds === null || Math.abs(milliseconds - offsetMs) > MILLISECONDS_MAX) return null;
-  // For every breadcrumb of every event: the Temporal polyfill takes five times as long.
+  // This runs for every breadcrumb of every event, and the Temporal polyfill takes five times as long.
   return new Date(milliseconds - offsetMs).toISOString();
 }
 
-/** No time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March 1973). */
+/**
+ * Bound between units: no time of ours is in seconds beyond this, nor in milliseconds below it (the year 5138; March
+ * 1973).
+ */
 const SECONDS_MAX = 1e11;
 const MILLISECONDS_MAX = 8.64e15;
 
@@ -114,7 +117,7 @@ function parseIso(text: string): number | null {
   }
 }
 
-/** 32 lower hex digits, or null for what is no event id. */
+/** Returns 32 lower-case hex digits; null for anything that is no event id. */
 export function asEventId(value: unknown): string | null {
   const id = typeof value === 'string' && value.length <= 64 ? value.replaceAll('-', '').trim().toLowerCase() : '';
   return /^[0-9a-f]{32}$/.test(id) && !/^0+$/.test(id) ? id : null;
@@ -123,7 +126,7 @@ export function asEventId(value: unknown): string | null {
 const TAGS_MAX = 100;
 const TAG_LENGTH_MAX = 200;
 
-/** `{ name: value }`, `[[name, value]]` or `[{ key, value }]`; the first hundred with a value. */
+/** Reads tags from `{ name: value }`, `[[name, value]]` or `[{ key, value }]`; the first hundred with a value. */
 export function asTags(value: unknown): Readonly<Record<string, string>> {
   const object = asObject(value);
   const pairs = object === null ? asList(value).map(asPair) : Object.entries(object);
@@ -144,12 +147,15 @@ function asPair(entry: unknown): readonly [unknown, unknown] {
 }
 
 const USER_LENGTH_MAX = 250;
-/** Those with fields of their own. */
+/** Names of user fields that have fields of their own in our events. */
 const USER_NAMES: ReadonlySet<string> = new Set(['id', 'email', 'username', 'ip_address']);
-/** Where the name stands for it. */
+/** Names of user fields if the name replaces a missing username. */
 const USER_NAMES_AND_NAME: ReadonlySet<string> = new Set([...USER_NAMES, 'name']);
 
-/** `{{auto}}` for an address, and a client that asks for it in its settings, mean the address the request came from. */
+/**
+ * Reads a user. `{{auto}}` for an address, and a client that asks for it in its settings, mean the address the request
+ * came from.
+ */
 export function asUser(value: unknown, clientIp: string | null, infersIp: boolean): EventUser | null {
   const object: JsonObject = asObject(value) ?? {};
   const sent = asText(object['ip_address'], 64);
@@ -165,7 +171,7 @@ export function asUser(value: unknown, clientIp: string | null, infersIp: boolea
 
 export interface EventMessage {
   readonly text: string | null;
-  /** Before its parameters were filled in; null when the client did not say. */
+  /** Message before its parameters were filled in; null if the client did not send it. */
   readonly template: string | null;
 }
 
@@ -185,14 +191,14 @@ export function asMessage(message: unknown, logentry: unknown): EventMessage {
 
 const PLACEHOLDER = /%(?:\((\w{1,40})\)|\d\$)?[-+0#]{0,3}\d{0,3}(?:\.\d{1,3})?[sdifrgxu]|\{(\w{0,40})\}/g;
 
-/** `order %s failed` and `order {} failed` as a person reads them; what has no parameter stays as it is. */
+/** Fills in the parameters of `order %s failed` and `order {} failed`; a template without parameters stays as it is. */
 function fillParameters(template: string, params: unknown): string {
   const list = Array.isArray(params) ? params : [];
   const named = asObject(params) ?? {};
   let next = 0;
   let left = MESSAGE_LENGTH_MAX;
   const texts = new Map<unknown, string | null>();
-  /** One that is asked for again and again is written once. */
+  /** Returns the text of a parameter; one used repeatedly is converted once. */
   const textOf = (value: unknown): string | null => {
     let text = texts.get(value);
     if (text === undefined) texts.set(value, (text = asTextOrJson(value, 500)));

@@ -1,7 +1,10 @@
 import type { Json } from '#core/exceptions/event.ts';
 import { asObject, asText, boundedJson, type JsonBudget, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
-/** Of all frames of an event together: enough for each of twenty frames to have twenty values of a hundred characters. */
+/**
+ * Limit on the values of all frames of an event together: enough for each of twenty frames to have twenty values of a
+ * hundred characters.
+ */
 const VALUES_MAX = 2_000;
 const CHARACTERS_MAX = 64 * 1024;
 const TEXT_LENGTH_MAX = 1_000;
@@ -26,7 +29,7 @@ function isNamed(json: Json): json is Readonly<Record<string, Json>> {
   return typeof json === 'object' && json !== null && !Array.isArray(json);
 }
 
-/** What an object holds beside these names; undefined when that is nothing. */
+/** Returns the fields of an object other than these; undefined if there are none. */
 export function withoutKnown(object: JsonObject, known: ReadonlySet<string>): Json | undefined {
   const others = Object.entries(object).filter(([name, value]) => !known.has(name) && value !== null && value !== '');
   return others.length === 0 ? undefined : boundedJson(Object.fromEntries(others));
@@ -35,7 +38,7 @@ export function withoutKnown(object: JsonObject, known: ReadonlySet<string>): Js
 const MODULES_MAX = 1_000;
 const MODULE_LENGTH_MAX = 200;
 
-/** `{ name: version }`; undefined when none were sent. */
+/** Reads modules as `{ name: version }`; undefined if none were sent. */
 export function asModules(sent: unknown): Readonly<Record<string, string>> | undefined {
   const entries = Object.entries(asObject(sent) ?? {})
     .slice(0, MODULES_MAX)

@@ -1,8 +1,11 @@
-/** What waits to be read; a datagram that finds no room is dropped. */
+/** Limit on the bytes that wait to be read; a datagram that finds no room is dropped. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
-/** Clients send up to 8 kB in a datagram. */
+/** Longest line that is read; clients send up to 8 kB in a datagram. */
 const LINE_BYTES_MAX = 16 * 1024;
-/** So long lines are read in one turn of the event loop: others have theirs, however many datagrams come. */
+/**
+ * Time for which lines are read in one turn of the event loop, so that other work gets its turn however many datagrams
+ * come.
+ */
 const SLICE_MS = 4;
 const NEWLINE = 0x0a;
 

@@ -8,7 +8,7 @@ export interface Line {
   /** The time that a counter or gauge bears (DogStatsD protocol 1.3), in epoch milliseconds; null without one. */
   readonly at: number | null;
   readonly tags: readonly (readonly [name: string, value: string])[];
-  /** Of its text. */
+  /** Length of the line's text. */
   readonly length: number;
 }
 
@@ -28,7 +28,7 @@ export function keyOf(text: string): string | null {
   return null;
 }
 
-/** Null for a line that cannot be read. */
+/** Reads a line; null if it cannot be read. */
 export function readLine(text: string): Line | null {
   const [head = '', type = '', ...parts] = text.split('|');
   const colon = head.indexOf(':');
@@ -55,7 +55,7 @@ export function readLine(text: string): Line | null {
   return { name, values, type: kind, isMilliseconds: type === 'ms', rate, at, tags, length: text.length };
 }
 
-/** Whole seconds to milliseconds; NaN for what is no time. */
+/** Converts whole seconds to milliseconds; NaN for what is no time. */
 function readTime(text: string): number {
   return /^\d{1,12}$/.test(text) ? Number(text) * 1000 : Number.NaN;
 }

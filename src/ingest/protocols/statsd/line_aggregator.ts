@@ -4,20 +4,23 @@ import type { PointKind } from '#core/metrics/point.ts';
 import type { Steps } from '#kernel/steps.ts';
 import type { Line } from '#ingest/protocols/statsd/line.ts';
 
-/** A gauge that is changed by `+1` is remembered for so many flushes without one: a day. */
+/** Flushes for which a gauge changed by `+1` is remembered without an update: a day. */
 const GAUGE_FLUSHES_MAX = 8_640;
-/** One that was idle for so many flushes makes room for others. */
+/** Idle flushes after which a gauge makes room for others. */
 const GAUGE_FLUSHES_KEPT = 60;
-/** Counts of one past time come with many flushes; each has a millisecond of its own within the second. */
+/**
+ * Milliseconds in a second: counts of one past time come with many flushes, each at its own millisecond within the
+ * second.
+ */
 const MS_OF_SECOND = 1_000;
 const STEPS_OF_GRID = 8;
-/** About what a series, a member of a set and a bucket of a timer take in memory, besides their text. */
+/** Approximate memory that a series, a member of a set and a bucket of a timer take, besides their text. */
 const SERIES_BYTES = 400;
 const MEMBER_BYTES = 80;
 const BUCKET_BYTES = 60;
 const PAUSE_AFTER = 64;
 
-/** What may be gathered, by one key or by several together. */
+/** Budget for what may be aggregated, by one key or by several together. */
 export class AggregationBudget {
   #series: number;
   #bytes: number;
@@ -73,20 +76,20 @@ export interface ReadyPoint {
   readonly value: number;
   readonly kind: PointKind;
   readonly at: number;
-  /** Of its family. */
+  /** Declared type and unit of the metric family. */
   readonly told: { readonly family: string; readonly type: number; readonly unit: string };
 }
 
-/** What `+2` and `-5` mean for a gauge: a change of it, as in etsy's StatsD, or its value, as in DogStatsD. */
+/** Meaning of `+2` and `-5` for a gauge: a change of it, as in etsy's StatsD, or its value, as in DogStatsD. */
 export type SignedGauges = 'change' | 'set';
 
-/** What came with one key since the last flush. */
+/** Aggregates the lines received with one key since the last flush. */
 export class LineAggregator {
   readonly #gauges = new Map<string, Gathered>();
-  /** All else: it begins anew with each flush. */
+  /** Everything but gauges; emptied with each flush. */
   #others = new Map<string, Gathered>();
   #budget: AggregationBudget;
-  /** About how much memory they take. */
+  /** Approximate memory of gauges and others. */
   #gaugeBytes = 0;
   #otherBytes = 0;
   #flushes = Math.floor(Math.random() * MS_OF_SECOND);
@@ -101,7 +104,7 @@ export class LineAggregator {
     return this.#gauges.size + this.#others.size;
   }
 
-  /** From now on it counts there, what it has already, too. */
+  /** Moves the aggregator to another budget, including what it holds already. */
   moveTo(budget: AggregationBudget): void {
     const bytes = this.#gaugeBytes + this.#otherBytes;
     this.#budget.take(-this.size, -bytes);
@@ -109,12 +112,12 @@ export class LineAggregator {
     budget.take(this.size, bytes);
   }
 
-  /** It is not used any more. */
+  /** Returns what the aggregator holds to its budget; it must not be used afterwards. */
   release(): void {
     this.#budget.take(-this.size, -(this.#gaugeBytes + this.#otherBytes));
   }
 
-  /** False where there is no room for its series, or for all that it says of it. */
+  /** Adds a line; returns false if there is no room for its series, or for all of its content. */
   add(line: Line): boolean {
     const { name, type, tags, isMilliseconds, values, rate, at, length } = line;
     const key = `${type} ${at ?? ''} ${name} ${JSON.stringify(tags)}`;

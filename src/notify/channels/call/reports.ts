@@ -1,7 +1,7 @@
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 
-/** Why the call reached nobody, by `CallStatus` at its end. */
+/** Reasons why a call reached nobody, by its final `CallStatus`. */
 const CALL_FAILURES: Readonly<Record<string, string>> = {
   busy: 'busy',
   'no-answer': 'no_answer',
@@ -22,9 +22,9 @@ export function callReports(provider: CallbackProvider): ReportCallback {
 }
 
 /**
- * `CallStatus` when a call is placed and at its end; null for one that changes nothing. `completed` alone says nothing:
- * voicemail and call screening complete as well, so a call counts as delivered only if a person answered it. A key that
- * was pressed has moved the message to delivered before, which no later report takes back.
+ * Maps `CallStatus` when a call is placed and at its end; null for one that changes nothing. `completed` alone says
+ * nothing: voicemail and call screening complete as well, so a call counts as delivered only if a person answered it. A
+ * key that was pressed has moved the message to delivered before, which no later report reverts.
  */
 function reportOf(fields: Fields): DeliveryReport | null {
   const { providerId, by } = answeredCall(fields);
@@ -35,10 +35,10 @@ function reportOf(fields: Fields): DeliveryReport | null {
   return reason === undefined ? null : { status: 'failed', reason, providerId };
 }
 
-/** Why a completed call in which no key was pressed reached nobody for certain, by what answered it. */
+/** Reasons why a completed call without a key pressed reached nobody for certain, by what answered it. */
 const UNANSWERED: Readonly<Record<string, string>> = { machine: 'answering_machine', unknown: 'no_key_pressed' };
 
-/** A call that was answered, and by what. */
+/** Answered call, with what answered it. */
 export interface AnsweredCall {
   readonly providerId: string | null;
   readonly by: 'person' | 'machine' | 'unknown';

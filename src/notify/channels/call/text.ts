@@ -5,7 +5,7 @@ import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 
 const TITLE_LENGTH_MAX = 200;
 
-/** What a call says, and whether a key may be pressed. */
+/** Speech text of a call, and whether a key may be pressed. */
 export interface Spoken {
   readonly text: string;
   readonly hasChoice: boolean;
@@ -51,7 +51,9 @@ function withChoices(text: string, offer: Offer | undefined, again: string): Spo
   return { text: `${text} Press 1 to acknowledge.${resolve} Press 3 to ${again}.`, hasChoice: true };
 }
 
-/** What voicemail or a phone that screens calls hears: nothing about the incident, and the same keys. */
+/**
+ * Returns the speech text for voicemail or a phone that screens calls: nothing about the incident, and the same keys.
+ */
 export function spokenToMachine(message: Message): Spoken {
   switch (message.kind) {
     case 'page': {

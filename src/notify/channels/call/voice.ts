@@ -1,6 +1,6 @@
 import type { Answer } from '#notify/answer_link.ts';
 
-/** What Twilio asks while a call lasts, by the names of the addresses. */
+/** Requests of Twilio during a call, by the names of their addresses. */
 export const VOICE = {
   say: 'voice',
   digit: 'voice-digit',

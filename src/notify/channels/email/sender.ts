@@ -26,7 +26,9 @@ export function emailSender(server: MailServer, links: AnswerLinks, baseUrl: str
   };
 }
 
-/** Every mail about an incident refers to the same first one, which need not exist: so they become one thread. */
+/**
+ * Returns the headers of the thread: every mail about an incident refers to the same first one, which need not exist.
+ */
 function threadOf(message: Message, host: string): { inReplyTo?: string; references?: string } {
   if (message.kind !== 'page' && message.kind !== 'news') return {};
   const first = messageIdOf(message.subject.id, host);

@@ -14,7 +14,7 @@ import { type MailText, type Piece, render } from '#notify/mail/mail_pieces.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 
-/** Longer lists are read in the console. */
+/** Limit on the listed items; longer lists are read in the console. */
 const DIGEST_ITEMS_MAX = 50;
 
 const WHY = 'You get this because you are on call. The links act in your name, after asking once, for seven days.';
@@ -71,7 +71,7 @@ export function mailText(outgoing: OutgoingMessage, links: AnswerLinks, baseUrl:
 /** An agent does nothing of its own. */
 const NOTHING_ELSE = 'Nothing happens unless a person says yes.';
 
-/** The same for every mail about an incident, so that mail programs keep them together. */
+/** Returns the subject, which is the same for every mail about an incident, so that mail programs group them. */
 function subjectOf(subject: PageSubject): string {
   return `${titleOf(subject)} (#${subject.number})`;
 }

@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import { INTERNAL_NAME } from '#core/oncall/subscription_faults.ts';
 import { addressIn } from '#notify/mail/address.ts';
 
-/** Whom a push service may turn to (`sub` of RFC 8292, 2.1). */
+/** Contact for push services (`sub` of RFC 8292, 2.1). */
 export interface PushContact {
   /** An https address, or `mailto:` and one of mail. */
   readonly subject: string;
-  /** False: the operator has given none that a push service takes, and this one stands for it. */
+  /** Whether the operator has set it; false if none is set that a push service accepts, and this one replaces it. */
   readonly isGiven: boolean;
 }
 

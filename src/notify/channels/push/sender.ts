@@ -18,7 +18,7 @@ export interface PushSubscription {
   readonly auth: string;
 }
 
-/** Where subscriptions are kept. */
+/** Store of push subscriptions. */
 export interface PushSubscriptions {
   listOf(userId: Id<'user'>): Promise<readonly PushSubscription[]>;
   /** Deletes a subscription that its push service no longer knows. */
@@ -35,7 +35,7 @@ export interface PushSettings {
   readonly post: PushPost;
   readonly keys: VapidKeys;
   readonly subscriptions: PushSubscriptions;
-  /** `MAIL_FROM`; null when it is not set. */
+  /** Value of `MAIL_FROM`; null if it is not set. */
   readonly mailFrom: string | null;
   readonly baseUrl: string;
 }
@@ -90,7 +90,7 @@ async function sendTo(
   }
 }
 
-/** Once, when it is first needed. */
+/** Loads the library when it is first needed. */
 const loadLibrary = async () => (await import('web-push')).default;
 
 async function encrypt(

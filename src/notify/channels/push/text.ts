@@ -7,7 +7,7 @@ import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from 
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
 
-/** What the service worker of the console shows. A button opens its `url`, which asks once before it acts. */
+/** Notification that the console's service worker shows. A button opens its `url`, which asks once before it acts. */
 export interface PushText {
   readonly title: string;
   readonly body: string;

@@ -9,12 +9,12 @@ export interface VapidKeys {
 
 /** Order of the group P-256 (SEC 2, secp256r1). */
 const ORDER = BigInt('0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551');
-/** 128 bits more than the order has, so that the remainder is as good as uniform (FIPS 186-5 A.2.1). */
+/** Seed size: 128 bits more than the order has, so that the remainder is as good as uniform (FIPS 186-5 A.2.1). */
 const SEED_BYTES = 48;
 
 /**
- * Derived (HKDF, RFC 5869) from APP_SECRET, so that every process of an installation has the same pair after every
- * start without keeping it anywhere. With another APP_SECRET every browser has to subscribe anew.
+ * Derives the keys (HKDF, RFC 5869) from APP_SECRET, so that every process of an installation has the same pair after
+ * every start without storing it anywhere. With another APP_SECRET every browser has to subscribe anew.
  */
 export function deriveVapidKeys(appSecret: string): VapidKeys {
   const seed = Buffer.from(hkdfSync('sha256', appSecret, 'tocsin', 'vapid', SEED_BYTES));

@@ -1,8 +1,8 @@
-/** How an SMS is encoded, which decides what fits into it. */
+/** Encoding of an SMS, which decides what fits into it. */
 export interface SmsAlphabet {
   /** Length of the longest message, counted as `lengthOf` does. */
   readonly lengthMax: number;
-  /** How much of a title is worth more than a link. */
+  /** Length of a title that takes precedence over a link. */
   readonly titleMin: number;
   lengthOf(text: string): number;
   /** Returns the text in letters that the alphabet has, on one line. */
@@ -11,7 +11,7 @@ export interface SmsAlphabet {
 
 /** Letters of the basic table of GSM 03.38 (3GPP TS 23.038 6.2.1) that are not ASCII. */
 const GSM_LETTERS = '£¥èéùìòÇØøÅåΔΦΓΛΩΠΨΣΘΞÆæßÉ¤¡ÄÖÑÜ§¿äöñüà';
-/** Of its extension table, whose characters count as two. */
+/** Characters of the extension table that count as two. */
 const GSM_EXTENDED = '€';
 const NOT_GSM = new RegExp(`[^\\x20-\\x7E${GSM_LETTERS}${GSM_EXTENDED}]`, 'gu');
 
@@ -37,7 +37,7 @@ const PLAIN: Readonly<Record<string, string>> = {
   ẞ: 'SS',
 };
 
-/** One segment in 7 bits. */
+/** Alphabet of one segment in 7 bits. */
 const GSM: SmsAlphabet = {
   lengthMax: 160,
   titleMin: 20,
@@ -50,7 +50,7 @@ const GSM: SmsAlphabet = {
     ),
 };
 
-/** Two segments of 67 UTF-16 units each; in one, there is no room for how to reply. */
+/** Alphabet of two segments of 67 UTF-16 units each; one has no room for how to reply. */
 const UCS2: SmsAlphabet = {
   lengthMax: 134,
   titleMin: 40,
@@ -60,7 +60,7 @@ const UCS2: SmsAlphabet = {
       typographic(text)
         .normalize('NFC')
         .toWellFormed()
-        // What is invisible or changes the direction; joiners are part of how some scripts are written.
+        // Removes characters that are invisible or change direction; joiners are part of how some scripts are written.
         .replaceAll(/(?![\u200C\u200D])\p{Cf}/gu, '')
         .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ' ')
         .replaceAll(/[\p{Co}\p{Cn}\uFFFD]/gu, '?'),

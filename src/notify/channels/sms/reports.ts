@@ -10,7 +10,7 @@ export function smsReports(provider: CallbackProvider): ReportCallback {
 }
 
 /**
- * `MessageStatus` of a message (https://www.twilio.com/docs/messaging/api/message-resource); null for one that
+ * Maps `MessageStatus` (https://www.twilio.com/docs/messaging/api/message-resource) to a report; null for a status that
  * changes nothing.
  */
 function reportOf(fields: Fields): DeliveryReport | null {
@@ -37,21 +37,24 @@ function reportOf(fields: Fields): DeliveryReport | null {
 /** A message from somebody's phone. */
 export interface InboundSms {
   readonly providerId: string;
-  /** E.164. */
+  /** Number of the sender, in E.164. */
   readonly from: string;
   readonly text: string;
-  /** What Twilio has obeyed and answered itself. */
+  /** Opt-out keyword that Twilio has obeyed and answered itself; null if there is none. */
   readonly optOut: 'stop' | 'start' | 'help' | 'yes' | null;
 }
 
-/** Null when it says neither what it is nor whom it is from. */
+/** Parses an inbound SMS; null if it names neither itself nor its sender. */
 export function inboundSms(fields: Fields): InboundSms | null {
   const { MessageSid: providerId, From: from, Body: text = '' } = fields;
   if (providerId === undefined || from === undefined) return null;
   return { providerId, from, text, optOut: optOutOf(fields['OptOutType'], text) };
 }
 
-/** `OptOutType` is sent only for a messaging service that has keywords of its own; else the text tells. */
+/**
+ * Returns the opt-out keyword: `OptOutType` is sent only for a messaging service with its own keywords; otherwise the
+ * text decides.
+ */
 function optOutOf(type: string | undefined, text: string): InboundSms['optOut'] {
   switch (type?.toUpperCase()) {
     case undefined:

@@ -14,7 +14,7 @@ import { withoutLinks } from '#notify/texts/without_links.ts';
 
 const SERVICE_MAX = 30;
 const SERVICE_MIN = 10;
-/** Of a title that follows a measured value, no less is worth showing. */
+/** Minimum length worth showing of a title that follows a measured value. */
 const TITLE_WORTH = 8;
 const DIGEST_TITLE_MIN = 20;
 
@@ -59,7 +59,7 @@ export function smsText(message: Message, listUrl: string, answerUrl: string): s
   }
 }
 
-/** What others wrote of a message: it decides the alphabet. */
+/** Returns the parts of a message that others wrote, which decide the alphabet. */
 function variableTexts(message: Message): readonly string[] {
   switch (message.kind) {
     case 'page':
@@ -100,7 +100,10 @@ function orderOf({ number }: PageSubject, offer: Offer = 'everything'): string {
   }
 }
 
-/** How many, the first that fits, one order for all of them, and the first link for which there is room. */
+/**
+ * Returns the text of a digest: the count, as much of the first incident as fits, one command for all of them, and the
+ * first link for which there is room.
+ */
 function digestText(
   alphabet: SmsAlphabet,
   { items, offer }: Message & { readonly kind: 'digest' },
@@ -144,7 +147,7 @@ function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ');
 }
 
-/** What is cut may have become a link by that; unlinking it makes it longer, so more is cut. */
+/** Shortens a text. Cutting may turn it into a link, and unlinking makes it longer, so more is cut. */
 function shorten({ lengthOf }: SmsAlphabet, text: string, length: number): string {
   if (lengthOf(text) <= length) return text;
   for (let cut = length - '..'.length; cut > 0; cut -= 1) {
