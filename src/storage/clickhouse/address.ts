@@ -1,4 +1,4 @@
-/** How ClickHouse is reached, and what it is. */
+/** Address and layout of ClickHouse. */
 export interface ClickHouseAddress {
   /** See `nodeUrlsOf`. */
   readonly clickhouseUrl: string;
@@ -21,7 +21,7 @@ export function nodeUrlsOf(url: string): string[] | null {
   return hosts.split(',').every((host) => host !== '') && urls.every(isUrl) ? urls : null;
 }
 
-/** Where a node is, without its user and password. */
+/** Returns the host and port of a node's URL, without user and password. */
 export function hostOf(nodeUrl: string): string {
   return new URL(nodeUrl).host;
 }
@@ -33,7 +33,7 @@ export function databaseOf(url: string): string {
   return decodeURIComponent(pathname.replaceAll('/', '')) || 'default';
 }
 
-/** The same address with another database. */
+/** Returns the address with another database. */
 export function withDatabase(url: string, database: string): string {
   const { head = '', hosts = '', tail = '' } = FORM.exec(url)?.groups ?? {};
   const [, query = ''] = /(\?.*)$/.exec(tail) ?? [];

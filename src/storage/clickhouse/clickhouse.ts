@@ -188,7 +188,7 @@ class NodesClient implements ClickHouseClient {
 const anyOf = (gone: AbortSignal, signal: AbortSignal | undefined): AbortSignal =>
   signal === undefined ? gone : AbortSignal.any([gone, signal]);
 
-/** As many as that say that a machine is gone rather than busy. */
+/** Number of missed pings that mean that a machine is gone rather than busy. */
 const ONLY_PINGS_MISSED_MAX = 3;
 
 /** Asks the only server whether it is there, over connections of its own, and only while something takes long. */

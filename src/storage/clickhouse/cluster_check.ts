@@ -2,7 +2,7 @@ import type { ClickHouseSettings } from '@clickhouse/client';
 
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 
-/** What is wrong with a cluster. */
+/** Fault of a cluster. */
 export interface ClusterFault {
   /** Says what to change. */
   readonly sentence: string;
@@ -165,7 +165,10 @@ async function findMissingMacro(
   };
 }
 
-/** What keeps the replicated tables from taking rows, in words; null when nothing does, or nothing is replicated. */
+/**
+ * Returns the reason, in words, why the replicated tables take no rows; null when nothing prevents it, or nothing is
+ * replicated.
+ */
 export async function findReplicaFault(client: ClickHouseClient): Promise<string | null> {
   const { cluster } = client.layout;
   const from = cluster === null ? 'system.replicas' : 'clusterAllReplicas({cluster:String}, system.replicas)';

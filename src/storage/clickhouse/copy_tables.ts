@@ -5,7 +5,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import type { DataTable } from '#storage/clickhouse/layout.ts';
 
-/** What was done for a table. */
+/** Result of copying a table. */
 export interface CopiedTable {
   readonly table: DataTable;
   readonly partitions: number;

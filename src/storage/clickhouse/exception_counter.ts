@@ -18,7 +18,7 @@ export function isOfGroup({ mergedIds = [] }: GroupScope): string {
   return mergedIds.length === 0 ? 'group_id = {group:UUID}' : 'group_id IN {groups:Array(UUID)}';
 }
 
-/** What `isOfGroup` is given. */
+/** Returns the parameters of `isOfGroup`. */
 export function groupParameters({ groupId, mergedIds = [] }: GroupScope): Record<string, unknown> {
   return mergedIds.length === 0 ? { group: uuidOf(groupId) } : { groups: [groupId, ...mergedIds].map(uuidOf) };
 }
@@ -56,11 +56,11 @@ const RELEASES_MAX = 100;
 /** Values of a column over the events of services, as filters offer them. */
 export interface FoundValues {
   readonly values: readonly string[];
-  /** How many there are, shown or not. */
+  /** Total, shown or not. */
   readonly total: number;
 }
 
-/** What an event has to bear; an absent one does not matter. */
+/** Release and environment that an event must bear; an absent one does not narrow. */
 export interface EventOrigin {
   readonly environment?: string | undefined;
   readonly release?: string | undefined;
@@ -72,7 +72,7 @@ export interface ServiceEvents {
   readonly keptSince: Temporal.Instant;
 }
 
-/** What was seen of a group in one release and environment. */
+/** Counts of a group in one release and environment. */
 interface OriginCount extends ReleaseCount {
   readonly environment: string;
 }
@@ -85,7 +85,7 @@ export class ExceptionCounter {
     this.#client = client;
   }
 
-  /** By group id; a group without events has empty totals. */
+  /** Returns totals by group id; a group without events has empty totals. */
   async count(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupTotals>> {
     const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
     const counted = await Promise.all([...bySince.values()].map((alike) => this.#countAlike(alike)));
@@ -154,7 +154,10 @@ export class ExceptionCounter {
     });
   }
 
-  /** By release and environment, where the newest events are first; those that named neither count as empty texts. */
+  /**
+   * Counts events by release and environment, the origin with the newest events first. A missing release or environment
+   * counts as an empty text.
+   */
   async countByOrigin(scope: GroupScope, limit: number): Promise<OriginCount[]> {
     const { serviceId, groupId, keptSince, mergedIds = [] } = scope;
     const rows = await this.#rows<[release: string, environment: string, ...counts: string[]]>(

@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { groupParameters, type GroupScope, isOfGroup } from '#storage/clickhouse/exception_counter.ts';
 
-/** Where an event stands among those of its group, which are ordered by time. */
+/** Position of an event among those of its group, which are ordered by time. */
 export interface EventPlace {
   readonly atMs: number;
   /** 32 lower hex digits. */
@@ -31,7 +31,7 @@ interface PageOptions {
   readonly limit: number;
 }
 
-/** So many rows are looked at for an event that is shown: it may have been sent more than once. */
+/** Rows read for each event that is shown: it may have been sent more than once. */
 const COPIES = 10;
 
 const inGroup = (scope: GroupScope): string => `service_id = {service:UUID} AND ${isOfGroup(scope)}
@@ -79,7 +79,9 @@ export class ExceptionEventPages {
     };
   }
 
-  /** By narrow columns, so that the wide ones are read of events that are shown alone. */
+  /**
+   * Reads positions from narrow columns only, so that the wide columns are read for the events that are shown alone.
+   */
   async #places(
     scope: GroupScope,
     condition: string,

@@ -31,11 +31,11 @@ export interface WeekCounts {
   readonly weekBefore: number;
 }
 
-/** How many of the newest events are looked at for tags, and how much of them is shown. */
+/** Limits on the newest events that are read for tags, and on the tags and values that are shown. */
 interface TagSampling {
   readonly sample: number;
   readonly tags: number;
-  /** Of each tag. */
+  /** Number of values of each tag. */
   readonly values: number;
 }
 
@@ -61,7 +61,7 @@ export class ExceptionReader {
     this.pages = new ExceptionEventPages(client);
   }
 
-  /** How many events of all groups of the service there are since then. */
+  /** Counts the events of all groups of the service since then. */
   async countOfService(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
     const { count } = await queryRecentActivity(
       this.#client,
@@ -109,7 +109,10 @@ export class ExceptionReader {
     });
   }
 
-  /** By group id; a group without events is absent. One query for all groups whose services keep events equally long. */
+  /**
+   * Returns counts by group id; a group without events is absent. Runs one query for all groups whose services keep
+   * events equally long.
+   */
   async countByGroup(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupCounts>> {
     const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
     const counted = await Promise.all([...bySince].map(([since, alike]) => this.#countSince(since, alike)));
@@ -137,7 +140,7 @@ export class ExceptionReader {
     });
   }
 
-  /** In each of two weeks. */
+  /** Counts the group's events in each of two weeks. */
   async countWeeks(scope: GroupScope, { weekStart, weekBeforeStart }: GroupPeriods): Promise<WeekCounts> {
     const [row] = await this.#rows<string[]>(
       `SELECT uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
@@ -153,7 +156,7 @@ export class ExceptionReader {
     return { thisWeek, weekBefore };
   }
 
-  /** By tag, the most frequent tags and values first, among the newest `sample` events. */
+  /** Counts values by tag among the newest `sample` events, the most frequent tags and values first. */
   async countTags(scope: GroupScope, sampling: TagSampling): Promise<Map<string, ValueCount[]>> {
     return await this.#countTagsOf(scope, await this.#newestTimes(scope, sampling.sample), sampling);
   }
@@ -172,7 +175,10 @@ export class ExceptionReader {
     return { events, tags };
   }
 
-  /** When the newest events were, newest first, by narrow columns, so that the wide ones are read of these alone. */
+  /**
+   * Reads the times of the newest events, newest first, from narrow columns, so that the wide ones are read for these
+   * events alone.
+   */
   async #newestTimes(scope: GroupScope, limit: number): Promise<readonly number[]> {
     const rows = await this.#rows<[at: string]>(
       `SELECT toUnixTimestamp64Milli(at) FROM (
@@ -232,10 +238,10 @@ function instant(parameter: 'since' | 'week' | 'week_before'): string {
   return `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
 }
 
-/** So many rows are looked at for an event that is shown: it may have been sent more than once. */
+/** Rows read for each event that is shown: it may have been sent more than once. */
 const COPIES = 10;
 
-/** When the last of so many newest events was; from then on they are read. */
+/** Returns the time of the last of the newest `limit` events, in epoch milliseconds: reads start there. */
 function oldestOf({ keptSince }: GroupScope, times: readonly number[], limit: number): number {
   return times[Math.min(limit, times.length) - 1] ?? keptSince.epochMilliseconds;
 }

@@ -37,8 +37,8 @@ export class ExemplarStore {
   }
 
   /**
-   * Those of the series that a selector names, newest first: spread over the period, with the greatest value of each of
-   * its `parts` first.
+   * Lists exemplars of the series that a selector names, newest first: spread over the period, with the greatest value
+   * of each of its `parts` first.
    */
   async list(
     serviceId: Id<'service'>,

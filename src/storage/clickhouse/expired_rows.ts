@@ -27,7 +27,7 @@ const ROLLUPS: readonly AgingTable[] = ROLLUP_TABLES.map((name) => ({ name, time
 
 /** The cutoff is rounded down to this, so that there are few deletions. */
 const STRETCH_MS = 30 * 60_000;
-/** For more partitions than this, one DELETE for the whole table costs less than one for each. */
+/** Number of partitions above which one DELETE for the whole table costs less than one for each. */
 const SINGLE_PARTITIONS_MAX = 8;
 /** Rewriting a partition is the most expensive step; further partitions wait for the next run. */
 const REWRITTEN_AT_ONCE_MAX = 4;

@@ -29,7 +29,7 @@ const PASSING: Readonly<Record<string, string>> = {
   UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE: 'too few replicas of ClickHouse have what was stored before',
 };
 
-/** What the type of ClickHouse's error is, such as `TABLE_IS_READ_ONLY`; empty for other errors. */
+/** Returns the type of ClickHouse's error, such as `TABLE_IS_READ_ONLY`; empty for other errors. */
 export function faultTypeOf(error: unknown): string {
   if (!(error instanceof Error) || !('type' in error)) return '';
   return typeof error.type === 'string' ? error.type : '';
@@ -75,7 +75,7 @@ function unavailable(message: string, retryAfterSeconds: number, cause: unknown)
   return new AppError('unavailable', message, { cause, retryAfterSeconds });
 }
 
-/** As the server says it, or the operating system through it. */
+/** Whether the server, or the operating system through it, says that the disk is full. */
 function isFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return faultTypeOf(error) === 'NOT_ENOUGH_SPACE' || /No space left on device|ENOSPC/.test(error.message);

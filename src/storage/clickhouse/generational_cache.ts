@@ -7,7 +7,7 @@ export class GenerationalCache<Value> {
   #before = new Map<string, Value>();
   #turnedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** To be called from time to time. */
+  /** Starts a new generation when the current one is old enough. Callers call it from time to time. */
   turn(nowMs: number): void {
     if (nowMs - this.#turnedAtMs < GENERATION_MS) return;
     this.#turnedAtMs = nowMs;

@@ -7,7 +7,7 @@ import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 /** Groups of one window that are looked at more closely: those with most events. */
 const GROUPS_MAX = 5_000;
 
-/** Which groups have come lately. */
+/** Reads which groups have had events lately. */
 export class GroupRateReader {
   readonly #client: ClickHouseClient;
 

@@ -24,7 +24,7 @@ import {
 import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
 import { bucketHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
 
-/** What the buckets of a histogram gained: their `bucketTextOf`, each with its gain. */
+/** Gains of the buckets of a histogram: their `bucketTextOf`, each with its gain. */
 type Gains = readonly (readonly [text: string, gain: number | string])[];
 
 /** The part of a chart that the next holds values of. */
@@ -34,7 +34,7 @@ type PartRow = readonly [part: number, start: string, gains: Gains];
 const HISTORY_VALUES_MAX = 10_000_000;
 /** Minutes of a history whose quantiles are computed before others get their turn. */
 const MINUTES_AT_ONCE = 200;
-/** Of a column whose least and greatest are shown, so many values are computed. */
+/** Values computed for each column whose least and greatest are shown. */
 const VALUES_OF_COLUMN = 4;
 
 /** Quantiles of histograms. The caller has checked that the service is the organization's. */
@@ -50,7 +50,7 @@ export class HistogramReader {
     this.#bounds = new HistogramBounds(client, tooMuch);
   }
 
-  /** How often a quantile was asked of what has none, by what it is. */
+  /** Number of queries for a quantile of something that has none, by its kind. */
   get refused(): Readonly<Record<SingleValueKind, number>> {
     return this.#refused;
   }

@@ -3,7 +3,7 @@ import type { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
-/** How many there were of each service, by the hour in epoch milliseconds; hours without any are absent. */
+/** Counts of each service, by the hour in epoch milliseconds; hours without any are absent. */
 export type HourlyCounts = ReadonlyMap<Id<'service'>, ReadonlyMap<number, number>>;
 
 /** Runs a query that answers with service, beginning of the hour in epoch seconds, and count. */

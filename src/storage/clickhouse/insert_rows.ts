@@ -21,9 +21,9 @@ const QUORUM: Readonly<Record<Acknowledged, ClickHouseSettings>> = {
 type Acknowledged = 'at_once' | 'in_sequence';
 
 /**
- * For reads on which it depends whether somebody is paged: a replica that lacks something acknowledged refuses them. One
- * server, which has everything, ignores it; ClickHouse Cloud brings the replica up to date first. Charts wait for these.
- * https://clickhouse.com/docs/operations/settings/settings#select_sequential_consistency
+ * Settings of reads that decide whether somebody is paged: a replica that lacks something acknowledged refuses them.
+ * One server, which has everything, ignores the setting; ClickHouse Cloud brings the replica up to date first. Charts
+ * wait for these reads. https://clickhouse.com/docs/operations/settings/settings#select_sequential_consistency
  */
 export const SEES_ALL_ACKNOWLEDGED: ClickHouseSettings = { select_sequential_consistency: '1', priority: '1' };
 

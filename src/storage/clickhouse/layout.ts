@@ -13,14 +13,14 @@ export const ROLLUP_TABLES = ['metric_rollups', 'metric_hour_inserts', 'metric_d
 export type RollupTable = (typeof ROLLUP_TABLES)[number];
 
 /**
- * Where the tables are: on one server, or spread over the shards of a cluster, where the table that queries name is a
- * `Distributed` one, which holds no rows itself. Deletions and changes of tables go to the tables that hold rows, on every
- * shard. A service that replicates by itself, such as ClickHouse Cloud, counts as one server.
+ * Placement of the tables: on one server, or spread over the shards of a cluster, where the table that queries name is
+ * a `Distributed` one, which holds no rows itself. Deletions and changes of tables go to the tables that hold rows, on
+ * every shard. A service that replicates by itself, such as ClickHouse Cloud, counts as one server.
  */
 export interface Layout {
   /** Null for one server. */
   readonly cluster: string | null;
-  /** What follows the name of a table in statements that are for every server of the cluster; empty for one server. */
+  /** Clause after the name of a table in statements for every server of the cluster; empty for one server. */
   readonly onCluster: string;
   /** The table that holds the rows; of a cluster, on each of its servers. */
   stored(table: DataTable | RollupTable): string;

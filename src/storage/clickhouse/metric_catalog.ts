@@ -54,7 +54,10 @@ const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket
   WHERE service_id = {service:UUID} AND endsWith(metric, '_bucket') GROUP BY metric`;
 const SECONDS_MAX = 10;
 
-/** What metrics a service has, and by which labels their series differ. The caller has checked that it is the organization's. */
+/**
+ * Lists the metrics of a service, and the labels by which their series differ. The caller has checked that it is the
+ * organization's.
+ */
 export class MetricCatalog {
   readonly #client: ClickHouseClient;
 
@@ -106,7 +109,10 @@ export class MetricCatalog {
     };
   }
 
-  /** Of these metrics those that have arrived and can answer no quantile: no series with that label, and no buckets. */
+  /**
+   * Returns the metrics among `names` that have arrived and can answer no quantile: no series with that label, and no
+   * buckets.
+   */
   async findWithoutQuantiles(
     serviceId: Id<'service'>,
     names: readonly string[],

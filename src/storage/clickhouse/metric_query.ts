@@ -18,7 +18,7 @@ import { growthOver } from '#storage/clickhouse/rollup_rows.ts';
 import { withPredecessors } from '#storage/clickhouse/predecessors.ts';
 import { planParameters, rolledUpValues } from '#storage/clickhouse/rollup_query.ts';
 
-/** What is aggregated. */
+/** Query for an aggregate of a metric. */
 export interface MetricQuery {
   readonly serviceId: Id<'service'>;
   readonly selector: MetricSelector;
@@ -26,7 +26,7 @@ export interface MetricQuery {
   readonly buckets: Buckets;
   /** Older points are as if they were not there, even where they still are. */
   readonly keptSince: Temporal.Instant;
-  /** What may be read instead of points; left out: nothing. */
+  /** Rollups that may be read instead of points; none if left out. */
   readonly rollups?: ValidRollups | null;
 }
 
@@ -39,7 +39,7 @@ export interface Split {
 /** A query whose buckets may be too many to show. */
 export interface ChartQuery extends MetricQuery {
   readonly split: Split | null;
-  /** Of each column, the buckets with the least and the greatest value are kept; null keeps all. */
+  /** Width of a column, of which the buckets with the least and the greatest value are kept; null keeps all buckets. */
   readonly columnMs: number | null;
 }
 
@@ -143,7 +143,7 @@ function overWholeWindow(query: MetricQuery): MetricQuery {
   return { ...query, buckets: { ...query.buckets, stepMs: 100_000_000 * DAY_MS } };
 }
 
-/** What callers say of a query, as parameters. */
+/** Returns the parameters of a query. */
 function parametersOf(query: MetricQuery): Record<string, unknown> {
   const { serviceId, selector, buckets, keptSince } = query;
   const plan = planOf(query);
@@ -179,7 +179,7 @@ const BUCKET = 'intDiv(toUnixTimestamp64Milli(ts), {step:Int64}) * {step:Int64} 
 /** A counter's first sample in reach grows by nothing, unless it is known when it began at zero. */
 const GROWTH = `if(previous IS NULL, 0, ${growthOver('value', 'assumeNotNull(previous)')})`;
 
-/** Where samples come from, and the columns that are kept apart: none, or the part that each series belongs to. */
+/** Source of samples, and the columns that are kept apart: none, or the part that each series belongs to. */
 interface Source {
   readonly apart: '' | 'part, ';
   samples(since: 'from' | 'lookback'): string;
@@ -248,7 +248,7 @@ function seriesOf(selector: MetricSelector): string {
   return `${own} AND series IN (SELECT series FROM metric_series WHERE ${seriesConditions(selector)})`;
 }
 
-/** Which rows of `metric_series` a selector means. */
+/** Returns the condition for the rows of `metric_series` that a selector matches. */
 export function seriesConditions(selector: MetricSelector): string {
   return seriesMeeting(labelConditions(selector));
 }

@@ -60,7 +60,7 @@ export class MetricReader {
     this.exemplars = new ExemplarStore(client);
   }
 
-  /** How often this process was asked for a quantile of what has none, by what it is. */
+  /** Number of queries to this process for a quantile of something that has none, by its kind. */
   get refusedQuantiles(): Readonly<Record<SingleValueKind, number>> {
     return this.#histograms.refused;
   }
@@ -107,7 +107,10 @@ export class MetricReader {
     }));
   }
 
-  /** By which values of the label a chart is split best: those with the greatest aggregates over its whole window. */
+  /**
+   * Ranks the values of the label by which a chart is split best: those with the greatest aggregates over its whole
+   * window.
+   */
   async rankValues(asked: MetricQuery, label: string, limit: number): Promise<RankedValues> {
     const query = await this.withRollups(asked);
     const rows = await this.#chartRows<[value: string, count: string]>(rankQueryOf(query, label, limit));
@@ -194,7 +197,10 @@ export class MetricReader {
     });
   }
 
-  /** When the newest point of each of these metrics was, in epoch milliseconds, by `serviceId name`; absent for none. */
+  /**
+   * Returns the time of the newest point of each metric, in epoch milliseconds, by `serviceId name`; a metric without
+   * points is absent.
+   */
   async findLastArrivals(
     wanted: readonly { readonly serviceId: Id<'service'>; readonly metricName: string }[],
   ): Promise<ReadonlyMap<string, number>> {
@@ -247,7 +253,7 @@ export class MetricReader {
     );
   }
 
-  /** When the newest point of each service was; a service that sent none that is still kept is absent. */
+  /** Returns the time of the newest point of each service; a service without kept points is absent. */
   async lastPoints(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, Temporal.Instant>> {
     if (serviceIds.length === 0) return new Map();
     const rows = await withClickHouseErrors(async () => {
@@ -268,7 +274,10 @@ export class MetricReader {
     );
   }
 
-  /** When the newest point was, and how many there are since then; the hours since then are counted, the rest looked up. */
+  /**
+   * Returns the time of the newest point and the number of points since `since`; hours after `since` are counted, the
+   * rest looked up.
+   */
   async recentActivity(serviceId: Id<'service'>, since: Temporal.Instant): Promise<RecentActivity> {
     return await queryRecentActivity(
       this.#client,

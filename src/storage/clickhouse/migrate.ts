@@ -9,12 +9,12 @@ import { type DataTable, type Layout, quoteName, quoteText, type RollupTable } f
 
 type Engine = 'MergeTree' | 'ReplacingMergeTree' | 'AggregatingMergeTree';
 
-/** How a migration is written for one server or for a cluster. */
+/** Form of a migration for one server or for a cluster. */
 export interface Rendering extends Pick<Layout, 'onCluster' | 'stored'> {
   readonly isCluster: boolean;
   /** The engine of the table that holds the rows; `MergeTree` becomes `ReplicatedMergeTree` on a cluster. */
   engine(name: Engine, table: DataTable | RollupTable, ...args: string[]): string;
-  /** What follows the other settings of such a table. */
+  /** Clause after the other settings of such a table. */
   readonly settings: string;
   /**
    * The table that queries name, over those that hold the rows: nothing on one server. Rows that replace each other have
@@ -23,7 +23,7 @@ export interface Rendering extends Pick<Layout, 'onCluster' | 'stored'> {
   distributed(table: DataTable | RollupTable, shardingKey: string): readonly string[];
 }
 
-/** What each numbered file exports: the statements, one a call, in order. */
+/** Exports of each numbered file: the statements, one a call, in order. */
 export interface ClickHouseMigration {
   readonly statements: (rendering: Rendering) => readonly string[];
 }
@@ -92,7 +92,7 @@ export async function statementsOf(dir: string, file: string, rendering: Renderi
   return migration.statements(rendering);
 }
 
-/** What has been applied. On a cluster every server of every shard is a replica of this one table. */
+/** Returns the table of applied migrations. On a cluster every server of every shard is a replica of this one table. */
 function migrationsTable({ layout: { cluster, onCluster }, database }: ClickHouseClient): string[] {
   const engine =
     cluster === null

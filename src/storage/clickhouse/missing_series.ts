@@ -24,7 +24,10 @@ export interface MissingQuestion {
   readonly aggregation: Aggregation;
   /** Whether values above the threshold breach, or those below. */
   readonly breachesAbove: boolean;
-  /** When a breach of its incident was last counted: series that sent nothing in the window before are not looked for. */
+  /**
+   * Time of the last counted breach of the incident: series that sent nothing in the window before it are not looked
+   * for.
+   */
   readonly breachedAt: Temporal.Instant;
   /** Older points are as if they were not there. */
   readonly keptSince: Temporal.Instant;
@@ -93,7 +96,7 @@ interface Read extends MissingQuestion {
 
 interface Found {
   readonly windows: ReadonlyMap<string, Windows>;
-  /** Where each missing series counts as much as if it had sent for a whole window at its own interval. */
+  /** Mean that counts each missing series as if it had sent for a whole window at its own interval. */
   readonly mean: number | null;
   readonly names: readonly string[];
   readonly count: number;
@@ -165,7 +168,7 @@ function parametersOf(read: Read, toMs: number): Record<string, unknown> {
   };
 }
 
-/** Without lists: the embedded engine refuses texts behind a comma where a subquery reads a table. */
+/** Conditions without lists: the embedded engine refuses texts behind a comma where a subquery reads a table. */
 const IS_SAMPLE = `(kind != ${STALE} AND kind != ${START})`;
 const IS_COUNTING = `(kind = ${COUNTER} OR kind = ${START})`;
 const BUCKET = bucketTextOf((name) => `any(tags[${name}])`);

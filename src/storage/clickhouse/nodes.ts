@@ -8,8 +8,8 @@ interface Node {
 }
 
 /**
- * Which of several equal nodes is asked: the one that this process prefers, or the next while that one has failed lately.
- * Processes prefer different nodes, and stay with theirs, so that load is spread and caches stay warm.
+ * Chooses which of several equal nodes to ask: the one that this process prefers, or the next while that one has failed
+ * lately. Processes prefer different nodes, and stay with theirs, so that load is spread and caches stay warm.
  */
 export class Nodes {
   readonly #nodes: readonly Node[];

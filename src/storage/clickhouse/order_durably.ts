@@ -1,8 +1,8 @@
 import type { ClickHouseSettings } from '@clickhouse/client';
 
 /**
- * For deletions: the answer comes when the order for it is durable, and ClickHouse carries it out. On a cluster the order
- * lies in Keeper, and a server that is away finds it there when it comes back:
+ * Settings of deletions: the answer comes when the order is durable, and ClickHouse carries it out later. On a cluster
+ * the order lies in Keeper, and a server that is away finds it there when it comes back:
  * https://clickhouse.com/docs/sql-reference/distributed-ddl and, for the mode,
  * https://clickhouse.com/docs/operations/settings/settings#distributed_ddl_output_mode.
  */

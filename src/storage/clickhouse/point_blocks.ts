@@ -25,7 +25,7 @@ export function encodePoints(batches: readonly ServicePoints[]): PointBlocks {
   );
 }
 
-/** By index, because an iterator makes an object of each number. */
+/** Collects the periods of the points. Loops by index, because an iterator makes an object of each number. */
 function periodsOf({ at }: PointColumns): Set<number> {
   const periods = new Set<number>();
   let last = Number.NaN;

@@ -12,7 +12,7 @@ export interface MetricOf {
 
 /** The points of a series since some time, in order. */
 interface SeriesRows {
-  /** As `metricKeyOf` names it. */
+  /** Key of the metric, as made by `metricKeyOf`. */
   readonly metric: string;
   /** A whole number of 64 bits. */
   readonly series: string;
@@ -88,7 +88,7 @@ const RESULT_BYTES_MAX = String(64 * 1024 * 1024);
 
 const METRIC = "concat(toString(service_id), ' ', metric)";
 
-/** As in rule_query.ts: times first, then what the index finds. */
+/** Conditions in the order of rule_query.ts: times first, then what the index finds. */
 const SINCE = `PREWHERE ts >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
   AND service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
   AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;

@@ -9,7 +9,10 @@ interface BoundQuery {
   readonly parameters: Record<string, unknown>;
 }
 
-/** For charts and histories, which may be of long periods and many series: who waits has given up after 10 s. */
+/**
+ * Settings of reads for charts and histories, which may span long periods and many series. A caller gives up after 10
+ * s.
+ */
 const LIMITS: ClickHouseSettings = {
   output_format_json_quote_denormals: 1,
   // A sample lies in the partition of its day, so no two rows of one sample lie in two.
@@ -46,7 +49,7 @@ export async function readLong<Row>(
   }
 }
 
-/** For histories of rules. */
+/** Returns the error for a history of a rule that would read too many points. */
 export function tooManyDays(): AppError {
   const message = 'this metric has too many points for so many days: take fewer days, or narrow its labels';
   return invalidInput([{ path: 'days', message }]);

@@ -3,9 +3,9 @@ import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
-/** What has come in of a service lately. */
+/** Recent activity of a service. */
 export interface RecentActivity {
-  /** null: nothing that is still kept. */
+  /** Null if nothing is still kept. */
   readonly lastAt: Temporal.Instant | null;
   readonly count: number;
 }

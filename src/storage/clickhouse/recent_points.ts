@@ -9,7 +9,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { findPredecessors, ORPHANS_MAX, predecessorKey } from '#storage/clickhouse/predecessors.ts';
 import { type MetricOf, readPointsSince, weighPointsSince } from '#storage/clickhouse/point_rows.ts';
 
-/** What rules need of a metric: its points from here on. */
+/** Metric that rules need: its points from here on. */
 export interface Needed extends MetricOf {
   readonly oldestMs: number;
 }
@@ -21,9 +21,9 @@ interface Metric extends MetricOf {
   readonly series: Map<string, SeriesPoints>;
   /** All points from here on are in memory. */
   sinceMs: number;
-  /** When all of it was read. */
+  /** Time at which the whole metric was read. */
   readonly filledAtMs: number;
-  /** When the store was last asked for new ones. */
+  /** Time at which the store was last asked for new points. */
   askedAtMs: number;
   /** How far back rules look: of late, and in the minute before. */
   spanMs: number;
@@ -47,7 +47,7 @@ interface Bounds {
 
 const BOUNDS: Bounds = { weightMax: 4_000_000, metricWeightMax: 500_000, filledAtOnce: 250_000 };
 const SERIES_WEIGHT = 24;
-/** Of one query. */
+/** Limit on the metrics of one query. */
 const METRICS_MAX = 2_000;
 /** A metric of which nothing was asked for so long is read anew. */
 const FORGOTTEN_MS = 60_000;
@@ -69,7 +69,7 @@ export class RecentPoints {
   readonly #log: Log;
   readonly #bounds: Bounds;
   readonly #metrics = new Map<string, Metric>();
-  /** Until when metrics are left out. */
+  /** Time until which each refused metric is left out. */
   readonly #refused = new Map<string, number>();
   #weight = 0;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
@@ -260,7 +260,7 @@ export class RecentPoints {
     }
   }
 
-  /** With room for an evaluation whose `now` is a little earlier. */
+  /** Returns the oldest time to keep, with room for an evaluation whose `now` is a little earlier. */
   #oldestOf({ spanMs, spanBeforeMs, sinceMs }: Metric, nowMs: number): number {
     return Math.max(sinceMs, nowMs - Math.max(spanMs, spanBeforeMs) - FORGOTTEN_MS);
   }

@@ -4,7 +4,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { EVENTS, mergedPairs, mergedGroupOf, USERS } from '#storage/clickhouse/exception_counter.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
-/** What was seen of a service in one release. */
+/** Totals of a service in one release. */
 export interface ReleaseTotals {
   readonly release: string;
   readonly events: number;
@@ -37,7 +37,7 @@ export class ReleaseReader {
     this.#client = client;
   }
 
-  /** Those seen last first. */
+  /** Lists releases, the last seen first. */
   async list(
     serviceId: Id<'service'>,
     since: Temporal.Instant,
@@ -93,7 +93,7 @@ export class ReleaseReader {
   }
 }
 
-/** What `mergedGroupOf` is given. */
+/** Returns the parameters of `mergedGroupOf`. */
 function parametersOf({ ids, takers }: ReturnType<typeof mergedPairs>): Record<string, unknown> {
   return ids.length === 0 ? {} : { merged: ids, takers };
 }

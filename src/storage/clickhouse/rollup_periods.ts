@@ -6,14 +6,14 @@ import type { RetentionTier } from '#storage/clickhouse/expired_rows.ts';
 
 /** An hour or a day of a service. */
 export interface Period {
-  /** As a UUID. */
+  /** UUID of the service. */
   readonly service: string;
   /** Epoch seconds. */
   readonly start: number;
-  /** Of what was inserted into it, as of when it was looked at. */
+  /** Stamp of what was inserted into the period, as of when it was looked at. */
   readonly stamp: string;
   readonly points: number;
-  /** Of the rollup that was begun or completed last; '0': there is none. */
+  /** Version of the rollup that was begun or completed last; '0' if there is none. */
   readonly version: string;
   readonly isComplete: boolean;
 }
@@ -23,7 +23,7 @@ export type Span = 'hour' | 'day';
 export interface RolledUp {
   /** They have new rows. */
   readonly serviceIds: readonly Id<'service'>[];
-  /** Why periods could not be rolled up: they are read from points, and tried again in an hour. */
+  /** Reasons why periods could not be rolled up: they are read from points, and tried again in an hour. */
   readonly failures: readonly unknown[];
 }
 
@@ -33,7 +33,7 @@ export class RollupRun {
   readonly mayGoOn: () => boolean;
   readonly rolledUp = new Set<Id<'service'>>();
   readonly failures: unknown[] = [];
-  /** Since when each service keeps points, by its UUID. */
+  /** Time from which each service keeps points, by its UUID. */
   readonly #kept: ReadonlyMap<string, { readonly serviceId: Id<'service'>; readonly sinceMs: number }>;
 
   constructor(tiers: readonly RetentionTier[], nowMs: number, mayGoOn: () => boolean) {
@@ -70,11 +70,11 @@ export function keyOf(span: Span, { service, start }: Period): string {
   return `${span} ${service} ${start}`;
 }
 
-/** What one statement rolls up: it takes a few seconds and little memory. */
+/** Limit on the points that one statement rolls up: it takes a few seconds and little memory. */
 const POINTS_AT_ONCE = 4_000_000;
 const PERIODS_AT_ONCE = 500;
 
-/** In parts of a bounded number of points, and of periods; one period is never split. */
+/** Splits periods into chunks with a bounded number of points and of periods; a single period is never split. */
 export function* chunksOf(periods: readonly Period[]): Generator<readonly Period[]> {
   let chunk: Period[] = [];
   let points = 0;

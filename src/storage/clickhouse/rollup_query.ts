@@ -116,7 +116,7 @@ export function rolledUpValues(aggregation: Aggregation, plan: RollupPlan, sourc
   });
 }
 
-/** Of several versions the one that was completed counts: a later one may be under way. */
+/** Selects, of several versions of a rollup, the completed one: a later one may be under way. */
 function rolledUp(
   table: 'metric_hours' | 'metric_days',
   span: 'hour' | 'day',

@@ -5,7 +5,7 @@ import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhou
 /** What a row is about: `newest_is` and `opening_is` are one of these. */
 export const NONE = '0';
 export const SAMPLE = '1';
-/** Of `newest_is`: the series ended. Of `opening_is`: its counter began at 0. */
+/** Mark in `newest_is`: the series ended; in `opening_is`: its counter began at 0. */
 export const MARK = '2';
 
 /** What counters have: their samples and starts in order of time. */

@@ -52,7 +52,7 @@ function stretchesOf(starts: string, seconds: number): string {
     arrayMap(start -> start + ${seconds}, arrayFilter((start, step) -> step != ${seconds}, ${starts}, arrayRotateLeft(${steps}, 1))))`;
 }
 
-/** In one read of what was inserted, and one of what was rolled up. */
+/** Query for valid rollups: one read of what was inserted, and one of what was rolled up. */
 const VALID = `
   SELECT ${stretchesOf('hours', 3_600)}, ${stretchesOf('days', 86_400)}
   FROM (
@@ -72,7 +72,7 @@ const VALID = `
       GROUP BY span, period)
     WHERE is_valid)`;
 
-/** Which rollups may stand for the points of a service. */
+/** Tells which rollups may stand for the points of a service. */
 export class RollupState {
   readonly #client: ClickHouseClient;
 
@@ -80,7 +80,10 @@ export class RollupState {
     this.#client = client;
   }
 
-  /** Those within the period; they may be read for some seconds, also when they are outdated meanwhile. */
+  /**
+   * Returns the valid rollups within the period. They may be read for some seconds, even if they become outdated
+   * meanwhile.
+   */
   async findValid(serviceId: Id<'service'>, period: ReadPeriod): Promise<ValidRollups> {
     const rows = await withClickHouseErrors(async () => {
       const result = await this.#client.query({
@@ -101,7 +104,7 @@ export class RollupState {
   }
 }
 
-/** In seconds. */
+/** Stretches of time in epoch seconds. */
 type Stretches = readonly (readonly [from: number, to: number])[];
 
 const inMs = ([from, to]: Stretches[number]): Stretch => ({ fromMs: from * 1_000, toMs: to * 1_000 });

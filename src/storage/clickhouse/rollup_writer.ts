@@ -52,7 +52,9 @@ const IN_BACKGROUND: ClickHouseSettings = {
   max_execution_time: 50,
 };
 
-/** As in `insertRows`: a read that sees all that was acknowledged needs inserts one after another. */
+/**
+ * Settings of inserts, as in `insertRows`: a read that sees all that was acknowledged needs inserts one after another.
+ */
 const BY_MAJORITY: ClickHouseSettings = {
   insert_quorum: 'auto',
   insert_quorum_parallel: 0,
@@ -237,7 +239,7 @@ export class RollupWriter {
     for (const { service } of own) run.add(service);
   }
 
-  /** Those that another process has begun meanwhile: it is left to a later run to do them again. */
+  /** Returns the periods that another process has begun meanwhile: a later run rolls them up again. */
   async #takenByOthers(span: Span, periods: readonly Period[], version: string): Promise<ReadonlySet<string>> {
     const rows = await this.#rows<[service: string, start: number, newest: string]>(
       `SELECT toString(service_id), toUnixTimestamp(start), concat(toString(max(version)), ' ', toString(argMax(is_complete, (version, is_complete))))
@@ -328,7 +330,7 @@ const INTO = `(service_id, metric, series, start, version, ${ROLLUP_COLUMNS.join
 const columnsOf = (sources: Readonly<Record<(typeof ROLLUP_COLUMNS)[number], string>>): string =>
   ROLLUP_COLUMNS.map((column) => sources[column]).join(', ');
 
-/** Of points, each (series, time) once: of several rows FINAL takes the one that came last. */
+/** Queries that roll up points, each (series, time) once: of several rows FINAL takes the one that came last. */
 const INSERTS: Readonly<Record<Span, string>> = {
   hour: `INSERT INTO metric_hours ${INTO}
     SELECT service_id, metric, series, toStartOfHour(ts) AS hour, {version:UInt64}, ${columnsOf(OF_POINTS)}

@@ -4,7 +4,7 @@ const FIRST_CAPACITY = 64 * 1024;
 const VARINT_BYTES_MAX = 5;
 /** A shorter text of ASCII is written here: the call to Node takes longer than writing it. */
 const SHORT_LENGTH_MAX = 24;
-/** Of a UTF-16 unit in UTF-8. */
+/** Longest UTF-8 form of a UTF-16 unit, in bytes. */
 const UNIT_BYTES_MAX = 3;
 const TWO_TO_32 = 2 ** 32;
 
@@ -14,7 +14,7 @@ export class RowBinary {
   #view = viewOf(this.#bytes);
   #end = 0;
 
-  /** How much has been written. */
+  /** Number of bytes written. */
   get length(): number {
     return this.#end;
   }
@@ -30,7 +30,7 @@ export class RowBinary {
     this.#end += end - start;
   }
 
-  /** As `uuidBytes` makes it. */
+  /** Writes a UUID in the form that `uuidBytes` makes. */
   uuid(bytes: Buffer): void {
     this.#reserve(bytes.length);
     for (let i = 0; i < bytes.length; i += 1) this.#bytes[this.#end + i] = bytes[i] ?? 0;

@@ -62,7 +62,7 @@ function parametersOf(query: RuleHistoryQuery): Record<string, unknown> {
   };
 }
 
-/** From, until, count and value of a part. Whole numbers of 64 bits are written as texts. */
+/** Row of a part: from, until, count and value. Whole numbers of 64 bits are written as texts. */
 type Row = readonly (number | string)[];
 
 export function toWindowPart([from, until, count, value]: Row): WindowPart {
@@ -128,7 +128,9 @@ function overAllSamples(aggregate: string): ToSql {
     GROUP BY slot ORDER BY slot`;
 }
 
-/** As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. */
+/**
+ * Selects samples as in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last.
+ */
 function samplesSince(since: 'from' | 'lookback', condition: string): string {
   const ofSeries = `service_id = {service:UUID} AND metric = {metric:String}${condition}`;
   if (since === 'lookback') return withPredecessors(ofSeries);

@@ -8,11 +8,14 @@ export interface PlannedQuestion {
   readonly ruleId: Id<'rule'>;
   readonly target: Target;
   readonly aggregation: Aggregation;
-  /** Where its window begins, or what its service keeps, whichever is later; epoch milliseconds. */
+  /** Start of the window or of what the service keeps, whichever is later; epoch milliseconds. */
   readonly fromMs: number;
   /** Older points are as if they were not there. */
   readonly keptMs: number;
-  /** Of the observations in the buckets that the target means, whatever the aggregation; null for the aggregate. */
+  /**
+   * Quantile of the observations in the buckets that the target means, whatever the aggregation; null for the
+   * aggregate.
+   */
   readonly quantile: number | null;
   /** Its target bounds the observations of a quantile that the same rule asks; null for what is a value of its own. */
   readonly beside: BesideBuckets | null;
@@ -23,7 +26,7 @@ export interface Target {
   readonly key: string;
   readonly serviceId: Id<'service'>;
   readonly selector: MetricSelector;
-  /** How rows name its metric: by `metricKeyOf`. */
+  /** Key by which rows name its metric: `metricKeyOf`. */
   readonly metric: string;
   /** Its series are buckets of a histogram, which are answered one by one. */
   readonly isOfBuckets: boolean;
@@ -52,7 +55,7 @@ export interface QuestionGroup {
   readonly shape: Shape;
   readonly questions: readonly PlannedQuestion[];
   readonly targets: readonly Target[];
-  /** Where the windows begin, each once, oldest first. */
+  /** Starts of the windows, each once, oldest first. */
   readonly froms: readonly number[];
   /** Points from here on are read, so that counters have something to have grown from. */
   readonly oldestMs: number;
@@ -62,7 +65,7 @@ export interface QuestionGroup {
 
 /** A query reads as far back as its longest window, so windows of much different length stand apart. */
 const BANDS_MINUTES = [5, 20, 60, 240, 1_440, 10_080];
-/** With the next it bounds the rows of an answer. */
+/** Limit on the windows of a query. With the next limit it bounds the rows of an answer. */
 const WINDOWS_MAX = 64;
 const TARGETS_MAX = 2_000;
 
@@ -115,7 +118,7 @@ function toGroup(shape: Shape, questions: readonly PlannedQuestion[]): QuestionG
   return { shape, questions, targets, froms, oldestMs, reachMs };
 }
 
-/** In parts that hold at most `max` different keys each, those of one key together. */
+/** Splits items into chunks that hold at most `max` different keys each; items of one key stay together. */
 function chunksBy<Item>(items: readonly Item[], keyOf: (item: Item) => string | number, max: number): Item[][] {
   const byKey = [...Map.groupBy(items, keyOf).values()];
   return Array.from({ length: Math.ceil(byKey.length / max) }, (_, index) =>

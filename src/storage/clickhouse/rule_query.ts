@@ -34,7 +34,10 @@ export function ruleQueryOf(group: QuestionGroup, toMs: number): BoundQuery {
   };
 }
 
-/** Which of these series belong to which of the targets: rows of the target's place, the series and its `bucketTextOf`. */
+/**
+ * Builds the query for which series belong to which targets: rows of the target's place, the series and its
+ * `bucketTextOf`.
+ */
 export function matchQueryOf(targets: readonly Target[], series: readonly string[]): BoundQuery {
   const perMatcher = (say: (matcher: Target['selector']['matchers'][number]) => string) =>
     targets.map(({ selector }) => selector.matchers.map(say));
@@ -83,8 +86,8 @@ const OF_TARGETS = `service_id IN {services:Array(UUID)} AND metric IN {metrics:
   AND (service_id, metric) IN arrayZip({target_services:Array(UUID)}, {target_metrics:Array(String)})`;
 
 /**
- * As in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last. Times are looked
- * at first, as they leave out most of what the index cannot, and are quicker to compare than names.
+ * Selects samples as in metric_query.ts, each (series, time) once: of several rows FINAL takes the one that came last.
+ * Times are looked at first, as they leave out most of what the index cannot, and are quicker to compare than names.
  */
 function samplesSince(since: string): string {
   return `metric_points FINAL PREWHERE ts >= ${since} AND ts < ${TO} AND ${OF_TARGETS}`;

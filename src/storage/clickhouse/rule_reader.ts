@@ -52,7 +52,7 @@ export interface RuleQuestion {
 }
 
 export interface Evaluation {
-  /** Of each rule that could be evaluated; null where its window holds no data. Of others nothing is known. */
+  /** Value of each rule that could be evaluated; null where its window holds no data. Other rules are absent. */
   readonly values: ReadonlyMap<Id<'rule'>, number | null>;
   /** Rules whose quantile is more than its value, which is the highest bound of a histogram. */
   readonly moreThan: ReadonlySet<Id<'rule'>>;
@@ -60,7 +60,7 @@ export interface Evaluation {
   readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
 }
 
-/** What an evaluation has found out so far. */
+/** Results of an evaluation so far. */
 interface Findings {
   readonly toMs: number;
   readonly answers: Map<PlannedQuestion, Answer>;
@@ -68,9 +68,9 @@ interface Findings {
 }
 
 interface Answer {
-  /** What was read so far. */
+  /** Shapes read so far. */
   readonly shapes: Set<Shape>;
-  /** By bucket; where an aggregate is asked, there is only the one named by the empty text. */
+  /** Windows by bucket; an aggregate has only the one named by the empty text. */
   readonly windows: Map<string, Windows>;
 }
 
@@ -79,7 +79,7 @@ type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside'>;
 
 type Row = readonly unknown[];
 
-/** Of one query: what takes longer is looked at apart from the rest. */
+/** Time limit of one query, in seconds; targets that take longer are queried apart from the rest. */
 const QUERY_SECONDS_MAX = 10;
 const CONCURRENT_QUERIES = 3;
 /** A target whose own query failed is skipped for this long. */
@@ -91,11 +91,11 @@ const RESPITE_MS = 60_000;
  */
 export class RuleReader {
   readonly #client: ClickHouseClient;
-  /** By service and metric of a rule. */
+  /** Meanings by service and metric of a rule. */
   readonly #meanings = new GenerationalCache<readonly Meaning[]>();
   /**
-   * By target and series: the bucket of a series that is meant, else null. A series never changes its labels, so what
-   * was found out once stays true.
+   * Matches by target and series: the bucket of a series that is meant, else null. A series never changes its labels,
+   * so a match stays true.
    */
   readonly #matches = new GenerationalCache<string | null>();
   /** Targets whose own query failed, and until when they are skipped. */
@@ -103,7 +103,7 @@ export class RuleReader {
 
   readonly #recent: Pick<RecentPoints, 'read'> | null;
 
-  /** Without `recent`, every window is read from the store each time. */
+  /** Creates the reader. Without `recent`, every window is read from the store each time. */
   constructor(client: ClickHouseClient, recent: Pick<RecentPoints, 'read'> | null = null) {
     this.#client = client;
     this.#recent = recent;

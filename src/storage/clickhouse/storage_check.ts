@@ -2,10 +2,13 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { findClusterFault, findReplicaFault } from '#storage/clickhouse/cluster_check.ts';
 import { faultTypeOf } from '#storage/clickhouse/faults.ts';
 
-/** With less than this free, ClickHouse refuses inserts, or soon will. */
+/** Free disk space below which ClickHouse refuses inserts, or soon will. */
 const FREE_BYTES_MIN = 32 * 1024 * 1024;
 
-/** Why what is sent could not be stored or read now, in words; null when nothing stands in the way. Throws when nobody answers. */
+/**
+ * Returns the reason, in words, why data cannot be stored or read now; null when nothing prevents it. Throws when
+ * nobody answers.
+ */
 export async function findStorageFault(client: ClickHouseClient): Promise<string | null> {
   const full = await ifAllowed(() => findFullDisk(client));
   if (full !== null) return `the disk "${full}" of ClickHouse is full: make room there`;

@@ -30,13 +30,13 @@ export type ActiveRule = Pick<Row<typeof AlertRuleEntity>, (typeof RULE)[number]
   readonly isPolicyUnreadable?: true;
 };
 
-/** As much of an active metric rule as its evaluation needs. */
+/** Fields of an active metric rule that its evaluation needs. */
 export interface MetricCheck extends RuleMemory {
   readonly ruleId: Id<'rule'>;
   readonly serviceId: Id<'service'>;
   readonly config: MetricThreshold;
   readonly settings: StoredSettings | null;
-  /** How long the service keeps points. */
+  /** Time for which the service keeps points, in days. */
   readonly retentionDays: number;
 }
 
@@ -54,7 +54,7 @@ export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clear
   readonly isMember: boolean;
 };
 
-/** What changes in the memory of a metric rule's incident. */
+/** Changes to the memory of a metric rule's incident. */
 interface ClearChange {
   readonly incidentId: Id<'incident'>;
   readonly ruleId: Id<'rule'>;
@@ -83,7 +83,7 @@ const OPEN_INCIDENTS_OF_RULES = prepared(
     openIncidents(db, kind).where(({ ref }) => sql<boolean>`${ref('open.ruleId')} = any(${ruleIds}::text[])`),
 );
 
-/** Which active rules are meant; those of every service when it is left out. */
+/** Filter of active rules; rules of every service if `serviceIds` is left out. */
 type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<'service'>[] };
 
 /** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
@@ -143,7 +143,7 @@ export class ActiveRuleStore {
     await holdLock(this.#session, `decide ${ruleId}`);
   }
 
-  /** Of all rules of a kind that have one, or of these rules. */
+  /** Lists the open incidents of all rules of a kind that have one, or of these rules. */
   async listOpenIncidents(kind: RuleKind, ruleIds: readonly Id<'rule'>[] | null = null): Promise<OpenIncident[]> {
     return ruleIds === null
       ? await OPEN_INCIDENTS.rows(this.#session, { kind })
@@ -165,7 +165,7 @@ export class ActiveRuleStore {
     return memory ?? NO_MEMORY;
   }
 
-  /** Of rules that are not gone; nothing to remember removes the row. */
+  /** Stores the memory of rules that are not gone; a blank memory removes the row. */
   async setMemory(changes: readonly MemoryChange[]): Promise<void> {
     const isBlank = ({ breachedSince, silentSince, missingSince }: RuleMemory): boolean =>
       breachedSince === null && silentSince === null && missingSince === null;
@@ -233,7 +233,9 @@ export class ActiveRuleStore {
     await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
   }
 
-  /** How many incidents the rule has opened within these minutes up to `until`; counts no further than `most`. */
+  /**
+   * Counts the incidents that the rule has opened within these minutes up to `until`; counts no further than `most`.
+   */
   async countOpened(ruleId: Id<'rule'>, until: Temporal.Instant, minutes: number, most: number): Promise<number> {
     const opened = await this.#session.db
       .selectFrom('incidents')
@@ -304,7 +306,7 @@ function isOfParts(serviceId: Expression<string>, config: Expression<object>, pa
   return sql<boolean>`(${part} = any(${parts}::bigint[]) or (${part} is null and ${sql.lit(NAMELESS_PART)} = any(${parts}::bigint[])))`;
 }
 
-/** Of rules without the name of a metric, which cannot be read: they are listed to be set aside. */
+/** Part of rules without the name of a metric, which cannot be read: they are listed to be set aside. */
 const NAMELESS_PART = 0;
 
 /**

@@ -23,7 +23,7 @@ export interface RuleOfPolicy {
   readonly enabled: boolean;
   readonly serviceId: Id<'service'>;
   readonly serviceName: string;
-  /** How many rules the policy has. */
+  /** Number of rules of the policy. */
   readonly ruleCount: number;
 }
 
@@ -123,7 +123,7 @@ export class AlertRuleStore {
     return new Map(rows.map(({ id, name }) => [id, name]));
   }
 
-  /** How many rules each of the services has, and how many of them are enabled and page somebody. */
+  /** Counts the rules of each of the services, and those that are enabled and page somebody. */
   async countOfServices(
     orgId: Id<'org'>,
     serviceIds: readonly Id<'service'>[],
@@ -192,7 +192,7 @@ export class AlertRuleStore {
     return row;
   }
 
-  /** It is evaluated no longer, until somebody enables it again. */
+  /** Disables the rule: it is evaluated no longer, until somebody enables it again. */
   async disable(ruleId: Id<'rule'>, now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('alert_rules')

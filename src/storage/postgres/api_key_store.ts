@@ -17,7 +17,7 @@ export type ApiKeyRow = InferEntity<typeof ApiKeyEntity>;
 const LIVE = ['id', 'orgId', 'userId', 'name', 'permissions', 'lastUsedAt'] as const;
 const LISTED = ['name', 'userId', 'hint', 'permissions', 'createdBy', 'createdAt', 'lastUsedAt', 'expiresAt'] as const;
 
-/** What authentication needs of a key, read in one query so that no stale role can slip between two. */
+/** Fields of a key that authentication needs, read in one query so that no stale role can slip between two. */
 export type LiveApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LIVE)[number]> & {
   /** The live role of the key's user; null for an organization's key, or when the user has left. */
   readonly role: Role | null;
@@ -37,7 +37,7 @@ export type ListedApiKey = Pick<Row<typeof ApiKeyEntity>, (typeof LISTED)[number
   readonly isBySystem: boolean;
 };
 
-/** Which keys are meant. */
+/** Filter of API keys. */
 export interface ApiKeyFilter {
   /** Only personal keys of this one; null: all of the organization. */
   readonly ofUser: Id<'user'> | null;
@@ -91,7 +91,7 @@ export class ApiKeyStore {
     return rowsChanged(await this.#revoking(now).where('id', '=', asId('apikey', id)).execute()) > 0;
   }
 
-  /** Those that were not revoked, newest first. */
+  /** Lists keys that were not revoked, newest first. */
   async list(orgId: Id<'org'>, filter: ApiKeyFilter, { after, limit }: NewestPage<'apikey'>): Promise<ListedApiKey[]> {
     let found = this.#found(orgId, filter);
     if (after !== null) {
@@ -112,7 +112,7 @@ export class ApiKeyStore {
     return (await this.#listed(orgId).where('k.id', '=', asId('apikey', id)).executeTakeFirst()) ?? null;
   }
 
-  /** Which organization the key belongs to; null when it is unknown or revoked. */
+  /** Returns the organization of the key; null when the key is unknown or revoked. */
   async findOrganization(id: string): Promise<Id<'org'> | null> {
     const key = await this.#session.db
       .selectFrom('api_keys')
@@ -133,7 +133,7 @@ export class ApiKeyStore {
     return revoked.map(({ id }) => id);
   }
 
-  /** Those of one person in every organization, when a password was given away. */
+  /** Revokes the keys of one person in every organization, when a password was given away. */
   async revokeEveryOf(
     userId: Id<'user'>,
     now: Temporal.Instant,

@@ -130,7 +130,7 @@ export class ArtifactStore {
       .execute();
   }
 
-  /** So that a bundle whose maps are in use stays; written at most once in a day. */
+  /** Marks bundles as used, so that a bundle whose maps are in use stays; writes at most once a day. */
   async markUsed(bundleIds: readonly Id<'bundle'>[], now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('artifact_bundles')

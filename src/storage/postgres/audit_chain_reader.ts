@@ -7,7 +7,7 @@ import { type AuditHeadEntity, AuditLinkEntity } from '#storage/postgres/entitie
 
 /** One link of the chain, and the row that it holds. */
 export type AuditLink = Omit<Row<typeof AuditLinkEntity>, 'orgId'> & {
-  /** null when the row is gone. */
+  /** Null when the row is gone. */
   readonly columns: readonly (string | null)[] | null;
 };
 
@@ -22,7 +22,7 @@ export class AuditChainReader {
     this.#session = session;
   }
 
-  /** null before the first row. */
+  /** Returns the head of the chain; null before the first row. */
   async findHead(orgId: Id<'org'>): Promise<AuditHead | null> {
     const head = await this.#session.db
       .selectFrom('audit_heads')
@@ -32,7 +32,7 @@ export class AuditChainReader {
     return head ?? null;
   }
 
-  /** Those behind `after`, in the order of the chain. */
+  /** Lists links after `after`, in the order of the chain. */
   async list(orgId: Id<'org'>, after: number, upTo: number, limit: number): Promise<AuditLink[]> {
     return await this.#session.db
       .selectFrom('audit_links as l')

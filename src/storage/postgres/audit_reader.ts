@@ -12,13 +12,13 @@ const LINE = ['at', 'actor', 'via', 'action', 'target', 'before', 'after', 'resu
 /** A line of the audit log as it was written, with the names of today. */
 export type AuditLine = Pick<Row<typeof AuditLogEntity>, (typeof LINE)[number]> & {
   readonly auditId: Id<'audit'>;
-  /** Of the user, or of the key where the organization's own acted; null once it is gone. */
+  /** Name of the user, or of the key where the organization's own acted; null once it is gone. */
   readonly actorName: string | null;
-  /** Of the key that was used, as it was called then; null when there was none. */
+  /** Name of the key that was used, as of that time; null when there was none. */
   readonly apiKeyName: string | null;
 };
 
-/** Which lines; what is left out does not matter. */
+/** Filter of audit lines; absent fields do not narrow it. */
 export interface AuditFilter {
   readonly from?: Temporal.Instant;
   readonly to?: Temporal.Instant;
@@ -28,7 +28,7 @@ export interface AuditFilter {
   readonly action?: string;
   readonly target?: string;
   readonly targets?: readonly string[];
-  /** Without those that say who was shown a credential. */
+  /** Whether to leave out lines that say who was shown a credential. */
   readonly changesOnly?: true;
   readonly result?: AuditLine['result'];
 }
@@ -44,7 +44,7 @@ export class AuditReader {
     this.#session = session;
   }
 
-  /** At most `limit` lines behind `after`, or from the newest on. Lines that come meanwhile disturb no page. */
+  /** Lists at most `limit` lines after `after`, or from the newest on. Lines that arrive meanwhile disturb no page. */
   async list(orgId: Id<'org'>, filter: AuditFilter, after: AuditPlace | null, limit: number): Promise<AuditLine[]> {
     const { from, to, actor, via, action, target, targets, changesOnly, result } = filter;
     let lines = this.#session.db

@@ -13,7 +13,7 @@ export type AuditEntry = Omit<Row<typeof AuditLogEntity>, 'id' | 'at' | 'address
 /** The `after` of a row that changes nothing: somebody was shown a credential. */
 export const CREDENTIALS_SHOWN = { credentials: 'shown' } as const;
 
-/** Who made a change, and how it came in. */
+/** Actor of a change, and how it came in. */
 export type AuditedBy = Pick<AuditEntry, 'actor' | 'via' | 'origin'>;
 
 /** A statement has no room for the values of very many. */
@@ -31,7 +31,7 @@ export class AuditStore {
     await this.appendAll([entry], now);
   }
 
-  /** In the order given. */
+  /** Appends the entries in the order given. */
   async appendAll(entries: readonly AuditEntry[], now: Temporal.Instant): Promise<void> {
     for (let from = 0; from < entries.length; from += APPENDED_AT_ONCE) {
       const rows = entries.slice(from, from + APPENDED_AT_ONCE).map(({ origin: { address, requestId }, ...entry }) => {

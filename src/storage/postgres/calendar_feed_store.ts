@@ -6,10 +6,13 @@ import { CalendarFeedEntity } from '#storage/postgres/entities/oncall.ts';
 
 const FEED = ['id', 'orgId', 'scheduleId', 'secretSealed', 'createdAt'] as const;
 
-/** As much of a feed as is read. */
+/** Columns of a feed that are read. */
 export type CalendarFeedRow = Pick<Row<typeof CalendarFeedEntity>, (typeof FEED)[number]>;
 
-/** At most one feed of a schedule is live for each member, and one without an owner. A member's feed ends with the membership. */
+/**
+ * Stores calendar feeds. At most one feed of a schedule is live for each member, and one without an owner. A member's
+ * feed ends with the membership.
+ */
 export class CalendarFeedStore {
   readonly #session: Session;
 
@@ -17,7 +20,7 @@ export class CalendarFeedStore {
     this.#session = session;
   }
 
-  /** Of one member, or with null the one without an owner. */
+  /** Returns the live feed of one member, or with null the one without an owner. */
   async findLive(orgId: Id<'org'>, scheduleId: string, userId: Id<'user'> | null): Promise<CalendarFeedRow | null> {
     const feed = await this.#live()
       .where('f.org_id', '=', orgId)

@@ -16,7 +16,7 @@ export type LedgerEntry = Pick<Row<typeof BillingPeriodEntity>, (typeof ENTRY)[n
 /** The same with whose it is, under the name that the service had. */
 export type LedgerLine = LedgerEntry & Pick<Row<typeof BillingPeriodEntity>, 'serviceId' | 'serviceName'>;
 
-/** What all periods that began in a month come to. */
+/** Sums of all periods that began in a month. */
 export interface LedgerMonth {
   readonly month: string;
   readonly totalCents: number;
@@ -28,7 +28,7 @@ export type DueRenewal = Pick<Row<typeof ServiceCapabilityEntity>, 'serviceId' |
   readonly orgId: Id<'org'>;
 };
 
-/** Which capabilities a service has, and the ledger of the periods it was charged for. */
+/** Stores the capabilities of services, and the ledger of the periods they were charged for. */
 export class CapabilityStore {
   readonly #session: Session;
 
@@ -120,7 +120,9 @@ export class CapabilityStore {
       .execute();
   }
 
-  /** What the periods that began in each month come to, newest first: the months are those of UTC, as `2027-02`. */
+  /**
+   * Lists the sums of the periods that began in each month, newest first: the months are those of UTC, as `2027-02`.
+   */
   async listMonths(orgId: Id<'org'>): Promise<LedgerMonth[]> {
     return await this.#session.db
       .selectFrom('billing_periods as b')

@@ -102,7 +102,10 @@ export class ChangeReader {
       .execute();
   }
 
-  /** Of those who listen the ones who are signed in still, and members still; how they stand decides whether they may. */
+  /**
+   * Returns the listeners who are still signed in and still members, with the standing that decides whether they may
+   * listen.
+   */
   async listLiveListeners(listeners: readonly Listener[], { now, usedSince }: Liveness): Promise<LiveListener[]> {
     const listening = rowsOf('l', {
       session_id: ['text', listeners.map(({ sessionId }) => sessionId)],

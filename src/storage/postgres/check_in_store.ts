@@ -9,10 +9,10 @@ export type NewCheckIn = Omit<WaitingCheckIn, 'number'>;
 
 /** Check-ins that wait, of one service. */
 const WAITING_MAX = 5_000;
-/** Of one service in one turn, so that others need not wait for one that sends very many. */
+/** Limit on the check-ins of one service in one turn, so that others need not wait for one that sends very many. */
 const TURN_MAX = 25;
 
-/** Why a check-in is not taken. */
+/** Reason why a check-in is not taken. */
 export type CheckInRefusal = 'too_many_monitors' | 'too_many_new_monitors' | 'too_many_waiting' | 'key_only';
 
 function isReplaceable({ is_kept }: { readonly is_kept: boolean }): boolean {
@@ -97,7 +97,7 @@ export class CheckInStore {
       .execute();
   }
 
-  /** Those that are still there, locked until the transaction ends, in their order. */
+  /** Returns the check-ins that are still there, in their order, locked until the transaction ends. */
   async lock(numbers: readonly number[]): Promise<WaitingCheckIn[]> {
     return await this.#session.db
       .selectFrom('check_ins as c')

@@ -43,12 +43,12 @@ export function allBut<E extends EntitySchemaWithMeta, P extends keyof Row<E> & 
   return Object.keys(entity.properties).filter((property) => !isLeft(property)) as Exclude<keyof Row<E> & string, P>[];
 }
 
-/** Of all columns, in the order of `columns`. */
+/** Returns the names of all columns, in the order of `columns`. */
 export function columnNames<E extends EntitySchemaWithMeta>(entity: E): readonly SnakeCase<keyof Row<E> & string>[] {
   return Object.keys(entity.properties).map((property) => columnOf(property) as SnakeCase<keyof Row<E> & string>);
 }
 
-/** What `values` and `set` are given for these properties of an entity: by column, JSON as its text. */
+/** Returns the argument of `values` and `set` for these properties of an entity: by column, JSON as its text. */
 export function toColumns<E extends EntitySchemaWithMeta, const V extends Partial<Row<E>>>(
   entity: E,
   values: V & Record<Exclude<keyof V, keyof Row<E>>, never>,
@@ -67,7 +67,7 @@ function isJson(entity: EntitySchemaWithMeta, property: string): boolean {
 
 const names = new Map<string, string>();
 
-/** As MikroORM names columns. */
+/** Returns the name that MikroORM gives the column. */
 function columnOf(property: string): string {
   let name = names.get(property);
   if (name === undefined) {
@@ -100,7 +100,10 @@ type Written<T> = [T] extends [Plain]
     ? T | Json<Exclude<T, null | undefined>>
     : Json<Exclude<T, null | undefined>> | Extract<T, null | undefined>;
 
-/** For `where(column, '=', anyOf(values))`: one parameter however many values there are; none matches an empty list. */
+/**
+ * Builds the operand of `where(column, '=', anyOf(values))`: one parameter however many values there are. An empty list
+ * matches nothing.
+ */
 export function anyOf<T>(values: readonly T[] | Expression<readonly T[]>): Expression<T> {
   return sql<T>`any(${values})`;
 }
@@ -110,7 +113,7 @@ export function field<T extends string>(column: Expression<object | null>, name:
   return sql<T | null>`${column}->>${sql.lit(name)}`;
 }
 
-/** So many times 24 hours before `now`. */
+/** Returns the time `days` times 24 hours before `now`. */
 export function daysBefore(now: Temporal.Instant, days: Expression<number>): RawBuilder<Temporal.Instant> {
   return sql<Temporal.Instant>`${now}::timestamptz - make_interval(hours => 24 * ${days})`;
 }
@@ -177,7 +180,7 @@ function wellFormedJson(value: unknown): string {
   return JSON.stringify(value, (_name, part: unknown) => (typeof part === 'string' ? part.toWellFormed() : part));
 }
 
-/** How many rows a statement without `returning` has inserted, updated or deleted. */
+/** Returns the number of rows that a statement without `returning` has inserted, updated or deleted. */
 export function rowsChanged([result]: readonly (InsertResult | UpdateResult | DeleteResult)[]): number {
   if (result === undefined) return 0;
   if (result instanceof InsertResult) return Number(result.numInsertedOrUpdatedRows ?? 0);

@@ -34,7 +34,7 @@ export type LiveConnection = ConnectionRow &
     readonly areStopped: boolean | null;
   };
 
-/** Which connections are meant. */
+/** Filter of connections. */
 export interface ConnectionFilter {
   /** Only those of this person; null: of everybody. */
   readonly ofUser: Id<'user'> | null;
@@ -126,13 +126,13 @@ export class ConnectionStore {
     return count;
   }
 
-  /** What was removed, tokens included; null when there is no such connection. */
+  /** Removes the connection and returns what was removed, tokens included; null when there is no such connection. */
   async remove(connectionId: string): Promise<ConnectionRow | null> {
     const removed = await this.#removing().where('c.id', '=', asId('connection', connectionId)).executeTakeFirst();
     return removed ?? null;
   }
 
-  /** The same for one of the organization: of one user, or of anybody. */
+  /** Removes a connection of the organization as `remove` does: of one user, or of anybody. */
   async removeOf(
     orgId: Id<'org'>,
     userId: Id<'user'> | null,
@@ -146,7 +146,7 @@ export class ConnectionStore {
     return removed ?? null;
   }
 
-  /** Of one person in every organization: what was removed, tokens included. */
+  /** Removes the connections of one person in every organization and returns what was removed, tokens included. */
   async removeEveryOf(userId: Id<'user'>): Promise<ConnectionRow[]> {
     return await this.#removing().where('c.user_id', '=', userId).execute();
   }

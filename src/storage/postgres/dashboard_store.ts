@@ -44,7 +44,10 @@ export class DashboardStore {
     return count;
   }
 
-  /** By name; those behind `after`, at most `limit`. `total` counts all that have the text in their name or service. */
+  /**
+   * Lists dashboards by name, at most `limit` after `after`. `total` counts all that have the text in their name or
+   * service.
+   */
   async search(
     orgId: Id<'org'>,
     text: string,
@@ -85,7 +88,7 @@ export class DashboardStore {
     return found(await this.#one(orgId, dashboardId).executeTakeFirst());
   }
 
-  /** As `get`, locked until the transaction ends. */
+  /** Returns the dashboard as `get` does, locked until the transaction ends. */
   async lock(orgId: Id<'org'>, dashboardId: string): Promise<DashboardRow> {
     return found(await this.#one(orgId, dashboardId).forUpdate().executeTakeFirst());
   }

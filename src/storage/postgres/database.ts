@@ -18,11 +18,11 @@ export interface Sql {
   rows<Row>(text: string, parameters?: readonly unknown[]): Promise<Row[]>;
   /** The first row, or null. */
   row<Row>(text: string, parameters?: readonly unknown[]): Promise<Row | null>;
-  /** How many rows the statement changed. */
+  /** Runs the statement and returns the number of changed rows. */
   run(text: string, parameters?: readonly unknown[]): Promise<number>;
 }
 
-/** What a store works with: the unit of work for entities, and typed queries for lists, sweeps and compare-and-set. */
+/** Tools of a store: the unit of work for entities, and typed queries for lists, sweeps and compare-and-set. */
 export interface Session {
   readonly em: EntityManager;
   /** Queries over the entities' tables, in the transaction of the session. */
@@ -45,14 +45,14 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** How PostgreSQL is reached. */
+/** Address of PostgreSQL. */
 export interface DatabaseAddress {
   readonly databaseUrl: string;
   /** PostgreSQL itself, when `databaseUrl` is a pooler in transaction mode, where a session belongs to nobody for long. */
   readonly directDatabaseUrl?: string | undefined;
 }
 
-/** For what needs a session of its own. */
+/** Returns the URL for connections that need a session of their own. */
 export function directUrlOf({ databaseUrl, directDatabaseUrl }: DatabaseAddress): string {
   return directDatabaseUrl ?? databaseUrl;
 }
@@ -80,7 +80,7 @@ interface MigrationOptions extends DatabaseOptions {
  */
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
 
-/** So long after such a refusal the disk is taken to be full: nobody may have tried again since. */
+/** Time for which the disk is taken to be full after such a refusal: nobody may have tried again since. */
 const FULL_FOR_MS = 10_000;
 
 const SETTINGS = {
@@ -174,7 +174,7 @@ function limitsOf({ lockWaitMsMax }: DatabaseOptions) {
   };
 }
 
-/** For one transaction: they end with it. */
+/** Returns the statement that sets limits for one transaction: they end with it. */
 function setLocally(limits: Readonly<Record<string, number>>): string {
   return `select ${Object.entries(limits)
     .map(([name, milliseconds]) => `set_config('${name}', '${milliseconds}', true)`)

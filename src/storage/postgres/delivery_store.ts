@@ -19,7 +19,7 @@ export type ClaimedNotification = NotificationRow & {
 /** A message that is due. */
 export type DueMessage = Pick<NotificationRow, 'id' | 'orgId'>;
 
-/** How a channel did lately. */
+/** Recent health of a channel. */
 export interface ChannelHealth extends ChannelHistory {
   readonly channel: Channel;
   readonly lastFailure: string | null;
@@ -31,7 +31,7 @@ export const UNCERTAIN = 'provider_silent';
 /** The reason of a message that was tried twice with an unknown outcome, and then counts as sent. */
 export const UNCONFIRMED = 'unconfirmed';
 
-/** How far a delivery has come; call-backs may only move it forward. */
+/** Order of the states of a delivery; call-backs may only move it forward. */
 const RANK: Record<NotificationRow['status'], number> = {
   queued: 0,
   sending: 1,
@@ -74,7 +74,10 @@ const CLAIM = prepared((db, { id, leaseUntil, now }: Values<Claim>) =>
     ),
 );
 
-/** How messages of the notification log are sent: claimed by a worker, and moved forward by what the provider says. */
+/**
+ * Stores the sending of messages of the notification log: claimed by a worker, and moved forward by what the provider
+ * says.
+ */
 export class DeliveryStore {
   readonly #session: Session;
 
@@ -94,7 +97,7 @@ export class DeliveryStore {
     return await CLAIM.row(this.#session, { id: asId('notification', notificationId), leaseUntil, now });
   }
 
-  /** When a message that waits to be sent is due; null when it does not, or waits for its digest. */
+  /** Returns when a queued message is due; null when it is not queued, or waits for its digest. */
   async findQueuedDueAt(notificationId: Id<'notification'>): Promise<Temporal.Instant | null> {
     const message = await this.#session.db
       .selectFrom('notifications')
@@ -128,7 +131,7 @@ export class DeliveryStore {
   }
 
   /**
-   * Of the provider's ids those that belong to no entry, and how many other entries may own one of them: they went to
+   * Returns the provider's ids that belong to no entry, and how many other entries may own one of them: those went to
    * the same address, and nobody has learnt what became of them.
    */
   async findUnclaimed(
@@ -254,8 +257,8 @@ export class DeliveryStore {
   }
 
   /**
-   * When the provider of each channel last took a message to people of the organization, and when and why it last
-   * refused one or did not answer, of messages since then. Our reasons that say so begin with `provider_`.
+   * Returns, for each channel, when its provider last took a message to people of the organization, and when and why it
+   * last refused one or did not answer, among messages since then. Our reasons that say so begin with `provider_`.
    */
   async listHealth(orgId: Id<'org'>, since: Temporal.Instant): Promise<ChannelHealth[]> {
     const lately = this.#session.db

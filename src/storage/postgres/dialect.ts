@@ -63,7 +63,7 @@ export function toParameter(value: unknown): unknown {
   return Array.isArray(value) ? value.map(toParameter) : value;
 }
 
-/** As `toString` says it, which takes twice as long. */
+/** Returns the same text as `toString`, which takes twice as long. */
 export function instantText(instant: Temporal.Instant): string {
   return instant.epochNanoseconds % 1_000_000n === 0n ? toTimestamp(instant) : instant.toString();
 }

@@ -69,7 +69,10 @@ export class DigestStore {
     this.#session = session;
   }
 
-  /** Until the transaction ends nobody else decides what leaves on this line. Take it before any row of the log. */
+  /**
+   * Locks the line: until the transaction ends nobody else decides what leaves on it. Take it before any row of the
+   * log.
+   */
   async holdLine({ orgId, userId, channel, address }: Line): Promise<void> {
     await holdLock(this.#session, ['line', orgId, userId, channel, address].join(' '));
   }
@@ -132,7 +135,9 @@ export class DigestStore {
       .execute();
   }
 
-  /** What the digest is to say: everything that waits for it, or left with it in a try that nobody lived to end. */
+  /**
+   * Locks the members of the digest: everything that waits for it, or left with it in a try that nobody lived to end.
+   */
   async lockMembers(digestId: Id<'notification'>): Promise<NotificationRow[]> {
     return await this.#members(digestId).where('n.status', 'in', ['queued', 'sending']).forUpdate().execute();
   }
@@ -147,7 +152,7 @@ export class DigestStore {
       .execute();
   }
 
-  /** What the digest has said, oldest first. */
+  /** Lists what the digest has said, oldest first. */
   async listMembers(digestId: Id<'notification'>): Promise<NotificationRow[]> {
     return await this.#members(digestId).execute();
   }

@@ -4,14 +4,14 @@ import { type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
 import { DurableJobEntity } from '#storage/postgres/entities/work.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
-/** What is stored of a job that nobody has begun. */
+/** Stored columns of a job that nobody has begun. */
 export type NewJobRow = Pick<Row<typeof DurableJobEntity>, (typeof NEW_COLUMNS)[number]>;
 
 const NEW_COLUMNS = ['jobName', 'keptAt', 'keptId', 'number', 'orgId', 'serviceId', 'items', 'payload'] as const;
 
 export const toRow = (row: NewJobRow) => toColumns(DurableJobEntity, row);
 
-/** For how long some worker still looks for jobs by itself. */
+/** Time for which some worker still looks for jobs by itself, in milliseconds. */
 export const WATCHED_FOR_MS = sql<number>`(extract(epoch from held_until - now()) * 1000)::float8`.as('forMs');
 
 /** Most of what is accepted together is of one service. */
@@ -50,7 +50,7 @@ export interface DurableJobKey {
   readonly number: number;
 }
 
-/** As `p`. */
+/** Returns the keys as rows named `p`. */
 export function keyRows(keys: readonly DurableJobKey[]) {
   return rowsOf('p', {
     kept_id: ['text', keys.map(({ jobId }) => jobId)],

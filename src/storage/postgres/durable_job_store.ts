@@ -15,7 +15,7 @@ import {
 } from '#storage/postgres/durable_job_row.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
-/** Whose data it is; empty for jobs of a release that named no owner. */
+/** Owner of the data; empty for jobs of a release that named no owner. */
 interface Owner {
   readonly orgId: string;
   readonly serviceId: string;
@@ -31,7 +31,7 @@ export interface DurableJob extends Owner {
 
 /** A job that may be begun, without its bytes. */
 export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'> {
-  /** In bytes. */
+  /** Size in bytes. */
   readonly size: number;
   /** Raised by runs whose end nobody has recorded: their workers have died, or could not reach the database. */
   readonly suspicion: number;
@@ -39,7 +39,10 @@ export interface ReadyJob extends DurableJobKey, Owner, Pick<DurableJob, 'items'
 
 /** A job that is this worker's to run until its lease ends. */
 export interface ClaimedJob extends DurableJobKey {
-  /** From 1; one whose worker died does not count, nor one that met a store that was away: they say nothing about the job. */
+  /**
+   * Number of the attempt, from 1. Runs whose worker died or that met an unavailable store do not count: they say
+   * nothing about the job.
+   */
   readonly attempt: number;
   readonly bytes: Buffer;
 }
@@ -132,7 +135,7 @@ export class DurableJobStore {
     return (await FIRST_READY.row(this.#session, { jobName })) !== null;
   }
 
-  /** Until the transaction ends nobody else decides what to begin. */
+  /** Locks the turns of a job name: until the transaction ends nobody else decides what to begin. */
   async holdTurns(jobName: string): Promise<void> {
     await holdLock(this.#session, `turns ${jobName}`);
   }
@@ -257,8 +260,8 @@ export class DurableJobStore {
   }
 
   /**
-   * Since when the oldest data of each service waits that is not stored yet, whether or not a worker has it. Nobody waits for
-   * what is set aside.
+   * Returns, by service, since when its oldest data waits to be stored, whether or not a worker has it. Data that is
+   * set aside does not count.
    */
   async listWaiting(jobName: string): Promise<Map<string, Temporal.Instant>> {
     const waiting = await this.#owners(jobName)
@@ -278,7 +281,7 @@ export class DurableJobStore {
     return new Map(waiting.flatMap(({ serviceId, since }) => (since === null ? [] : [[serviceId, since] as const])));
   }
 
-  /** As `listWaiting`, of one service; null when nothing waits. */
+  /** Returns the time of `listWaiting` for one service; null when nothing waits. */
   async findWaiting(jobName: string, orgId: string, serviceId: string): Promise<Temporal.Instant | null> {
     const oldest = await this.#session.db
       .selectFrom('kept_jobs')
@@ -293,7 +296,7 @@ export class DurableJobStore {
     return oldest?.kept_at ?? null;
   }
 
-  /** How many wait or run; counts to `limit`, for counting more takes long. */
+  /** Counts jobs that wait or run; counts to `limit`, for counting more takes long. */
   async count(limit: number): Promise<number> {
     const { db } = this.#session;
     const some = db.selectFrom('kept_jobs').select('number').limit(limit).as('some');

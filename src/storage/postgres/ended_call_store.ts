@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** When each call ended, by the provider's id. Goes with its message. */
+/** Stores when each call ended, by the provider's id. A row is deleted with its message. */
 export class EndedCallStore {
   readonly #session: Session;
 

@@ -10,10 +10,10 @@ import { EventAttachmentEntity, EventFeedbackEntity } from '#storage/postgres/en
 export type EventAttachment = Row<typeof EventAttachmentEntity>;
 export type EventFeedback = Row<typeof EventFeedbackEntity>;
 
-/** What an event may have; more is not of use to anybody. */
+/** Limits on the extras of an event; more is not of use to anybody. */
 const ATTACHMENTS_MAX = 20;
 const FEEDBACK_MAX = 50;
-/** Of a service, until the oldest is no longer kept. */
+/** Limit on the feedback of a service; further feedback is refused until the oldest is no longer kept. */
 const FEEDBACK_OF_SERVICE_MAX = 10_000;
 
 /** Files that came with events, and what users wrote about them. */
@@ -97,7 +97,7 @@ export class EventExtraStore {
     return Number(count);
   }
 
-  /** Without their content. */
+  /** Lists the attachments of an event without their content. */
   async listAttachments(serviceId: Id<'service'>, eventId: string): Promise<Omit<EventAttachment, 'content'>[]> {
     return await this.#session.db
       .selectFrom('event_attachments as a')

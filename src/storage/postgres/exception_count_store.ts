@@ -22,19 +22,19 @@ export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;
 /** A group that was taken to be counted. */
 export type TakenGroup = GroupPlace & { readonly takenUntil: Temporal.Instant };
 
-/** What was counted of one group. */
+/** Counts of one group. */
 export interface CountedGroup {
   readonly group: TakenGroup;
   readonly totals: GroupTotals;
   readonly restsUntil: Temporal.Instant;
 }
 
-/** Who counts has this long; a group whose count never came is taken again. */
+/** Time that a process has to count a group; after it, a group whose count never came is taken again. */
 const TAKEN = { minutes: 2 };
 
 type WithExcluded = OnConflictDatabase<Tables, 'exception_group_counts'>;
 
-/** When a group that was marked is due: after its rest. */
+/** Returns when a marked group is due: after its rest. */
 function soonest({ fn }: ExpressionBuilder<WithExcluded, OnConflictTables<'exception_group_counts'>>) {
   return fn<Temporal.Instant>('greatest', ['excluded.due_at', 'exception_group_counts.rests_until']);
 }
@@ -65,7 +65,7 @@ const MARK_DUE = prepared(
       ),
 );
 
-/** What was counted over the events of groups. */
+/** Stores the counts over the events of groups. */
 export class ExceptionCountStore {
   readonly #session: Session;
 
@@ -73,7 +73,7 @@ export class ExceptionCountStore {
     this.#session = session;
   }
 
-  /** By group id; a group that nobody has counted yet is absent. */
+  /** Returns counts by group id; a group that nobody has counted yet is absent. */
   async find(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, GroupCountsRow>> {
     const rows = await this.#session.db
       .selectFrom('exception_group_counts as c')

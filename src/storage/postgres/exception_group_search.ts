@@ -9,7 +9,7 @@ import { anyOf, daysBefore } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { ExceptionGroupRow, GroupPlace } from '#storage/postgres/exception_group_store.ts';
 
-/** Which of an organization's groups are meant; what is absent does not matter. */
+/** Filter of an organization's groups; absent fields do not narrow it. */
 export interface GroupSearchFilter {
   readonly serviceId?: Id<'service'> | undefined;
   readonly status?: GroupStatus | undefined;
@@ -41,7 +41,7 @@ export class ExceptionGroupSearch {
     this.#session = session;
   }
 
-  /** Those behind `after`, at most `limit`. */
+  /** Lists groups after `after`, at most `limit`. */
   async list(
     orgId: Id<'org'>,
     filter: GroupSearchFilter,
@@ -89,7 +89,7 @@ export class ExceptionGroupSearch {
     });
   }
 
-  /** What the group has opened, the newest first, with how many there are in all; storms that it is part of, too. */
+  /** Lists the incidents that the group has opened, newest first, with their total; storms that it is part of, too. */
   async listIncidents(orgId: Id<'org'>, groupId: Id<'group'>, limit: number) {
     return await this.#session.db
       .selectFrom('incidents as i')
@@ -137,7 +137,7 @@ export class ExceptionGroupSearch {
       .execute();
   }
 
-  /** What a service keeps is computed once a service, not once a group. */
+  /** Selects the groups. The retention of a service is computed once a service, not once a group. */
   #found(orgId: Id<'org'>, filter: GroupSearchFilter, now: Temporal.Instant) {
     const { serviceId, status, statuses, severity, text, groupIds, createdUntil } = filter;
     let found = this.#session.db
@@ -177,7 +177,7 @@ export class ExceptionGroupSearch {
 /** The columns that rows are ordered by, in the query that finds them. */
 type Ref = (column: 'g.last_seen_at' | 'g.first_seen_at' | 'g.id' | 'c.events' | 'c.users') => Expression<unknown>;
 
-/** What rows are ordered by, so that an index serves it where there is one. */
+/** Returns the expression that rows are ordered by, so that an index serves it where there is one. */
 function orderOf(sort: GroupSort, ref: Ref): Expression<unknown> {
   switch (sort) {
     case 'last':
@@ -192,7 +192,7 @@ function orderOf(sort: GroupSort, ref: Ref): Expression<unknown> {
 
 const isTime = (sort: GroupSort): boolean => sort === 'last' || sort === 'first';
 
-/** The same as a number. */
+/** Returns the expression of `orderOf` as a number. */
 function numberOf(sort: GroupSort, ref: Ref): RawBuilder<number> {
   const order = orderOf(sort, ref);
   return isTime(sort) ? sql<number>`(extract(epoch from ${order}) * 1000)::bigint` : sql<number>`${order}`;

@@ -12,7 +12,7 @@ import { ExceptionGroupEntity, GroupDecisionEntity } from '#storage/postgres/ent
 import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
 import { GroupOccurrences, type SeenGroup } from '#storage/postgres/group_occurrences.ts';
 
-/** How long the service keeps events. */
+/** Time for which the service keeps events, in days. */
 interface Retention {
   readonly retentionDays: number;
 }
@@ -25,7 +25,7 @@ export type ExceptionGroupRow = Omit<Row<typeof ExceptionGroupEntity>, 'key'> & 
 /** A group with what is part of it. */
 export type WholeGroup = ExceptionGroupRow & { readonly mergedIds: readonly Id<'group'>[] };
 
-/** What says which events of a group are still kept. */
+/** Position of a group, with what says which of its events are still kept. */
 export type GroupPlace = Pick<ExceptionGroupRow, 'id' | 'serviceId'> &
   Retention & { readonly mergedIds?: readonly Id<'group'>[] };
 
@@ -44,7 +44,7 @@ export interface ListedGroupRow extends Pick<ExceptionGroupRow, (typeof LISTED)[
   readonly updatedAt: string;
 }
 
-/** What a decision replaces. */
+/** Columns that a decision replaces. */
 const REPLACED = ['status', 'statusChangedAt', 'resolvedInRelease', 'regressedAt'] as const;
 
 export interface GroupFilter {
@@ -60,7 +60,7 @@ export class ExceptionGroupStore {
     this.#session = session;
   }
 
-  /** Which groups a list shows, last seen first, and how many there are in all. */
+  /** Lists the positions of the groups of a page, last seen first, and their total. */
   async listPlaces(
     orgId: Id<'org'>,
     filter: GroupFilter,
@@ -81,7 +81,7 @@ export class ExceptionGroupStore {
     return { places, total: Math.max(places.length, total) };
   }
 
-  /** By id; a group that is gone is absent. */
+  /** Returns listed groups by id; a group that is gone is absent. */
   async findListed(ids: readonly Id<'group'>[]): Promise<Map<Id<'group'>, ListedGroupRow>> {
     const groups = await this.#session.db
       .selectFrom('exception_groups as g')
@@ -231,7 +231,7 @@ export class ExceptionGroupStore {
     return group?.status ?? null;
   }
 
-  /** When the service's newest event was; null when no group is left. */
+  /** Returns the time of the service's newest event; null when no group is left. */
   async lastSeenAt(serviceId: Id<'service'>): Promise<Temporal.Instant | null> {
     const group = await this.#session.db
       .selectFrom('exception_groups')
@@ -351,7 +351,7 @@ function found(group: ExceptionGroupRow | undefined): ExceptionGroupRow {
   return group;
 }
 
-/** As `toTimestamp` writes it. */
+/** Formats a time as `toTimestamp` does. */
 function timestamp(at: Expression<Temporal.Instant>): RawBuilder<string> {
   return timestampOrNull(at).$notNull();
 }

@@ -7,13 +7,13 @@ import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/
 
 const SETTINGS = allBut(ExceptionSettingsEntity, 'updatedAt');
 
-/** With the limit that was learnt, null while too little is known, and when that was. */
+/** Settings with the limit that was learnt, null while too little is known, and the time at which it was learnt. */
 export interface StoredExceptionSettings extends ExceptionSettings {
   readonly learntPerHour: number | null;
   readonly learntAt: Temporal.Instant | null;
 }
 
-/** What services leave out of their exceptions. */
+/** Stores which exceptions services leave out. */
 export class ExceptionSettingsStore {
   readonly #session: Session;
 
@@ -40,7 +40,7 @@ export class ExceptionSettingsStore {
       .execute();
   }
 
-  /** Those whose usual traffic is to be learnt, as it was not since then. */
+  /** Lists services whose usual traffic has not been learnt since then. */
   async listToLearn(since: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
     const rows = await this.#session.db
       .selectFrom('exception_settings as x')

@@ -23,7 +23,7 @@ export function toFault(error: unknown): unknown {
   });
 }
 
-/** What a refusal by PostgreSQL because its disk is full means to the caller; null for any other error. */
+/** Returns the caller's error for a refusal by PostgreSQL because its disk is full; null for any other error. */
 export function toDiskFull(error: unknown): AppError | null {
   if (!isDiskFull(error)) return null;
   return new AppError('unavailable', DISK_FULL_TEXT, { cause: error, retryAfterSeconds: 30 });

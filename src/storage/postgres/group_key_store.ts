@@ -27,7 +27,7 @@ interface KnownKey {
   readonly serviceId: Id<'service'>;
   readonly key: string;
   readonly groupId: Id<'group'>;
-  /** Of the group that takes its events. */
+  /** Key of the group that takes its events. */
   readonly takerKey: string;
 }
 
@@ -71,8 +71,8 @@ const FIND_EARLIER = prepared((db, { serviceIds }: Values<{ serviceIds: readonly
 );
 
 /**
- * By which version a release groups that may be running on the same stores; no row when there is none. After an upgrade
- * over several versions it is the oldest: the releases between know its keys, too.
+ * Query for the grouping version of a release that may be running on the same stores; no row when there is none. After
+ * an upgrade over several versions it is the oldest: the releases between know its keys, too.
  */
 const FIND_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant }>) =>
   db
@@ -93,7 +93,7 @@ const FIND_SIDE_BY_SIDE = prepared((db, { now }: Values<{ now: Temporal.Instant 
     ),
 );
 
-/** Which group an event belongs to where that is more than its own key: earlier versions, merged groups, templates. */
+/** Finds the group of an event where that takes more than its own key: earlier versions, merged groups, templates. */
 export class GroupKeyStore {
   readonly #session: Session;
   readonly #templates: MessageTemplateStore;
@@ -166,7 +166,7 @@ export class GroupKeyStore {
     await TOUCH_MERGED.rows(this.#session, { groupIds: ownIds });
   }
 
-  /** By how many keys a group is known besides the one that it began with. */
+  /** Counts the keys of a group besides the one that it began with. */
   async countFurther(groupId: Id<'group'>): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('exception_group_keys')

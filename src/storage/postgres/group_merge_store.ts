@@ -21,7 +21,7 @@ export class GroupMergeStore {
     this.#session = session;
   }
 
-  /** What is part of these groups, the oldest first. */
+  /** Lists the groups merged into these groups, oldest first. */
   async list(groupIds: readonly Id<'group'>[]): Promise<MergedGroup[]> {
     return await this.#session.db
       .selectFrom('exception_groups')

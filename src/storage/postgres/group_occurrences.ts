@@ -29,7 +29,7 @@ import { ExceptionGroupEntity, type GroupRegressionEntity } from '#storage/postg
 import { GroupReleaseStore } from '#storage/postgres/group_release_store.ts';
 import { prepared, type Values } from '#storage/postgres/prepared.ts';
 
-/** What the events of one batch meant to one group: the most telling decision, and the worst level among them. */
+/** Result of the events of one batch for one group: the most telling decision, and the worst level among them. */
 export interface SeenGroup {
   readonly groupId: Id<'group'>;
   readonly serviceId: Id<'service'>;
@@ -44,7 +44,7 @@ export interface SeenGroup {
 type Group = Row<typeof ExceptionGroupEntity>;
 type FoundGroup = Pick<Group, 'id' | 'serviceId' | 'key'>;
 
-/** What is read of a group that events come to. */
+/** Columns that are read of a group that events come to. */
 const KNOWN = allBut(
   ExceptionGroupEntity,
   'orgId',
@@ -229,7 +229,10 @@ export class GroupOccurrences {
     return new Set(existing.map(({ serviceId, key }) => groupKeyOf(serviceId, key)));
   }
 
-  /** In the order of the keys. A key that another transaction is inserting is waited for, and then known. */
+  /**
+   * Inserts unknown groups in the order of the keys. A key that another transaction is inserting is waited for, and
+   * then known.
+   */
   async #insertUnknown(groupEvents: readonly GroupEvents[], now: Temporal.Instant): Promise<FoundGroup[]> {
     if (groupEvents.length === 0) return [];
     const groups = groupEvents.map((events): Group => {
@@ -252,7 +255,7 @@ export class GroupOccurrences {
     return await INSERT_UNKNOWN.rows(this.#session, { groups: toRecords(groups) });
   }
 
-  /** In the order of the keys, too. */
+  /** Locks known groups, also in the order of the keys. */
   async #lockKnown(groupEvents: readonly GroupEvents[]): Promise<KnownGroup[]> {
     if (groupEvents.length === 0) return [];
     const orgIds = groupEvents.map(([{ orgId }]) => orgId);

@@ -9,14 +9,14 @@ const SHOWN = ['id', 'serviceId', 'title', 'level'] as const;
 /** A group that may be over a limit. */
 export type RatedGroup = Pick<Row<typeof ExceptionGroupEntity>, (typeof SHOWN)[number]>;
 
-/** What a rule has opened for a group. */
+/** State of what a rule has opened for a group. */
 interface Opened {
   readonly isOpen: boolean;
-  /** When the last one ended; null where none has. */
+  /** Time at which the last one ended; null where none has. */
   readonly endedAt: Temporal.Instant | null;
 }
 
-/** What rules on the rate of groups need to know. */
+/** Reads the data of rules on the rate of groups. */
 export class GroupRateStore {
   readonly #session: Session;
 
@@ -58,7 +58,7 @@ export class GroupRateStore {
       .execute();
   }
 
-  /** By the key under which something was opened, by itself or in a storm; a key without anything is absent. */
+  /** Returns what was opened, by its key, by itself or in a storm; a key without anything is absent. */
   async findOpened(groupIds: readonly Id<'group'>[], ruleIds: readonly Id<'rule'>[]): Promise<Map<string, Opened>> {
     const { db } = this.#session;
     const own = db

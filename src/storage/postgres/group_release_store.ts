@@ -10,18 +10,18 @@ import { GroupFixEntity, GroupRegressionEntity } from '#storage/postgres/entitie
 /** Groups of a service by release. A group that is part of another one is not counted beside it. */
 interface ReleaseGroups {
   readonly release: string;
-  /** Whose first event was of it. */
+  /** Groups whose first event came from this release. */
   readonly begun: number;
-  /** That came back in it after they were resolved. */
+  /** Groups that came back in this release after they were resolved. */
   readonly regressed: number;
-  /** That are resolved: fixed in it, or when it was their last release. */
+  /** Groups that are resolved: fixed in this release, or resolved when it was their last release. */
   readonly resolved: number;
 }
 
-/** What a release was to a group. */
+/** Role of a release for a group. */
 type GroupNews = 'new' | 'regressed' | 'resolved';
 
-/** In which releases groups begin, come back and are fixed. */
+/** Stores in which releases groups begin, come back and are fixed. */
 export class GroupReleaseStore {
   readonly #session: Session;
 
@@ -46,7 +46,7 @@ export class GroupReleaseStore {
       .execute();
   }
 
-  /** Of the decisions that these groups' statuses are of; a group without one is absent. */
+  /** Returns the fixes of the decisions behind the groups' statuses; a group without one is absent. */
   async listFixes(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, Fix>> {
     if (groupIds.length === 0) return new Map();
     const fixes = await this.#session.db
@@ -117,7 +117,7 @@ export class GroupReleaseStore {
     return [...counts.values()];
   }
 
-  /** What a release was to each of these groups; one to which it was nothing is absent. */
+  /** Returns the role of a release for each of these groups; a group without one is absent. */
   async listNews(
     serviceId: Id<'service'>,
     release: string,

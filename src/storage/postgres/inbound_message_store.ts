@@ -33,7 +33,7 @@ export class InboundMessageStore {
       .execute();
   }
 
-  /** What it was answered with; null for nothing, or not yet. */
+  /** Returns the answer to the message; null for none, or none yet. */
   async findAnswer(providerId: string): Promise<string | null> {
     const message = await this.#session.db
       .selectFrom('inbound_messages')

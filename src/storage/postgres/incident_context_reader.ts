@@ -56,7 +56,7 @@ const COUNTED_MAX = 1_000;
 /** Of a busy service, this many incidents are looked through for similar ones. */
 const LOOKED_THROUGH_MAX = 5_000;
 
-/** What else is known around an incident. Each query is bounded by an index and a time. */
+/** Reads what else is known around an incident. Each query is bounded by an index and a time. */
 export class IncidentContextReader {
   readonly #session: Session;
 
@@ -64,7 +64,9 @@ export class IncidentContextReader {
     this.#session = session;
   }
 
-  /** Of the same service since then: of the same exception group, of the same metric rule, or with the same title. Newest first. */
+  /**
+   * Lists incidents of the same service since then with the same exception group, metric rule or title, newest first.
+   */
   async listSimilar(
     { id, serviceId, ruleId, exceptionGroupId, title }: IncidentRow,
     { since, keptSince }: { readonly since: Temporal.Instant; readonly keptSince: Temporal.Instant },

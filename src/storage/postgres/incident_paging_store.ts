@@ -8,7 +8,7 @@ import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
 const LEAD = ['id', 'title', 'escalationPolicyId', 'severity', 'triggeredAt', 'status'] as const;
 
-/** What says whether one may page for others. */
+/** Columns that say whether an incident may page for others. */
 const BINDING = ['steps', 'quietUntil', 'leadId', 'stormUntil'] as const;
 
 type Lead = Pick<Row<typeof IncidentEntity>, (typeof LEAD)[number]> & {
@@ -23,7 +23,10 @@ export type LinkedIncident = Pick<Row<typeof IncidentEntity>, (typeof LINKED)[nu
 
 type Paging = Pick<Row<typeof IncidentEntity>, 'steps' | 'quietUntil' | 'leadId'>;
 
-/** Which incidents wait before they page: for the end of a maintenance, or for another incident that pages for them. */
+/**
+ * Stores which incidents wait before they page: for the end of a maintenance, or for another incident that pages for
+ * them.
+ */
 export class IncidentPagingStore {
   readonly #session: Session;
 
@@ -45,7 +48,7 @@ export class IncidentPagingStore {
     return quiet.map(({ id }) => id);
   }
 
-  /** From when on its steps count, which pages for it, and until when its pages wait. */
+  /** Sets from when on the incident's steps count, which incident pages for it, and until when its pages wait. */
   async setPaging(incidentId: Id<'incident'>, paging: Paging, now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('incidents')
@@ -69,7 +72,7 @@ export class IncidentPagingStore {
     return rows.map(toLead);
   }
 
-  /** Those that are open and for which the incident pages, oldest first; their ids. */
+  /** Lists the ids of open incidents for which this incident pages, oldest first. */
   async listFollowers(leadId: Id<'incident'>): Promise<Id<'incident'>[]> {
     const followers = await this.#session.db
       .selectFrom('incidents')

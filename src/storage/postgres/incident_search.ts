@@ -6,14 +6,14 @@ import type { Temporal } from '#kernel/time.ts';
 import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** Which of an organization's incidents are meant; what is absent does not matter. */
+/** Filter of an organization's incidents; absent fields do not narrow it. */
 export interface IncidentFilter {
   readonly serviceId?: string | undefined;
   readonly ruleId?: string | undefined;
   readonly severity?: string | undefined;
   /** Part of the title, of `#number` or of the service's name, in any case. */
   readonly text?: string | undefined;
-  /** Of those that are acknowledged, only the ones that this person has acknowledged. */
+  /** Person whose acknowledged incidents alone are included, of those that are acknowledged. */
   readonly acknowledgedBy?: Id<'user'> | undefined;
   readonly incidentIds?: readonly string[] | undefined;
   readonly triggeredUntil?: Temporal.Instant | undefined;
@@ -37,7 +37,7 @@ export interface IncidentSpan {
   readonly resolvedAt: Temporal.Instant | null;
 }
 
-/** How many there are of each status. */
+/** Totals by status. */
 export type StatusCounts = Record<IncidentStatus, number>;
 
 /** Open incidents of a service, at least one. */
@@ -47,7 +47,7 @@ export interface OpenCounts {
   readonly acknowledged: number;
 }
 
-/** How many incidents a rule has opened; a rule that was deleted has no name. */
+/** Number of incidents that a rule has opened; a rule that was deleted has no name. */
 interface RuleCount {
   readonly ruleId: Id<'rule'> | null;
   readonly ruleName: string | null;
@@ -62,7 +62,7 @@ export class IncidentSearch {
     this.#session = session;
   }
 
-  /** Of these statuses in the order given, the newest of each first; those behind `after`, at most `limit`. */
+  /** Lists incidents by status in the order given, the newest of each first, at most `limit` after `after`. */
   async listPlaces(
     orgId: Id<'org'>,
     filter: IncidentFilter,
@@ -92,7 +92,7 @@ export class IncidentSearch {
     return places;
   }
 
-  /** Those of the services that were open at some time of the period, the newest first. */
+  /** Lists incidents of the services that were open at some time of the period, newest first. */
   async listDuring(
     orgId: Id<'org'>,
     serviceIds: readonly Id<'service'>[],
@@ -138,7 +138,7 @@ export class IncidentSearch {
     };
   }
 
-  /** How many incidents each rule has opened since then, the noisiest first. */
+  /** Counts the incidents that each rule has opened since then, the noisiest first. */
   async countByRule(
     orgId: Id<'org'>,
     {
@@ -182,7 +182,7 @@ export class IncidentSearch {
     });
   }
 
-  /** Of each service and status of which there are any. */
+  /** Counts open incidents by service and status; combinations without any are absent. */
   async #countOpen(orgId: Id<'org'>, serviceId?: string) {
     const open = this.#session.db
       .selectFrom('incidents as i')
@@ -198,7 +198,7 @@ export class IncidentSearch {
       .execute();
   }
 
-  /** What a service keeps is computed once a service, not once an incident. */
+  /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */
   #found(
     orgId: Id<'org'>,
     { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,

@@ -81,7 +81,7 @@ export class IncidentStore {
     this.#session = session;
   }
 
-  /** As `openAll` does it with one. */
+  /** Opens one incident as `openAll` does. */
   async open(
     incident: NewIncident,
     timers: readonly PlannedStep[],
@@ -148,12 +148,12 @@ export class IncidentStore {
     return open?.id ?? null;
   }
 
-  /** Until the transaction ends nobody else declares an incident in the organization. */
+  /** Locks declaring: until the transaction ends nobody else declares an incident in the organization. */
   async holdDeclaring(orgId: Id<'org'>): Promise<void> {
     await holdLock(this.#session, `declare ${orgId}`);
   }
 
-  /** How many people have declared since then; counts no further than `most`. */
+  /** Counts the incidents that people have declared since then; counts no further than `most`. */
   async countDeclared(orgId: Id<'org'>, since: Temporal.Instant, most: number): Promise<number> {
     const declared = await this.#session.db
       .selectFrom('incidents')
@@ -191,12 +191,12 @@ export class IncidentStore {
     return byId(await LOCK_ALL.rows(this.#session, { ids: idsOf(incidentIds) }));
   }
 
-  /** Those of the organization's incidents that are not gone, by id. */
+  /** Returns the organization's incidents that are not gone, by id. */
   async findAll(orgId: Id<'org'>, incidentIds: readonly string[]): Promise<Map<string, IncidentRow>> {
     return byId(await FIND_ALL.rows(this.#session, { orgId, ids: idsOf(incidentIds) }));
   }
 
-  /** Those that are open because of an exception group, locked until the transaction ends. */
+  /** Returns the open incidents of an exception group, locked until the transaction ends. */
   async lockOpenOf(groupId: Id<'group'>): Promise<IncidentRow[]> {
     return await incidents(this.#session.db)
       .where('i.exception_group_id', '=', groupId)
@@ -206,7 +206,7 @@ export class IncidentStore {
       .execute();
   }
 
-  /** Those of the service that are open under a key which begins so, locked until the transaction ends. */
+  /** Returns the service's open incidents whose key begins with `keyStart`, locked until the transaction ends. */
   async lockOpenWithKey(serviceId: Id<'service'>, keyStart: string): Promise<IncidentRow[]> {
     return await incidents(this.#session.db)
       .where('i.service_id', '=', serviceId)

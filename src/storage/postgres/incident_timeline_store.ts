@@ -8,7 +8,7 @@ import type { IncidentTimelineEntity } from '#storage/postgres/entities/incident
 
 export type TimelineRow = Pick<Row<typeof IncidentTimelineEntity>, 'at' | 'event' | 'data'>;
 
-/** What happened to incidents. */
+/** Stores the timelines of incidents. */
 export class IncidentTimelineStore {
   readonly #session: Session;
 
@@ -20,7 +20,7 @@ export class IncidentTimelineStore {
     await this.recordAll([{ incidentId, event, data }], now);
   }
 
-  /** In the order given; those of incidents that are gone are dropped. */
+  /** Records events in the order given; those of incidents that are gone are dropped. */
   async recordAll(
     events: readonly { readonly incidentId: Id<'incident'>; readonly event: string; readonly data: object }[],
     now: Temporal.Instant,
@@ -57,7 +57,7 @@ export class IncidentTimelineStore {
     return newest.toReversed();
   }
 
-  /** What a person has done to incidents after a time, oldest first. */
+  /** Lists what a person has done to incidents after a time, oldest first. */
   async listDoneBy(
     userId: Id<'user'>,
     incidentIds: readonly Id<'incident'>[],

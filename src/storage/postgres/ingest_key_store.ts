@@ -13,13 +13,13 @@ export type StoredIngestKey = Pick<Row<typeof IngestKeyEntity>, 'keyHash' | 'dsn
 
 const TARGET = ['orgId', 'projectId', 'retentionMetrics', 'retentionExceptions'] as const;
 
-/** What a sender's key opens. */
+/** Service that a sender's key opens. */
 export type IngestTarget = Pick<Row<typeof ServiceEntity>, (typeof TARGET)[number]> & {
   readonly serviceId: Id<'service'>;
   readonly capabilities: readonly Capability[];
 };
 
-/** Which half of the pair a sender brings: the ingestion key or the DSN's. */
+/** Column of the key that a sender brings: the ingestion key or the DSN's. */
 export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
 
 export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
@@ -60,7 +60,7 @@ export class IngestKeyStore {
     return key?.secrets ?? null;
   }
 
-  /** What each of the keys opens, in one query; a key that opens nothing is absent. */
+  /** Returns the target of each of the keys, in one query; a key that opens nothing is absent. */
   async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
     return await this.#session.db
       .selectFrom('ingest_keys as k')

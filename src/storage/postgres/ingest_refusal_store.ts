@@ -5,7 +5,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { type IngestRefusalEntity, LIMITS_MET } from '#storage/postgres/entities/services.ts';
 import { addHourlyCounts, listHourlyCounts } from '#storage/postgres/hourly_counts.ts';
 
-/** What was refused of a service for one reason within the hour that begins at `hour`. */
+/** Items of a service that were refused for one reason within the hour that begins at `hour`. */
 export type IngestRefusal = Row<typeof IngestRefusalEntity>;
 
 type Refused = Pick<IngestRefusal, 'kind' | 'reason' | 'count' | 'lastAt'>;
@@ -15,7 +15,7 @@ export function refusalHour(now: Temporal.Instant): Temporal.Instant {
   return now.round({ smallestUnit: 'hour', roundingMode: 'floor' });
 }
 
-/** How much ingestion refused of each service, and why. */
+/** Stores how much ingestion refused of each service, and why. */
 export class IngestRefusalStore {
   readonly #session: Session;
 
@@ -31,7 +31,7 @@ export class IngestRefusalStore {
     return await listHourlyCounts(this.#session, 'ingest_refusals', serviceId, since);
   }
 
-  /** How much was refused of each of the services; limits that were met without a loss are not counted. */
+  /** Counts what was refused of each of the services; limits that were met without a loss are not counted. */
   async countOfServices(
     serviceIds: readonly Id<'service'>[],
     since: Temporal.Instant,
@@ -47,7 +47,7 @@ export class IngestRefusalStore {
     return new Map(rows.map(({ serviceId, count }) => [serviceId, count]));
   }
 
-  /** Of all services, within the hour that begins at `hour`. */
+  /** Counts refusals of all services by reason, within the hour that begins at `hour`. */
   async countByReason(hour: Temporal.Instant): Promise<Map<string, number>> {
     const rows = await this.#session.db
       .selectFrom('ingest_refusals')

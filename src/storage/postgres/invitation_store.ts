@@ -24,7 +24,7 @@ export type NewInvitation = Pick<
   'orgId' | 'email' | 'role' | 'tokenHash' | 'mailedTokenHash' | 'expiresAt'
 > & { readonly invitedBy: Id<'user'> };
 
-/** Which invitations are meant: those that somebody has accepted, those that nobody has, or both. */
+/** Filter of invitations: accepted ones, those not accepted, or both. */
 export interface InvitationFilter {
   readonly isAccepted?: boolean | undefined;
 }
@@ -55,7 +55,7 @@ export class InvitationStore {
     return row.id;
   }
 
-  /** Those that were not revoked, newest first. */
+  /** Lists invitations that were not revoked, newest first. */
   async list(
     orgId: Id<'org'>,
     filter: InvitationFilter,
@@ -101,7 +101,7 @@ export class InvitationStore {
     return { ...invitation, isMailed: Boolean(isOfMail) && Boolean(wasMailed) };
   }
 
-  /** Of several at the same time one gets true. */
+  /** Accepts the invitation; of several calls at the same time one gets true. */
   async accept(invitationId: Id<'invitation'>, now: Temporal.Instant): Promise<boolean> {
     const accepted = await this.#session.db
       .updateTable('invitations')

@@ -5,7 +5,7 @@ import { rowsChanged, rowsOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** Who does periodic work: of all workers the one that takes the lease, when it is time again. */
+/** Stores leases of periodic work: one worker of all takes the lease when the work is due again. */
 export class LeaseStore {
   readonly #session: Session;
 
@@ -13,7 +13,7 @@ export class LeaseStore {
     this.#session = session;
   }
 
-  /** Of the named works those that nobody holds and that were last done before their `notSince`; locks nothing. */
+  /** Lists the named works that nobody holds and that were last done before their `notSince`; locks nothing. */
   async listDue(
     works: readonly { readonly name: string; readonly notSince: Temporal.Instant }[],
     now: Temporal.Instant,

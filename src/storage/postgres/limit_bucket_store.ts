@@ -7,7 +7,7 @@ import type { Session } from '#storage/postgres/database.ts';
 /** A time further ahead was written by a clock that has been set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
 
-/** What is left of limits that count for all processes together: a token bucket for each key. */
+/** Stores the rest of limits that count for all processes together: a token bucket for each key. */
 export class LimitBucketStore implements SharedBuckets {
   readonly #session: Session;
 

@@ -27,7 +27,10 @@ export class MaintenanceStore {
     this.#session = session;
   }
 
-  /** Until the transaction ends nobody else changes those of the organization, and no incident of it begins to wait. */
+  /**
+   * Locks the organization's maintenances: until the transaction ends nobody else changes them, and no incident of it
+   * begins to wait.
+   */
   async hold(orgId: Id<'org'>): Promise<void> {
     await holdLock(this.#session, `maintenance ${orgId}`);
   }

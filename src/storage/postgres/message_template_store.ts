@@ -60,10 +60,12 @@ interface LearntEvents extends Pick<LearntMessages, 'splitOff'> {
 /** The version of the grouping since which messages have templates. */
 const FIRST_LEARNT = 3;
 
-/** Of a service; a sender of nothing but new words cannot fill the database. */
+/** Limit on the templates of a service, so that a sender of nothing but new words cannot fill the database. */
 const TEMPLATES_OF_SERVICE_MAX = 5_000;
 
-/** What the messages of each service have in common: the same for every worker, because it is read from here. */
+/**
+ * Stores the common parts of the messages of each service: the same for every worker, because they are read from here.
+ */
 export class MessageTemplateStore {
   readonly #session: Session;
 
@@ -155,7 +157,7 @@ export class MessageTemplateStore {
       .execute();
   }
 
-  /** What the messages of the group have in common; null when they are not grouped by a template. */
+  /** Returns the template of the group's messages; null when they are not grouped by a template. */
   async findOfGroup(groupId: Id<'group'>): Promise<Pick<MessageTemplate, 'tokens' | 'isPinned'> | null> {
     const template = await this.#session.db
       .selectFrom('exception_groups as g')
@@ -249,7 +251,7 @@ function messagesOf(
   });
 }
 
-/** In the order of the events, each with what those before it have taught. */
+/** Learns messages in the order of the events, each with what those before it have taught. */
 function learnAll(stored: Templates, messages: readonly Message[]): LearntMessages {
   const templates = new Map(stored);
   const keys = new Map<number, string>();

@@ -6,7 +6,7 @@ import type { MetricTypeEntity } from '#storage/postgres/entities/services.ts';
 
 type MetricTypeRow = Row<typeof MetricTypeEntity>;
 
-/** What senders have said of a metric. */
+/** Type and unit of a metric, as announced by senders. */
 export type AnnouncedType = Pick<MetricTypeRow, 'serviceId' | 'name' | 'type' | 'unit'>;
 
 /** A metric that has another type than before. */
@@ -23,7 +23,7 @@ export class MetricTypeStore {
     this.#session = session;
   }
 
-  /** Those of these services that were told since then; all when it is null. */
+  /** Lists types of these services that were announced since then; all when `since` is null. */
   async list(serviceIds: readonly Id<'service'>[], since: Temporal.Instant | null): Promise<AnnouncedType[]> {
     let query = this.#session.db
       .selectFrom('metric_types')
@@ -33,7 +33,7 @@ export class MetricTypeStore {
     return await query.execute();
   }
 
-  /** Of these metrics of a service, by name. */
+  /** Returns the types of these metrics of a service, by name. */
   async listNamed(serviceId: Id<'service'>, names: readonly string[]): Promise<Map<string, AnnouncedType>> {
     const rows = await this.#session.db
       .selectFrom('metric_types')

@@ -11,7 +11,7 @@ import { MonitorEntity, MonitorRunEntity } from '#storage/postgres/entities/moni
 export type MonitorRow = Row<typeof MonitorEntity>;
 export type MonitorRun = Row<typeof MonitorRunEntity>;
 
-/** What names a monitor. */
+/** Name of a monitor. */
 interface MonitorName {
   readonly orgId: Id<'org'>;
   readonly serviceId: Id<'service'>;
@@ -127,7 +127,7 @@ export class MonitorStore {
       .execute();
   }
 
-  /** From now on no other takes its place. */
+  /** Marks the monitor as kept: from now on no other takes its place. */
   async keep(monitorId: Id<'monitor'>): Promise<void> {
     await this.#session.db.updateTable('monitors').set({ is_kept: true }).where('id', '=', monitorId).execute();
   }
@@ -148,12 +148,12 @@ export class MonitorStore {
       .execute();
   }
 
-  /** With its runs. */
+  /** Deletes the monitor with its runs. */
   async delete(monitorId: Id<'monitor'>): Promise<void> {
     await this.#session.db.deleteFrom('monitors').where('id', '=', monitorId).execute();
   }
 
-  /** Those that somebody has to look at by now, the longest overdue first. */
+  /** Lists monitors that are due to be checked by now, the longest overdue first. */
   async listOverdue(now: Temporal.Instant, limit: number): Promise<Id<'monitor'>[]> {
     const rows = await this.#session.db
       .selectFrom('monitors')
@@ -166,7 +166,7 @@ export class MonitorStore {
     return rows.map(({ id }) => id);
   }
 
-  /** Those that fail first, then by name; of all environments. */
+  /** Lists monitors of all environments, failing ones first, then by name. */
   async list(serviceId: Id<'service'>): Promise<MonitorRow[]> {
     return await this.#session.db
       .selectFrom('monitors as m')
@@ -179,7 +179,7 @@ export class MonitorStore {
       .execute();
   }
 
-  /** Of each monitor the newest runs, newest first. */
+  /** Lists the newest runs of each monitor, newest first. */
   async listRuns(monitorIds: readonly Id<'monitor'>[], limit: number): Promise<MonitorRun[]> {
     return await this.#session.db
       .selectFrom((eb) =>
@@ -212,7 +212,7 @@ export class MonitorStore {
     return run ?? null;
   }
 
-  /** Those that have begun and not ended, newest first. */
+  /** Lists runs that have begun and not ended, newest first. */
   async listRunning(monitorId: Id<'monitor'>): Promise<MonitorRun[]> {
     return await this.#session.db
       .selectFrom('monitor_runs as r')

@@ -7,7 +7,7 @@ import { NotificationEntity } from '#storage/postgres/entities/messages.ts';
 /** An entry of the notification log as it is read. */
 export type NotificationRow = Omit<Row<typeof NotificationEntity>, 'dueAt' | 'leaseUntil'>;
 
-/** What selects one from `notifications as n`. */
+/** Columns of a notification in `notifications as n`. */
 export const NOTIFICATION = columns(NotificationEntity, 'n', allBut(NotificationEntity, 'dueAt', 'leaseUntil'));
 
 /** No message waits for ten minutes: a time further ahead was set by a clock that has been set back since. */

@@ -27,7 +27,7 @@ export type NewNotification = Pick<
   readonly status: 'queued' | 'failed' | 'skipped';
 };
 
-/** How one page to a person in a step stands. */
+/** Status of one page to a person in a step. */
 export interface PageStatus {
   readonly incidentId: Id<'incident'>;
   readonly stepIndex: number;
@@ -112,7 +112,10 @@ export class NotificationStore {
     return count;
   }
 
-  /** Whom the steps of an incident paged, from this one on, each once with each outcome, oldest step first. */
+  /**
+   * Lists the people whom the steps of an incident paged, from this step on, each once with each outcome, oldest step
+   * first.
+   */
   async listStepOutcomes(
     incidentId: Id<'incident'>,
     firstStep: number,
@@ -132,7 +135,10 @@ export class NotificationStore {
     return await FIND.row(this.#session, { id: asId('notification', notificationId) });
   }
 
-  /** To whom pages of these incidents went, and what became of them; those that were never sent are left out. */
+  /**
+   * Lists the people to whom pages of these incidents went, and what became of them; pages that were never sent are
+   * left out.
+   */
   async listPagesOf(incidentIds: readonly Id<'incident'>[]): Promise<Omit<PageStatus, 'stepIndex'>[]> {
     const pages = await this.#pages()
       .select(['n.incident_id as incidentId', 'n.user_id as userId', 'n.status'])
@@ -289,7 +295,7 @@ export class NotificationStore {
       .execute();
   }
 
-  /** The same for the pages about these incidents by SMS to this number. */
+  /** Marks the pages about these incidents by SMS to this number as answered. */
   async markRepliedTo(phone: string, incidentIds: readonly Id<'incident'>[], now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('notifications')

@@ -4,7 +4,7 @@ import { columns, field, type Row, rowsChanged, toColumns } from '#storage/postg
 import type { Session } from '#storage/postgres/database.ts';
 import { OAuthRecordEntity } from '#storage/postgres/entities/credentials.ts';
 
-/** What the authorization server keeps: a token, a code, a request under way, a registered client. */
+/** Record of the authorization server: a token, a code, a request under way, a registered client. */
 export type OAuthRecord = Omit<Row<typeof OAuthRecordEntity>, 'consumedAt'>;
 
 export type FoundRecord = Pick<Row<typeof OAuthRecordEntity>, 'payload' | 'consumedAt'>;

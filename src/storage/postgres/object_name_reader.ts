@@ -2,7 +2,7 @@ import { asId, type Id, type Kind } from '#kernel/ids.ts';
 import { anyOf } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** What something is called; an incident by its number and its service. */
+/** Name of an object; an incident is named by its number and its service. */
 export interface ObjectName {
   readonly id: string;
   readonly name: string;
@@ -95,7 +95,7 @@ export class ObjectNameReader {
     };
   }
 
-  /** By id. What is not there, and what has no name, is left out. */
+  /** Returns names by id; objects that are gone or have no name are left out. */
   async find(orgId: Id<'org'>, ids: readonly string[]): Promise<Map<string, ObjectName>> {
     const byKind = [...Map.groupBy(ids, (id) => id.slice(0, id.indexOf('_')))];
     const found = await Promise.all(

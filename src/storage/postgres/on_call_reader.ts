@@ -10,13 +10,13 @@ import { rotationOf, type ScheduleRow, type ScheduleStore } from '#storage/postg
 
 export interface ScheduleOnCall {
   readonly schedule: ScheduleRow;
-  /** Those that had not ended long ago. */
+  /** Overrides that had not ended long ago. */
   readonly overrides: readonly Override[];
   readonly onCall: OnCall;
 }
 
 export interface TeamOnCall {
-  /** Of a team the oldest first. */
+  /** Schedules of the team, oldest first. */
   readonly schedules: readonly ScheduleOnCall[];
   /** Everyone whom the schedules name and who belongs to the organization. */
   readonly people: ReadonlyMap<string, Person>;
@@ -28,14 +28,14 @@ export interface ScheduleShifts {
   /** Oldest first, with their true limits, which may lie outside. */
   readonly shifts: readonly Shift[];
   readonly people: ReadonlyMap<string, Person>;
-  /** When the schedule was last changed, or an override laid over it. */
+  /** Time at which the schedule was last changed, or an override laid over it. */
   readonly changedAt: Temporal.Instant;
 }
 
-/** What one person is on call for, over all schedules. */
+/** Shifts of one person over all schedules. */
 export interface ShiftsOfPerson {
   readonly person: Person;
-  /** Those that name them, oldest first, each with their shifts only. */
+  /** Schedules that name the person, oldest first, each with the person's shifts only. */
   readonly schedules: readonly Omit<ScheduleShifts, 'people'>[];
   /** False when there were too many schedules or shifts to look at. */
   readonly isComplete: boolean;
@@ -63,7 +63,7 @@ const SHIFTS_A_TURN = 200;
 /** The schedules of one person that are looked at. */
 const SCHEDULES_OF_PERSON_MAX = 50;
 
-/** Who is on call: the rows that `core/oncall` decides from, and its decision. */
+/** Reads who is on call: the rows that `core/oncall` decides from, and its decision. */
 export class OnCallReader {
   readonly #schedules: ScheduleStore;
   readonly #people: PeopleStore;
@@ -73,12 +73,15 @@ export class OnCallReader {
     this.#people = people;
   }
 
-  /** As for many teams. */
+  /** Reads one team as `ofTeams` does. */
   async ofTeam(orgId: Id<'org'>, teamId: Id<'team'>, at: Temporal.Instant): Promise<TeamOnCall> {
     return (await this.ofTeams(orgId, [teamId], at))(teamId);
   }
 
-  /** In three queries, however many teams and schedules there are. People who have left the organization are passed over. */
+  /**
+   * Reads teams in three queries, however many teams and schedules there are. People who have left the organization are
+   * passed over.
+   */
   async ofTeams(
     orgId: Id<'org'>,
     teamIds: readonly Id<'team'>[],
@@ -93,7 +96,7 @@ export class OnCallReader {
     return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
   }
 
-  /** Of these schedules, in their order. In two queries, however many there are. */
+  /** Reads who is on call in these schedules, in their order, in two queries however many there are. */
   async ofSchedulesAt(orgId: Id<'org'>, schedules: readonly ScheduleRow[], at: Temporal.Instant): Promise<TeamOnCall> {
     const overrides = await this.#schedules.listOverrides(
       orgId,
@@ -114,8 +117,8 @@ export class OnCallReader {
   }
 
   /**
-   * At most `limit` shifts of each schedule that overlap `[from, to)`, and who is on call at `at`: by the same rows and
-   * the same decisions. In two queries, however many schedules there are.
+   * Reads at most `limit` shifts of each schedule that overlap `[from, to)`, and who is on call at `at`, by the same
+   * rows and the same decisions. Runs two queries, however many schedules there are.
    */
   async overTime(
     orgId: Id<'org'>,
@@ -168,7 +171,7 @@ export class OnCallReader {
     };
   }
 
-  /** At most `limit` shifts that overlap `[from, to)`; null when the organization has no such schedule. */
+  /** Reads at most `limit` shifts that overlap `[from, to)`; null when the organization has no such schedule. */
   async ofSchedule(
     orgId: Id<'org'>,
     scheduleId: Id<'schedule'>,

@@ -5,7 +5,7 @@ import { OwnCalendarEntity } from '#storage/postgres/entities/oncall.ts';
 
 const CALENDAR = ['orgId', 'userId', 'secretSealed', 'createdAt'] as const;
 
-/** As much of a calendar as is read. */
+/** Columns of a calendar that are read. */
 export type OwnCalendarRow = Pick<Row<typeof OwnCalendarEntity>, (typeof CALENDAR)[number]>;
 
 /** The secret address of a member's own shifts: one at most, and it ends with the membership. */

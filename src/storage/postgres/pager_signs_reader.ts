@@ -11,7 +11,7 @@ const SHARE_JOBS_MAX = 200;
 
 const NEVER = Temporal.Instant.fromEpochMilliseconds(0);
 
-/** What is left to do between accepted data and people, of all organizations. */
+/** Reads what is left to do between accepted data and people, of all organizations. */
 export class PagerSignsReader {
   readonly #session: Session;
 
@@ -54,7 +54,10 @@ export class PagerSignsReader {
       .executeTakeFirstOrThrow();
   }
 
-  /** Until when any process of a role last said that it is alive; a later time was set before the clock was set back. */
+  /**
+   * Selects until when any process of a role last said that it is alive; a later time was set before the clock was set
+   * back.
+   */
   #aliveUntil(role: string, now: Temporal.Instant) {
     return this.#session.db
       .selectFrom('work_members')
@@ -63,7 +66,7 @@ export class PagerSignsReader {
       .where('alive_until', '<=', now.add({ minutes: 1 }));
   }
 
-  /** As of when all of the named work was done; long ago when some of it never was. */
+  /** Selects as of when all of the named work was done; long ago when some of it never was. */
   #doneAt(names: readonly string[]) {
     return this.#session.db
       .selectFrom(rowsOf('w', { name: ['text', names] }))
@@ -71,7 +74,10 @@ export class PagerSignsReader {
       .select(({ fn, val }) => fn.min(fn.coalesce('l.done_at', val(NEVER))).as('at'));
   }
 
-  /** Since when the first job of each kind and service waits, and whether the service has few enough to be in its share. */
+  /**
+   * Selects since when the first job of each kind and service waits, and whether the service has few enough to be in
+   * its share.
+   */
   #waiting() {
     return this.#session.db
       .withRecursive('owners', (db) =>

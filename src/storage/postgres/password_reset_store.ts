@@ -69,7 +69,7 @@ export class PasswordResetStore {
     await this.#closing(now).where('user_id', '=', userId).execute();
   }
 
-  /** As if it had never been made. */
+  /** Deletes the reset as if it had never been made. */
   async remove(resetId: Id<'reset'>): Promise<void> {
     await this.#session.db.deleteFrom('password_resets').where('id', '=', resetId).execute();
   }

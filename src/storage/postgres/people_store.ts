@@ -37,7 +37,7 @@ export interface MemberOfOrganization extends Person {
   readonly joinedAt: Temporal.Instant;
 }
 
-/** Which people of an organization are meant; what is left out narrows nothing. */
+/** Filter of an organization's people; absent fields do not narrow it. */
 export interface PeopleFilter {
   /** Part of the name or of the mail address before its @, or how the address begins; letter case does not matter. */
   readonly text?: string | undefined;
@@ -60,7 +60,7 @@ export interface MembershipOfUser {
   readonly role: Role;
   /** Whether the organization asks owners and admins for a second factor. */
   readonly secondFactorRequired: boolean;
-  /** Where its people look at traces; null where nobody has said. */
+  /** Link to the traces for its people; null where nobody has set it. */
   readonly traceLink: string | null;
 }
 
@@ -157,7 +157,7 @@ export class PeopleStore {
       .execute();
   }
 
-  /** Where the user belongs, by name of the organization. */
+  /** Lists the user's memberships, by name of the organization. */
   async listMemberships(userId: Id<'user'>): Promise<MembershipOfUser[]> {
     return await this.#session.db
       .selectFrom('memberships as m')
@@ -184,7 +184,7 @@ export class PeopleStore {
     return membership?.role ?? null;
   }
 
-  /** How a member stands in the organization; null for others. */
+  /** Returns the standing of a member in the organization; null for others. */
   async findStanding(orgId: Id<'org'>, userId: Id<'user'>): Promise<Standing | null> {
     const standing = await this.#session.db
       .selectFrom('memberships as m')
@@ -231,7 +231,7 @@ export class PeopleStore {
       .execute();
   }
 
-  /** Those who match, by name, after the given place. */
+  /** Lists matching people by name, after the given place. */
   async search(
     orgId: Id<'org'>,
     filter: PeopleFilter,
@@ -283,7 +283,9 @@ export class PeopleStore {
       .execute();
   }
 
-  /** Until the transaction ends, nobody else changes who belongs to the organization with which role. */
+  /**
+   * Locks memberships: until the transaction ends, nobody else changes who belongs to the organization with which role.
+   */
   async lockMemberships(orgId: Id<'org'>): Promise<void> {
     await this.#session.db.selectFrom('organizations').select('id').where('id', '=', orgId).forNoKeyUpdate().execute();
   }
@@ -307,7 +309,7 @@ export class PeopleStore {
     return rowsChanged(removed) > 0;
   }
 
-  /** Those of the given users who belong to the organization, by id. */
+  /** Returns the given users who belong to the organization, by id. */
   async listPeople(orgId: Id<'org'>, userIds: readonly string[]): Promise<Map<string, Person>> {
     if (userIds.length === 0) return new Map();
     const ids = [...new Set(userIds)].map((userId) => asId('user', userId));

@@ -9,7 +9,7 @@ const CODE = ['notificationId', 'phone', 'code', 'wrongTries'] as const;
 /** A code on its way to a phone. */
 export type PhoneCode = Pick<Row<typeof PhoneCodeEntity>, (typeof CODE)[number]>;
 
-/** Whose a number is, as far as a message from it speaks for somebody. */
+/** Claim to a number, as far as a message from it speaks for somebody. */
 export type NumberClaim =
   /** The person has confirmed it. */
   | 'confirmed'
@@ -43,7 +43,7 @@ export class PhoneNumberStore {
     return confirmed !== undefined;
   }
 
-  /** Whose this number is, when a message from it is to speak for this person. */
+  /** Returns the person's claim to the number, for a message from it that is to speak for this person. */
   async claimOf(userId: Id<'user'>, phone: string): Promise<NumberClaim> {
     const confirmed = await this.#session.db
       .selectFrom('confirmed_numbers as c')
@@ -159,11 +159,12 @@ export class PhoneNumberStore {
   }
 
   /**
-   * Whom a message from this number may speak for, in every organization: people who were paged at it by SMS or call, and
-   * people who have confirmed it and were paged in another way. Once somebody has confirmed it, it speaks for nobody who
-   * has not; people who have confirmed only other numbers are left out. Of one incident number, or with null of all that
-   * wait for an answer. Several organizations may have an incident of the number, where no message to this phone has named
-   * it: the one that is open is meant, and of several that are the one that was paged about last.
+   * Lists the people for whom a message from this number may speak, in every organization: people who were paged at it
+   * by SMS or call, and people who have confirmed it and were paged in another way. Once somebody has confirmed it, it
+   * speaks for nobody who has not; people who have confirmed only other numbers are left out. Covers one incident
+   * number, or with null all that wait for an answer. Several organizations may have an incident of the number, where
+   * no message to this phone has named it: the one that is open is meant, and of several that are the one that was
+   * paged about last.
    */
   async listPagedAt(phone: string, number: number | null): Promise<PagedAtNumber[]> {
     const asked = this.#askedAt(phone, { number });
@@ -214,7 +215,7 @@ export class PhoneNumberStore {
       .execute();
   }
 
-  /** The same for these incidents, however many there are. */
+  /** Lists people as `listPagedAt` does, for these incidents, however many there are. */
   async listPagedAbout(phone: string, incidentIds: readonly Id<'incident'>[]): Promise<PagedAtNumber[]> {
     return await this.#askedAt(phone, { incidentIds })
       .clearSelect()
@@ -306,7 +307,7 @@ export class PhoneNumberStore {
       );
   }
 
-  /** Who was paged about what, by this number or as its owner. */
+  /** Selects who was paged about what, by this number or as its owner. */
   #askedAt(
     phone: string,
     of:

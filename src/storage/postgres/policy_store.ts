@@ -14,7 +14,7 @@ import { saveChanged } from '#storage/postgres/save_changed.ts';
 /** `isUnreadable` where somebody wrote steps that cannot be read: then it has those that stand for them. */
 export type PolicyRow = InferEntity<typeof PolicyEntity> & { readonly isUnreadable?: true };
 
-/** Where a list of policies by name goes on. */
+/** Cursor of a list of policies by name. */
 export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 
 export type NewPolicy = Pick<PolicyRow, 'name' | 'steps'>;
@@ -40,7 +40,9 @@ export class PolicyStore {
     return naming.map(readPolicy);
   }
 
-  /** By name, after the given place; of one team, and with the text in their name, where these are given. */
+  /**
+   * Lists policies by name, after the given place; of one team, and with the text in their name, where these are given.
+   */
   async search(
     orgId: Id<'org'>,
     { text, teamId }: { readonly text: string | undefined; readonly teamId: Id<'team'> | undefined },
@@ -77,7 +79,10 @@ export class PolicyStore {
     return (await this.#policies(orgId).where('p.team_id', '=', teamId).forUpdate().execute()).map(readPolicy);
   }
 
-  /** As it is stored, locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
+  /**
+   * Returns the stored policy, locked until the transaction ends. Throws `not_found` with the path of the field that
+   * named it.
+   */
   async lock(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
     const policy = await this.#session.em.findOne(
       PolicyEntity,

@@ -13,9 +13,9 @@ interface Found {
 }
 
 /**
- * In words, why what stands between us and PostgreSQL gives no session of one's own, without which locks and listening are
- * lost without an error; null for PostgreSQL itself. A pooler lends a session for a transaction, usually the one that was
- * given back last: to two connections in turn the same, or to one another each time.
+ * Returns, in words, why a pooler before PostgreSQL gives no session of one's own, without which locks and listening
+ * are lost without an error; null for PostgreSQL itself. A pooler lends a session for a transaction, usually the one
+ * that was given back last: to two connections in turn the same, or to one another each time.
  */
 export async function findPoolerFault(url: string): Promise<string | null> {
   const hasOptions = new URL(url).searchParams.has('options');

@@ -4,7 +4,7 @@ import type { Session } from '#storage/postgres/database.ts';
 import { toParameter } from '#storage/postgres/dialect.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** What stands for the values of a prepared query while it is built. */
+/** Placeholders for the values of a prepared query while it is built. */
 export type Values<V> = { readonly [N in keyof V]: Expression<V[N]> };
 
 /** A query that was built once and takes its values when it runs. */
@@ -23,8 +23,8 @@ class Placeholder {
 }
 
 /**
- * For what runs for every request, event or page: building and compiling a query takes 20 to 60 µs of the processor,
- * which is as much again as running it; a prepared one takes 2 µs, as SQL in a string does.
+ * Prepares a query that runs for every request, event or page: building and compiling one takes 20 to 60 µs of the
+ * processor, which is as much again as running it; a prepared one takes 2 µs, as SQL in a string does.
  */
 export function prepared<V extends object, Row>(
   build: (db: Kysely<Tables>, values: Values<V>) => Compilable<Row>,

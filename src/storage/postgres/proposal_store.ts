@@ -14,7 +14,7 @@ export type NewProposal = Pick<
   'orgId' | 'incidentId' | 'kind' | 'agentId' | 'agentName' | 'action' | 'input' | 'sentence' | 'evidence' | 'expiresAt'
 >;
 
-/** What a person has decided. */
+/** Decision of a person. */
 export interface Decided {
   readonly status: Exclude<ProposalStatus, 'proposed'>;
   readonly by: IncidentActor;
@@ -28,7 +28,7 @@ interface PagedAddress {
   readonly address: string | null;
 }
 
-/** What agents propose and ask. */
+/** Stores what agents propose and ask. */
 export class ProposalStore {
   readonly #session: Session;
 
@@ -69,7 +69,10 @@ export class ProposalStore {
     return found ?? null;
   }
 
-  /** By the number that a reply names, among these incidents: of several organizations, the newest. */
+  /**
+   * Returns the proposal with the number that a reply names, among these incidents: of several organizations, the
+   * newest.
+   */
   async findByNumber(number: number, incidentIds: readonly Id<'incident'>[]): Promise<ProposalRow | null> {
     const found = await this.#proposals()
       .where('p.number', '=', number)
@@ -163,7 +166,7 @@ export class ProposalStore {
     return rowsChanged(ended);
   }
 
-  /** Whom pages of this incident were sent to, and where; each once. */
+  /** Lists the people and addresses to which pages of this incident were sent, each once. */
   async listPagedAddresses(incidentId: Id<'incident'>): Promise<PagedAddress[]> {
     return await this.#session.db
       .selectFrom('notifications as n')

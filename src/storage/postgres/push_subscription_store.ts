@@ -64,7 +64,7 @@ export class PushSubscriptionStore {
       .execute();
   }
 
-  /** Those of the given users who have subscribed a browser. */
+  /** Returns the given users who have subscribed a browser. */
   async listSubscribers(userIds: readonly Id<'user'>[]): Promise<Set<Id<'user'>>> {
     const subscribers = await this.#session.db
       .selectFrom('push_subscriptions')

@@ -2,7 +2,7 @@
 export const READ_ONLY_SQL = `select case when pg_is_in_recovery() then 'standby' else 'setting' end as found
   where pg_is_in_recovery() or current_setting('transaction_read_only') = 'on'`;
 
-/** What follows the name of the server. */
+/** Returns the text that follows the name of the server. */
 export function readOnlyText(found: string): string {
   return found === 'standby'
     ? 'is a standby, which takes no changes: promote it, or name the primary in DATABASE_URL'

@@ -8,19 +8,19 @@ import type { Session } from '#storage/postgres/database.ts';
 /** The devices that somebody has subscribed to push. */
 export interface Devices {
   readonly count: number;
-  /** When the oldest was subscribed. */
+  /** Time at which the oldest was subscribed. */
   readonly since: Temporal.Instant;
 }
 
 export type ArrivalAtPerson = Arrival & { readonly userId: Id<'user'> };
 
-/** Where a message that the provider has accepted is as good as it gets. */
+/** Channels that report no arrival: there, acceptance by the provider is as good as it gets. */
 const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declarationOf(channel).reportsArrival);
 
 /** Channels whose arrival says nothing of a person: voicemail and screening answer, too. */
 const CALLS: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).isCall);
 
-/** What shows that people can be reached. */
+/** Reads what shows that people can be reached. */
 export class ReadinessReader {
   readonly #session: Session;
 
@@ -28,7 +28,7 @@ export class ReadinessReader {
     this.#session = session;
   }
 
-  /** Of those who have any. */
+  /** Returns the devices of the users who have any. */
   async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
     const found = await this.#session.db
       .selectFrom('push_subscriptions as s')

@@ -10,7 +10,7 @@ import { DeployEntity, ReleaseEntity } from '#storage/postgres/entities/releases
 export type ReleaseRow = Row<typeof ReleaseEntity>;
 export type DeployRow = Row<typeof DeployEntity>;
 
-/** What a build says of a release; what it leaves out stays. */
+/** Fields that a build gives of a release; absent ones stay unchanged. */
 export type ReleaseFields = Partial<
   Pick<ReleaseRow, 'url' | 'ref' | 'commits' | 'commitCount' | 'releasedAt' | 'archivedAt'>
 >;
@@ -37,7 +37,7 @@ export class ReleaseStore {
     return row ?? null;
   }
 
-  /** The same release of each service that has it, by service. */
+  /** Lists the release with this version of each service that has it, by service. */
   async listOfVersion(orgId: Id<'org'>, version: string): Promise<ReleaseRow[]> {
     return await this.#releases(orgId).where('r.version', '=', version).orderBy('r.service_id').execute();
   }
@@ -58,7 +58,7 @@ export class ReleaseStore {
       .execute();
   }
 
-  /** How many releases a service has, so that a program cannot make any number of them. */
+  /** Counts the releases of a service, so that a program cannot make any number of them. */
   async count(serviceId: Id<'service'>): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('releases')
@@ -133,7 +133,10 @@ export class ReleaseStore {
     return row ?? null;
   }
 
-  /** How many were recorded since then, whatever time they are of. Until the transaction ends others who count wait. */
+  /**
+   * Counts the deploys recorded since then, whatever time they are of. Until the transaction ends others who count
+   * wait.
+   */
   async countDeploys(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
     await holdLock(this.#session, `deploys ${serviceId}`);
     const { count } = await this.#session.db
@@ -168,7 +171,7 @@ export class ReleaseStore {
     return await query.orderBy('d.finished_at', 'desc').orderBy('d.id', 'desc').limit(limit).execute();
   }
 
-  /** Which of some releases were deployed before a time. */
+  /** Lists which of some releases were deployed before a time. */
   async listDeployed(
     serviceId: Id<'service'>,
     releases: readonly string[],
@@ -218,7 +221,7 @@ export class ReleaseStore {
   }
 }
 
-/** As `2027-01-31`. */
+/** Formats the day in UTC, as `2027-01-31`. */
 function dayOf(at: Expression<Temporal.Instant>): RawBuilder<string> {
   return sql<string>`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`;
 }

@@ -2,7 +2,7 @@ import type { Id } from '#kernel/ids.ts';
 import { rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** What a number in a message is about, with the number that its organization has given it. */
+/** Subject of a number in a message, with the number that its organization has given it. */
 interface Numbered {
   readonly incidentId: Id<'incident'>;
   /** Null for the incident itself. */
@@ -10,7 +10,7 @@ interface Numbered {
   readonly number: number;
 }
 
-/** Which process is first with a number of a phone decides who takes another. */
+/** Limit on tries to take a number: which process is first with a number of a phone decides who takes another. */
 const TRIES_MAX = 5;
 
 /** The numbers by which phones answer: each means one incident, and one proposal, however many organizations page it. */
@@ -38,7 +38,10 @@ export class ReplyNumberStore {
     return own;
   }
 
-  /** What this number means to the phone: the incident, and the proposal about it; null when it was never sent there. */
+  /**
+   * Returns what this number means to the phone: the incident, and the proposal about it; null when it was never sent
+   * there.
+   */
   async find(
     phone: string,
     kind: 'incident' | 'proposal',

@@ -15,12 +15,12 @@ export type ResponderRow = Pick<
   'agentId' | 'orgId' | 'connectionId' | 'apiKeyId' | 'enabledBy' | 'enabledAt'
 >;
 
-/** How one agent stands: what its organization decided, and whether it may respond. */
+/** State of one agent: what its organization decided, and whether it may respond. */
 export interface AgentState extends AgentSettings {
   readonly isResponder: boolean;
 }
 
-/** Which agents are meant. */
+/** Filter of agents. */
 export interface AgentFilter {
   /** Only those that act as this person; null: all of the organization. */
   readonly ofUser: Id<'user'> | null;
@@ -49,7 +49,7 @@ const FIND_SETTINGS = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) =>
     .where('s.org_id', '=', orgId),
 );
 
-/** Which connections may respond, and what an organization allows its agents. */
+/** Stores which connections may respond, and what an organization allows its agents. */
 export class ResponderStore {
   readonly #session: Session;
 

@@ -21,7 +21,10 @@ export class RestorationStore {
       .execute();
   }
 
-  /** When the rows were as they are, if no pager has worked on them since a restore; locks that, so that one pager resumes. */
+  /**
+   * Returns the time of the snapshot, if no pager has worked on them since a restore, and locks it, so that one
+   * pager resumes.
+   */
   async lockWaiting(): Promise<Temporal.Instant | null> {
     const waiting = await this.#session.db
       .selectFrom('restorations')

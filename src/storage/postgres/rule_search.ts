@@ -10,7 +10,7 @@ import { AlertRuleEntity, PolicyEntity } from '#storage/postgres/entities/oncall
 import type { AlertRuleRow } from '#storage/postgres/alert_rule_store.ts';
 import { type PolicyRow, readPolicy } from '#storage/postgres/policy_store.ts';
 
-/** Which of an organization's rules are meant; what is absent does not matter. */
+/** Filter of an organization's rules; absent fields do not narrow it. */
 export interface RuleFilter {
   readonly serviceId?: string | undefined;
   readonly kind?: RuleKind | undefined;
@@ -29,7 +29,7 @@ export interface RulePlace {
   readonly id: string;
 }
 
-/** What a rule has done. */
+/** Activity of a rule. */
 export interface RuleActivity {
   readonly lastFiredAt: Temporal.Instant | null;
   readonly firedCount: number;
@@ -59,7 +59,7 @@ export class RuleSearch {
     this.#session = session;
   }
 
-  /** Those behind `after`, at most `limit`; `waiting` are the rules whose data has not arrived. */
+  /** Lists rules after `after`, at most `limit`; `waiting` are the rules whose data has not arrived. */
   async listPlaces(
     orgId: Id<'org'>,
     filter: RuleFilter,
@@ -84,7 +84,7 @@ export class RuleSearch {
       .execute();
   }
 
-  /** Of any state, also one that the filter does not ask for. */
+  /** Counts rules of every state, including those that the filter does not ask for. */
   async countByState(
     orgId: Id<'org'>,
     filter: RuleFilter,
@@ -104,7 +104,7 @@ export class RuleSearch {
     };
   }
 
-  /** By id. */
+  /** Returns rules by id. */
   async findAll(orgId: Id<'org'>, ruleIds: readonly string[]): Promise<ReadonlyMap<string, AlertRuleRow>> {
     const rows = await this.#session.db
       .selectFrom('alert_rules as r')
@@ -129,7 +129,7 @@ export class RuleSearch {
       .execute();
   }
 
-  /** What these rules have done; `firedCount` is since then. An incident in a storm counts for its own rule. */
+  /** Lists the activity of these rules; `firedCount` is since then. An incident in a storm counts for its own rule. */
   async listActivity(
     ruleIds: readonly Id<'rule'>[],
     since: Temporal.Instant,

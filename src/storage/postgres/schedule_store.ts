@@ -31,7 +31,7 @@ export function rotationOf(schedule: ScheduleRow): Rotation {
   return readRotation(schedule);
 }
 
-/** Which schedules are meant: all of them, those of these teams, those of these ids. */
+/** Filter of schedules: all of them, those of these teams, those of these ids. */
 export interface ScheduleFilter {
   readonly teamIds?: readonly string[] | undefined;
   readonly scheduleIds?: readonly string[] | undefined;
@@ -83,7 +83,10 @@ export class ScheduleStore {
     return count;
   }
 
-  /** At most `limit` schedules that name somebody in their rotation or in an override that ends after `after`, oldest first. */
+  /**
+   * Lists at most `limit` schedules that name the person in their rotation or in an override that ends after `after`,
+   * oldest first.
+   */
   async listNaming(
     orgId: Id<'org'>,
     userId: Id<'user'>,
@@ -140,7 +143,10 @@ export class ScheduleStore {
     return schedule?.timezone ?? null;
   }
 
-  /** As it is stored, locked until the transaction ends. Throws `not_found` with the path of the field that named it. */
+  /**
+   * Returns the stored schedule, locked until the transaction ends. Throws `not_found` with the path of the field that
+   * named it.
+   */
   async lock(orgId: Id<'org'>, scheduleId: string, path = 'scheduleId'): Promise<ScheduleRow> {
     const schedule = await this.#session.em.findOne(
       ScheduleEntity,

@@ -10,7 +10,7 @@ export type PasskeyRow = Row<typeof PasskeyEntity>;
 /** An authenticator app; it counts once it is confirmed. */
 export type AuthenticatorAppRow = Omit<Row<typeof AuthenticatorAppEntity>, 'userId'>;
 
-/** What a person can show beside the password. */
+/** Second factors that a person can show beside the password. */
 export interface SecondFactorSummary {
   readonly passkeys: number;
   readonly hasApp: boolean;

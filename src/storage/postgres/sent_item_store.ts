@@ -11,7 +11,7 @@ export type ReleaseSessions = Row<typeof ReleaseSessionsEntity>;
 /** A release's sessions over a time. */
 export type ReleaseHealth = Omit<ReleaseSessions, 'serviceId' | 'environment' | 'hour'>;
 
-/** What clients send besides events, as counts by the hour. */
+/** Stores what clients send besides events, as counts by the hour. */
 export class SentItemStore {
   readonly #session: Session;
 
@@ -69,7 +69,7 @@ export class SentItemStore {
     return await listHourlyCounts(this.#session, 'sent_items', serviceId, since);
   }
 
-  /** How the sessions of each release ended, the one with most sessions first, and how many releases there are. */
+  /** Lists how the sessions of each release ended, the one with most sessions first, and the number of releases. */
   async listReleases(
     serviceId: Id<'service'>,
     since: Temporal.Instant,

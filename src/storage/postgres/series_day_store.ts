@@ -6,7 +6,7 @@ import type { SeriesDayEntity } from '#storage/postgres/entities/services.ts';
 /** Series of a service on a day, in the bytes of `packKeys`. `day` is an ISO date. */
 export type SeriesOfDay = Omit<Row<typeof SeriesDayEntity>, 'id'>;
 
-/** Which series each service had on each day, gathered by every API process. */
+/** Stores which series each service had on each day, gathered by every API process. */
 export class SeriesDayStore {
   readonly #session: Session;
 

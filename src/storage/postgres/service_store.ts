@@ -54,7 +54,7 @@ export class ServiceStore {
     return rows.map(({ id }) => id);
   }
 
-  /** By name; those behind `after`, at most `limit`. */
+  /** Lists services by name, at most `limit` after `after`. */
   async search(
     orgId: Id<'org'>,
     filter: { readonly text: string | undefined; readonly serviceIds: readonly string[] | undefined },
@@ -83,7 +83,7 @@ export class ServiceStore {
       .execute();
   }
 
-  /** How many services there are; with a text, how many bear it in name or environment. */
+  /** Counts services; with a text, those that bear it in name or environment. */
   async count(orgId: Id<'org'>, text: string | undefined): Promise<number> {
     const { count } = await this.#session.db
       .selectFrom('services as s')
@@ -171,7 +171,7 @@ export class ServiceStore {
     return found !== undefined;
   }
 
-  /** Those of the ids that name no service, or one that is deleted. */
+  /** Returns the ids that name no service, or a deleted one. */
   async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
     const present = await this.#session.db
       .selectFrom('services')

@@ -9,9 +9,9 @@ import type { ReleaseSessions } from '#storage/postgres/sent_item_store.ts';
 
 export type SessionOutcomeRow = Row<typeof SessionOutcomeEntity>;
 
-/** What a change of outcomes means to the counts of releases. */
+/** Effect of a change of outcomes on the counts of releases. */
 interface OutcomeChanges {
-  /** To be added to the counts; negative where a session turned out worse than it was counted. */
+  /** Numbers to add to the counts; negative where a session turned out worse than it was counted. */
   readonly changes: readonly ReleaseSessions[];
   /** Services of outcomes beyond what is remembered of a service, once for each. */
   readonly left: readonly Id<'service'>[];
@@ -78,7 +78,7 @@ export class SessionOutcomeStore {
     return new Map(rows.map((row) => [keyOf(row), row]));
   }
 
-  /** How many more sessions may be remembered; nothing for a service that is gone. */
+  /** Returns how many more sessions may be remembered; a service that is gone is absent. */
   async #roomOf(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, number>> {
     const rows = await this.#session.db
       .selectFrom('services as s')

@@ -21,7 +21,7 @@ export type SessionOfPerson = SessionRow &
     readonly hasSecondFactor: boolean;
   };
 
-/** Which sessions are live: not past their end, and used since then. */
+/** Bounds of live sessions: not past their end, and used since then. */
 export interface Liveness {
   readonly now: Temporal.Instant;
   readonly usedSince: Temporal.Instant;

@@ -53,7 +53,7 @@ export class SetAsideJobStore {
       .execute();
   }
 
-  /** Of one service, or of all; of jobs of one name, or of all. */
+  /** Summarizes jobs of one service, or of all if null. */
   async summary(serviceId: string | null): Promise<SetAsideJobs> {
     return await this.#session.db
       .selectFrom('kept_jobs')

@@ -8,11 +8,11 @@ import { SetAsideEventsEntity } from '#storage/postgres/entities/exceptions.ts';
 
 /** Events of one service that are set aside together. The id says what they are: the same events are set aside once. */
 export type SetAside = Omit<Row<typeof SetAsideEventsEntity>, 'tries' | 'payload'> & {
-  /** As a job holds them. */
+  /** Bytes in the form that a job holds. */
   readonly payload: Uint8Array;
 };
 
-/** What is set aside of one service, or of all. */
+/** Summary of what is set aside of one service, or of all. */
 export interface SetAsideSummary {
   readonly events: number;
   readonly since: Temporal.Instant | null;
@@ -34,7 +34,7 @@ export class SetAsideStore {
     this.#session = session;
   }
 
-  /** Those of services that are gone are left out. */
+  /** Adds rows; those of services that are gone are left out. */
   async add(rows: readonly SetAside[]): Promise<void> {
     const { db } = this.#session;
     for (const { id, serviceId, events, payload, setAsideAt, dueAt } of rows) {
@@ -123,7 +123,7 @@ export class SetAsideStore {
       .execute();
   }
 
-  /** Of one service, or of all. */
+  /** Summarizes the events of one service, or of all if null. */
   async summary(serviceId: Id<'service'> | null): Promise<SetAsideSummary> {
     return await this.#session.db
       .selectFrom('set_aside_events')

@@ -2,7 +2,7 @@ import type { Channel } from '#core/oncall/channel.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** Which parts of paging somebody are there. */
+/** Parts of paging that are set up. */
 export interface SetupParts {
   readonly hasService: boolean;
   readonly hasExceptions: boolean;
@@ -21,7 +21,7 @@ export interface PagingPair {
   readonly policyId: Id<'policy'>;
 }
 
-/** How far an organization has come from nothing to its first page. */
+/** Reads how far an organization has come from nothing to its first page. */
 export class SetupReader {
   readonly #session: Session;
 

@@ -3,7 +3,7 @@ import type { Row } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import type { SignInLimitEntity } from '#storage/postgres/entities/sign_in.ts';
 
-/** How often something was tried since its window began. */
+/** Number of tries since the window began. */
 export type Tries = Pick<Row<typeof SignInLimitEntity>, 'tries' | 'since'>;
 
 const TRIES_MAX = 1_000_000;
@@ -39,7 +39,7 @@ export class SignInLimitStore {
       .executeTakeFirstOrThrow();
   }
 
-  /** When the window of the key began, if it began after `windowSince`; counts nothing. */
+  /** Returns when the window of the key began, if it began after `windowSince`; counts nothing. */
   async findSince(key: string, windowSince: Temporal.Instant): Promise<Temporal.Instant | null> {
     const found = await this.#session.db
       .selectFrom('sign_in_brakes')
@@ -50,7 +50,7 @@ export class SignInLimitStore {
     return found?.since ?? null;
   }
 
-  /** How many tries there are in the window of the key, if it began after `windowSince`; counts nothing. */
+  /** Returns the number of tries in the window of the key, if it began after `windowSince`; counts nothing. */
   async findTries(key: string, windowSince: Temporal.Instant): Promise<number> {
     const found = await this.#session.db
       .selectFrom('sign_in_brakes')

@@ -8,7 +8,7 @@ interface Silence {
   readonly endAfterMs: number;
   /** After so long the server is asked about it. */
   readonly askAfterMs?: number;
-  /** How the server is reached, which is asked about connections that say nothing. */
+  /** Address of the server, which is asked about connections that say nothing. */
   readonly server: ClientConfig;
 }
 
@@ -17,7 +17,7 @@ interface Suspect {
   readonly pid: number | null;
   readonly stream: Socket;
   readonly sinceMs: number;
-  /** What it had said by then. */
+  /** Bytes received by then. */
   readonly bytesRead: number;
 }
 
@@ -27,7 +27,9 @@ const ASK_AGAIN_MS = 500;
 const AT_WORK_MS = 3_000;
 const ANSWER_MS_MAX = 2_000;
 
-/** Those for which the server does nothing: the question has not come there, or the answer is under way. */
+/**
+ * Query for connections for which the server does nothing: the question has not come there, or the answer is under way.
+ */
 const NOT_AT_WORK = `select pg_backend_pid() as own, array(
     select p.pid from unnest($1::int[]) p(pid) left join pg_stat_activity a using (pid)
     where a.pid is null or a.state like 'idle%'
@@ -105,7 +107,7 @@ class SilenceWatch {
     }
   }
 
-  /** Those that have said something meanwhile are no longer suspected. */
+  /** Ends the suspects that are lost; those that have received something meanwhile are no longer suspected. */
   #endWhere(isLost: (suspect: Suspect) => boolean): void {
     for (const [client, suspect] of this.#suspects) {
       const { stream, bytesRead } = suspect;

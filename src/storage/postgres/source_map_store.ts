@@ -15,7 +15,7 @@ export interface CodeAddress {
   readonly url: string;
 }
 
-/** Which map describes some code. */
+/** Map that describes some code. */
 export interface FoundPlace {
   readonly bundleId: Id<'bundle'>;
   readonly hash: string;
@@ -60,7 +60,7 @@ export class SourceMapStore {
     await this.#session.db.deleteFrom('source_map_places').where('bundle_id', '=', bundleId).execute();
   }
 
-  /** By debug id; of several uploads the newest counts. */
+  /** Returns maps by debug id; of several uploads the newest counts. */
   async findByDebugIds(orgId: Id<'org'>, debugIds: readonly string[]): Promise<Map<string, FoundPlace>> {
     const rows = await this.#session.db
       .selectFrom('source_map_places')
@@ -74,7 +74,7 @@ export class SourceMapStore {
     return new Map(rows.flatMap(({ debugId, ...place }) => (debugId === null ? [] : [[debugId, place] as const])));
   }
 
-  /** In the order of the addresses, null where no map is known. A map of another `dist` does not count. */
+  /** Returns maps in the order of the addresses, null where no map is known. A map of another `dist` does not count. */
   async findByAddresses(addresses: readonly CodeAddress[]): Promise<(FoundPlace | null)[]> {
     if (addresses.length === 0) return [];
     const wanted = rowsOf('wanted', {

@@ -1,7 +1,7 @@
 import type { Temporal } from '#kernel/time.ts';
 import type { Session } from '#storage/postgres/database.ts';
 
-/** How long accepted data has been waiting on the disks of API processes, so that others know of it too. */
+/** Stores how long accepted data has been waiting on the disks of API processes, so that others know of it too. */
 export class SpooledDataStore {
   readonly #session: Session;
 

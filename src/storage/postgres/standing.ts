@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Tables } from '#storage/postgres/tables.ts';
 
-/** How a member stands in an organization, as far as it decides whether they may act there. */
+/** Standing of a member in an organization, as far as it decides whether they may act there. */
 export interface Standing {
   readonly role: Role;
   /** Whether the organization requires a second factor of owners and admins. */

@@ -43,7 +43,7 @@ export class StepTimerStore {
     return rowsChanged(claimed) > 0;
   }
 
-  /** When a timer that has not fired yet is due; null when it has, or was cancelled. */
+  /** Returns when a timer that has not fired yet is due; null when it has fired or was cancelled. */
   async findPendingDueAt(incidentId: Id<'incident'>, stepIndex: number): Promise<Temporal.Instant | null> {
     const timer = await this.#session.db
       .selectFrom('incident_steps')

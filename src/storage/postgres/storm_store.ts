@@ -6,7 +6,7 @@ import { anyOf, columns, type Row, rowsOf, toColumns } from '#storage/postgres/c
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentEntity, IncidentMemberEntity } from '#storage/postgres/entities/incidents.ts';
 
-/** What would have opened an incident of its own. */
+/** Member that would have opened an incident of its own. */
 export type NewMember = Pick<
   Row<typeof IncidentMemberEntity>,
   'dedupKey' | 'exceptionGroupId' | 'title' | 'severity'
@@ -17,17 +17,17 @@ const SHOWN = ['ruleId', 'exceptionGroupId', 'title', 'severity', 'occurrences',
 /** A member as people see it. */
 export type StormMember = Pick<Row<typeof IncidentMemberEntity>, (typeof SHOWN)[number]>;
 
-/** Which members are meant; all of them without any. */
+/** Filter of members; all of them if empty. */
 export interface MembersOf {
   readonly groupId?: Id<'group'>;
   readonly ruleId?: Id<'rule'>;
-  /** What their keys begin with. */
+  /** Prefix of the members' keys. */
   readonly keyStart?: string;
   /** Those with exactly these keys. */
   readonly keys?: readonly string[];
 }
 
-/** What a service and a kind of cause have open. */
+/** Service and kind of rule that incidents are opened for. */
 interface Source {
   readonly serviceId: Id<'service'>;
   readonly kind: CauseKind;
@@ -41,7 +41,7 @@ export class StormStore {
     this.#session = session;
   }
 
-  /** Until the transaction ends nobody else opens incidents of these services and kinds. */
+  /** Locks opening: until the transaction ends nobody else opens incidents of these services and kinds. */
   async holdOpening(sources: readonly Source[]): Promise<void> {
     await holdLocks(
       this.#session,
@@ -86,7 +86,7 @@ export class StormStore {
     return counted.map(({ count }) => count);
   }
 
-  /** Of these keys those under which something is open; each of them has one occurrence more. */
+  /** Returns the keys under which something is open, and adds one occurrence to each. */
   async countOpen(dedupKeys: readonly string[], now: Temporal.Instant): Promise<Set<string>> {
     const open = await this.#session.db
       .with('own', (db) =>

@@ -13,7 +13,7 @@ export async function recordSystemChange(unit: UnitOfWork, change: SystemChange)
   await recordSystemChanges(unit, [change]);
 }
 
-/** As `recordSystemChange`, of many. */
+/** Records many changes as `recordSystemChange` does one. */
 export async function recordSystemChanges(
   { stores, now }: UnitOfWork,
   changes: readonly SystemChange[],

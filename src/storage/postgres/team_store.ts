@@ -22,25 +22,25 @@ export type TeamMemberWithPerson = TeamMemberRow & {
   readonly phoneConfirmed: boolean;
 };
 
-/** The same with the name of the team. */
+/** Member of a team with the name of the team. */
 export type TeamMemberOfTeam = TeamMemberWithPerson & { readonly teamName: string };
 
-/** Where a list of teams by name goes on. */
+/** Cursor of a list of teams by name. */
 export type TeamPlace = Pick<TeamRow, 'name'> & { readonly id: string };
 
-/** Which teams are meant: all of them, those with the text in their name, those of these ids. */
+/** Filter of teams: all of them, those with the text in their name, those of these ids. */
 export interface TeamNameFilter {
   readonly text?: string | undefined;
   readonly teamIds?: readonly string[] | undefined;
 }
 
-/** How a member is reached. */
+/** Contact of a member. */
 export type MemberContact = Pick<
   TeamMemberRow,
   'phone' | 'smsEnabled' | 'callEnabled' | 'pushEnabled' | 'emailEnabled'
 >;
 
-/** On-call teams and who is in them. Somebody who leaves the organization leaves its teams at the same time. */
+/** Stores on-call teams and their members. Somebody who leaves the organization leaves its teams at the same time. */
 export class TeamStore {
   readonly #session: Session;
 
@@ -57,7 +57,7 @@ export class TeamStore {
       .execute();
   }
 
-  /** By name, after the given place. */
+  /** Lists teams by name, after the given place. */
   async searchNames(
     orgId: Id<'org'>,
     filter: TeamNameFilter,
@@ -79,13 +79,16 @@ export class TeamStore {
     return count;
   }
 
-  /** Those of the organization's teams that are there. */
+  /** Returns the organization's teams that exist among these ids. */
   async findAll(orgId: Id<'org'>, teamIds: readonly string[]): Promise<TeamRow[]> {
     const ids = teamIds.map((teamId) => asId('team', teamId));
     return await this.#teams(orgId).where('t.id', '=', anyOf(ids)).orderBy('t.id').execute();
   }
 
-  /** By name, after the given place; those whose name, or a member's name or mail address, contains the text. */
+  /**
+   * Lists teams by name, after the given place; those whose name, or a member's name or mail address, contains the
+   * text.
+   */
   async search(
     orgId: Id<'org'>,
     text: string | undefined,
@@ -317,7 +320,7 @@ export class TeamStore {
   }
 }
 
-/** In a list of teams by name. */
+/** Condition for teams after the place in a list by name. */
 function isBehind(place: TeamPlace | null) {
   return ({ ref }: Pick<ExpressionBuilder<{ t: Tables['teams'] }, 't'>, 'ref'>) =>
     sql<boolean>`(lower(${ref('t.name')}), ${ref('t.id')}) > (lower(${place?.name}), ${place?.id})`;

@@ -7,14 +7,14 @@ import type { WorkMemberEntity } from '#storage/postgres/entities/work.ts';
 
 /** Nobody is alive until later than this: such a time was written by a clock that has been set back since. */
 const AHEAD_MAX = Temporal.Duration.from({ minutes: 1 });
-/** For so long the row of a process that died stays, for those who look. */
+/** Time for which the row of a process that died stays, for those who look. */
 const REMOVED_AFTER = Temporal.Duration.from({ minutes: 10 });
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 
 /** Another process that is alive and shares the work. */
 type OtherMember = Pick<Row<typeof WorkMemberEntity>, 'work' | 'member' | 'doneAt'>;
 
-/** Which processes are alive and share which work. */
+/** Stores which processes are alive and share which work. */
 export class WorkMemberStore {
   readonly #session: Session;
 

@@ -9,7 +9,10 @@ import { closerOfStaleConnections } from '#storage/postgres/stale_connections.ts
 import { READ_ONLY_SQL, readOnlyText } from '#storage/postgres/read_only.ts';
 import { createLastingPostgresBackend } from '#storage/queue/postgres_backend.ts';
 
-/** Where jobs wait: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell which. */
+/**
+ * Connection to the store of jobs: Redis when it is configured, else PostgreSQL. The rest of the product cannot tell
+ * which.
+ */
 export interface QueueConnection {
   readonly backend: BackendFactory;
   /** BullMQ's options. */

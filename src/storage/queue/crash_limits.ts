@@ -12,5 +12,8 @@ export const SUSPICION = { ofMany: 1, ofAlone: 2, setAside: 5, whenBack: 3 } as 
 /** Enough that a worker which was killed for another reason costs seconds, few enough to run one by one afterwards. */
 export const SUSPECTS_MAX = 32;
 
-/** What kills a worker now kills it in a minute. A later release may not die over it. */
+/**
+ * Time for which a job that killed workers is set aside, in milliseconds: what kills a worker now kills it in a minute,
+ * but a later release may not die over it.
+ */
 export const SET_ASIDE_MS = 6 * 3_600_000;

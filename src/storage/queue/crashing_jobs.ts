@@ -29,7 +29,10 @@ export async function forgiveStall(job: Job): Promise<void> {
   await job.updateProgress(forgivenStallsOf(job) + 1).catch(() => {});
 }
 
-/** How often the job has stalled without its counting as a death. BullMQ keeps one value for us with each job: its progress. */
+/**
+ * Returns how often the job has stalled without its counting as a death. BullMQ keeps one value for us with each job:
+ * its progress.
+ */
 function forgivenStallsOf({ progress }: Job): number {
   return typeof progress === 'number' ? progress : 0;
 }

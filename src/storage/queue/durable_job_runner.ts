@@ -19,7 +19,7 @@ import { Isolation } from '#storage/queue/isolation.ts';
 import { JobWatch } from '#storage/queue/job_watch.ts';
 import { backoffMs, handleJob, type JobHandler, type JobRun } from '#storage/queue/job_workers.ts';
 
-/** What is done for a durable job. It may run twice, and at the same time as others of its kind. */
+/** Handler of a durable job. It may run twice, and at the same time as others of its kind. */
 export interface DurableJobHandler {
   readonly job: DurableJobContract;
   readonly capacity: Capacity;
@@ -31,7 +31,10 @@ const LEASE_MS = 9_000;
 const EXTEND_MS = 3_000;
 /** A job that failed by its own fault is retried alone and not in a batch, which costs the stores more. */
 const CONCURRENT_RETRIES = 4;
-/** So often a job may meet a store that is away before that counts as its fault: its data may be what brings the store down. */
+/**
+ * Times a job may meet an unavailable store before that counts as its fault: its data may be what brings the store
+ * down.
+ */
 const OUTAGES_MAX = 3;
 /** Jobs of which it is remembered. */
 const OUTAGES_REMEMBERED_MAX = 10_000;
@@ -64,7 +67,7 @@ export function runDurableJobs(
 
 type RunningJob = ReadyJob & ClaimedJob & BegunJob;
 
-/** What to begin next. */
+/** Jobs to begin next. */
 interface Choice {
   readonly jobs: readonly ReadyJob[];
   readonly isApart: boolean;
@@ -79,14 +82,14 @@ class DurableJobRunner {
   readonly #watch: JobWatch;
   readonly #running = new Set<RunningJob>();
   readonly #limitRetries = pLimit(CONCURRENT_RETRIES);
-  /** How often each job has met a store that was away. */
+  /** Number of times each job has met a store that was away. */
   readonly #outages = new Map<string, number>();
   #done: RunningJob[] = [];
   /** Jobs whose run has ended while the database could not be told. */
   #untold: RunningJob[] = [];
   #onFree = (): void => {};
   #draining: Promise<void> | null = null;
-  /** Until the process takes jobs, the runner looks for some only when it is asked to. */
+  /** Whether the process takes jobs. Before that, the runner looks for jobs only when it is asked to. */
   #isStarted = false;
   #isStopped = false;
   /** Resolves when there may be another job to run. */
@@ -290,7 +293,10 @@ class DurableJobRunner {
     this.#isolation.leave(done.length);
   }
 
-  /** So that a database that was away makes no job look as if its worker had died. */
+  /**
+   * Records the ends of runs that are not recorded yet, so that a database outage makes no job look as if its worker
+   * had died.
+   */
   async #recordEnds(): Promise<void> {
     const untold = this.#untold;
     if (untold.length === 0) return;

@@ -5,7 +5,7 @@ interface Faulty<Item> {
   readonly error: unknown;
 }
 
-/** If so many items fail in a row and none succeeds, the items are not the cause. */
+/** Failures in a row, without a success, after which the items are not taken to be the cause. */
 const FAULTS_IN_A_ROW_MAX = 16;
 /** About a minute. An item that still fails while others succeed is given up. */
 const ATTEMPTS_MAX = 10;

@@ -8,7 +8,7 @@ type OnFree = () => void;
 export class Isolation {
   #running = 0;
   #isApart = false;
-  /** Who waits to run jobs apart. Meanwhile nobody else begins any. */
+  /** Caller that waits to run jobs apart. Meanwhile nobody else begins any; null when nobody waits. */
   #next: OnFree | null = null;
   readonly #blocked = new Set<OnFree>();
 

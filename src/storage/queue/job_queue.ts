@@ -93,14 +93,14 @@ function openQueue(name: QueueName, connection: QueueConnection, log: Log, prefi
   return queue;
 }
 
-/** For one job, `add` costs PostgreSQL a sixth of `addBulk`, which uses temporary tables. */
+/** Adds jobs. For one job, `add` costs PostgreSQL a sixth of `addBulk`, which uses temporary tables. */
 async function addAll(queue: Queue, jobs: readonly ReturnType<typeof toBulkJob>[]): Promise<void> {
   const [job, ...others] = jobs;
   if (job !== undefined && others.length === 0) await queue.add(job.name, job.data, job.opts);
   else await queue.addBulk([...jobs]);
 }
 
-/** How many completed jobs the queue keeps, to see what ran; those of ingestion hold data and are not kept. */
+/** Number of completed jobs the queue keeps, to see what ran; those of ingestion hold data and are not kept. */
 const KEEP_COMPLETED: Record<QueueName, number> = { ingest: 0, paging: 100, upkeep: 100, uploads: 100 };
 const KEEP_FAILED = 1_000;
 

@@ -1,7 +1,7 @@
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 
-/** What watches: all of it is about one kind of job. */
+/** Functions of what is watched, all about one kind of job. */
 interface Watched {
   /** Promises to look for so long, and once more after it; false when another process does. */
   promise(forMs: number): Promise<boolean>;
@@ -35,7 +35,7 @@ const ROUNDING_MS = 2;
 export class JobWatch {
   readonly #watched: Watched;
   #workedAt = -Infinity;
-  /** Since when jobs are ready of which none was begun; null when there are none. */
+  /** Time since which jobs are ready and none was begun; null when there are none. */
   #idleSince: number | null = null;
   #watching: Promise<void> | null = null;
   #isStopped = false;
@@ -45,7 +45,7 @@ export class JobWatch {
     this.#watched = watched;
   }
 
-  /** To be called when jobs were begun. */
+  /** Notes that jobs were begun. */
   noteWork(log: Log): void {
     this.#workedAt = performance.now();
     this.#idleSince = null;

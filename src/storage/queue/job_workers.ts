@@ -8,9 +8,9 @@ import { withTimeout } from '#kernel/with_timeout.ts';
 import type { QueueConnection } from '#storage/queue/connection.ts';
 import { crashesWorkers, forgiveStall, setAside } from '#storage/queue/crashing_jobs.ts';
 
-/** What a handler knows of the job itself. */
+/** Facts about the job itself for its handler. */
 export interface JobRun {
-  /** The same for every attempt: a store recognizes a retried batch by it. */
+  /** Id that is the same for every attempt: a store recognizes a retried batch by it. */
   readonly jobId: string;
   readonly attempt: number;
   readonly log: Log;
@@ -43,8 +43,8 @@ export function handleJob<Payload extends TObject>(
 }
 
 /**
- * For a running job whose store does not answer. Were it to fail at once, every job of the queue would fail, be delayed,
- * and come back in a crowd long after the store did.
+ * Retry of a running job whose store does not answer. Were it to fail at once, every job of the queue would fail, be
+ * delayed, and come back in a crowd long after the store did.
  */
 export const OUTAGE_RETRY = { pauseMs: 250, timeoutMs: 5_000 };
 
@@ -54,7 +54,7 @@ export interface JobWorkers {
 }
 
 interface JobWorkersOptions {
-  /** Of the names of the queues. */
+  /** Prefix of the names of the queues. */
   readonly prefix?: string;
   readonly closeWithinMs?: number;
 }
@@ -160,9 +160,12 @@ function startWorker(
   return worker as Worker;
 }
 
-/** For so long a job waits for a process that knows it. */
+/** Limit on the age of a job that waits for a process that knows it, in days. */
 const LEFT_DAYS_MAX = 7;
-/** With jitter, so that in time it comes to each of the workers, whichever of them is newer. */
+/**
+ * Delay of a job that this process does not know, with jitter, so that in time it reaches each of the workers,
+ * whichever is newer.
+ */
 const LEFT_FOR_MS = 4_000;
 
 /**

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 
 import { Cluster, type ClusterNode, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
-/** How Redis is reached. */
+/** Address of Redis. */
 export interface RedisStore {
-  /** As `readRedisAddress` reads it. */
+  /** Address in the form that `readRedisAddress` reads. */
   readonly redisUrl: string;
   /** The file with the authority that signed its certificate; absent, those that Node knows are trusted. */
   readonly redisCaFile?: string | undefined;
 }
 
-/** Where Redis is: one server, a master that Sentinels know, or a cluster. Valkey speaks the same protocol. */
+/** Address of Redis: one server, a master that Sentinels know, or a cluster. Valkey speaks the same protocol. */
 interface RedisAddress {
   readonly kind: 'server' | 'sentinel' | 'cluster';
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
@@ -64,7 +64,7 @@ function readHost(text: string, defaultPort: number): { host: string; port: numb
   return name === undefined ? null : { host: name, port: port === undefined ? defaultPort : Number(port) };
 }
 
-/** How it behaves while Redis is away; see ioredis. */
+/** Behaviour while Redis is away; see ioredis. */
 interface RedisBehaviour {
   readonly lazyConnect: boolean;
   readonly enableReadyCheck: boolean;
@@ -82,7 +82,7 @@ interface RedisBehaviour {
 export interface RedisSilence {
   /** Longer than any command takes that does not wait for something. */
   readonly answerMsMax: number;
-  /** For copies of a connection, which BullMQ makes to wait for jobs: longer than it waits. */
+  /** Timeout of copies of a connection, which BullMQ makes to wait for jobs: longer than BullMQ waits. */
   readonly waitMsMax: number;
 }
 

@@ -3,10 +3,10 @@ import type { Cluster, Redis } from 'ioredis';
 import { messageOf } from '#kernel/errors.ts';
 import { keyPrefixOf } from '#storage/queue/redis.ts';
 
-/** In words, why a Redis that answers takes no changes. */
+/** Reason, in words, why a Redis that answers takes no changes. */
 export class RedisRefusal extends Error {}
 
-/** By the word with which Redis begins its answer. */
+/** Reasons by the word with which Redis begins its answer. */
 const REFUSALS: Readonly<Record<string, string>> = {
   CLUSTERDOWN: 'does not serve all of its keys: a master is away, and no replica has taken its place',
   LOADING: 'is still reading its data from disk',

@@ -9,14 +9,14 @@ export const ApiKeyEntity = defineEntity({
   properties: {
     id: id<'apikey'>().primary(),
     orgId: id<'org'>(),
-    /** null: the organization's own. */
+    /** Null for the organization's own. */
     userId: id<'user'>().strictNullable(),
     name: p.text(),
     hash: bytes().hidden(),
     hint: p.text(),
-    /** null: as many as the role, or the organization, has. */
+    /** Null for as many as the role, or the organization, has. */
     permissions: p.array().$type<Permission[]>().strictNullable(),
-    /** null: made by the command line, or by somebody who is gone. */
+    /** Null if made by the command line, or by somebody who is gone. */
     createdBy: id<'user'>().strictNullable(),
     createdAt: instant(),
     expiresAt: instant().strictNullable(),
@@ -41,7 +41,7 @@ export const IngestKeyEntity = defineEntity({
   },
 });
 
-/** What a connection may do at most: look, or all that the role of its user allows. */
+/** Most that a connection may do: look, or all that the role of its user allows. */
 export type ConnectionAccess = 'read_only' | 'changes';
 
 /** One approval of one app by one person for one organization. */
@@ -53,7 +53,7 @@ export const ConnectionEntity = defineEntity({
     orgId: id<'org'>(),
     userId: id<'user'>(),
     clientId: p.text(),
-    /** What the app calls itself. */
+    /** Name that the app gives itself. */
     clientName: p.text(),
     clientUri: p.text().strictNullable(),
     access: text<ConnectionAccess>(),

@@ -15,7 +15,7 @@ export const ExceptionGroupEntity = defineEntity({
     id: id<'group'>().primary(),
     orgId: id<'org'>(),
     serviceId: id<'service'>(),
-    /** What its events have in common, hashed. */
+    /** Hash of what its events have in common. */
     key: p.text(),
     groupingVersion: p.integer(),
     groupingParts: jsonColumn<readonly GroupingPart[]>(),
@@ -33,7 +33,7 @@ export const ExceptionGroupEntity = defineEntity({
     firstRelease: p.text().strictNullable(),
     lastRelease: p.text().strictNullable(),
     createdAt: instant(),
-    /** When its status, title or level last changed, not when an event came. */
+    /** Time of the last change of status, title or level, not of the last event. */
     updatedAt: instant(),
     /** The group that takes its events, since then; null for one of its own. */
     mergedIntoId: id<'group'>().strictNullable(),
@@ -53,7 +53,7 @@ export const ExceptionGroupKeyEntity = defineEntity({
   },
 });
 
-/** What messages of a service have in common; see core/exceptions/message_templates.ts. */
+/** Common parts of the messages of a service; see core/exceptions/message_templates.ts. */
 export const MessageTemplateEntity = defineEntity({
   name: 'MessageTemplate',
   tableName: 'message_templates',
@@ -63,13 +63,13 @@ export const MessageTemplateEntity = defineEntity({
     bucket: p.text(),
     tokens: jsonColumn<readonly string[]>(),
     isPinned: p.boolean().default(false),
-    /** In the order in which they were learnt. */
+    /** Number in the order in which templates were learnt. */
     number: bigint().autoincrement(),
     createdAt: instant(),
   },
 });
 
-/** What the last decision of a person about a group has replaced. */
+/** State that the last decision of a person about a group has replaced. */
 export const GroupDecisionEntity = defineEntity({
   name: 'GroupDecision',
   tableName: 'group_decisions',
@@ -83,7 +83,7 @@ export const GroupDecisionEntity = defineEntity({
   },
 });
 
-/** Where people say that a group is fixed; it counts as long as the group's status is of that decision. */
+/** Release in which people say that a group is fixed; it counts as long as the group's status is of that decision. */
 export const GroupFixEntity = defineEntity({
   name: 'GroupFix',
   tableName: 'group_fixes',
@@ -108,7 +108,7 @@ export const GroupRegressionEntity = defineEntity({
   },
 });
 
-/** What was counted over the events of a group. Only what counts writes it, so it holds up nobody who writes groups. */
+/** Counts over the events of a group. Only counting writes them, so it holds up nobody who writes groups. */
 export const ExceptionGroupCountsEntity = defineEntity({
   name: 'ExceptionGroupCounts',
   tableName: 'exception_group_counts',
@@ -123,9 +123,9 @@ export const ExceptionGroupCountsEntity = defineEntity({
     releasesTotal: bigint().default(0),
     /** Null until it was counted for the first time. */
     countedAt: instant().strictNullable(),
-    /** When it has to be counted again; null when nothing will change. */
+    /** Time of the next count; null when nothing will change. */
     dueAt: instant().strictNullable(),
-    /** It is not counted before, although events keep coming. */
+    /** Time before which it is not counted, although events keep coming. */
     restsUntil: instant().strictNullable(),
   },
 });
@@ -145,7 +145,7 @@ export const SetAsideEventsEntity = defineEntity({
   },
 });
 
-/** What a service leaves out of its exceptions on purpose. A service without a row leaves out nothing. */
+/** Exceptions that a service leaves out on purpose. A service without a row leaves out nothing. */
 export const ExceptionSettingsEntity = defineEntity({
   name: 'ExceptionSettings',
   tableName: 'exception_settings',
@@ -166,7 +166,7 @@ export const ExceptionSettingsEntity = defineEntity({
   },
 });
 
-/** How many events of a service came within the running hour; only of services with a limit. */
+/** Number of events of a service within the running hour; only of services with a limit. */
 export const ExceptionHourEntity = defineEntity({
   name: 'ExceptionHour',
   tableName: 'exception_hours',

@@ -11,7 +11,10 @@ export const IncidentEntity = defineEntity({
   tableName: 'incidents',
   properties: {
     id: id<'incident'>().primary(),
-    /** What a person types in a reply. The database assigns it when the transaction that opens the incident commits. */
+    /**
+     * Number that a person types in a reply. The database assigns it when the transaction that opens the incident
+     * commits.
+     */
     number: bigint().autoincrement(),
     orgId: id<'org'>(),
     serviceId: id<'service'>(),
@@ -24,7 +27,7 @@ export const IncidentEntity = defineEntity({
     dedupKey: p.text(),
     title: p.text(),
     severity: p.text(),
-    /** What was measured. */
+    /** Measured values. */
     details: jsonColumn<Record<string, unknown>>(),
     occurrences: bigint().default(1),
     /** The policy as it was at the trigger. */
@@ -35,15 +38,15 @@ export const IncidentEntity = defineEntity({
     acknowledgedBy: jsonColumn<IncidentActor>().strictNullable(),
     resolvedAt: instant().strictNullable(),
     resolvedBy: jsonColumn<IncidentActor>().strictNullable(),
-    /** When a breach was last counted in its occurrences. */
+    /** Time at which a breach was last counted in its occurrences. */
     countedAt: instant(),
-    /** Since when its condition has been false, with data; null while it is true. */
+    /** Time since which its condition has been false, with data; null while it is true. */
     clearSince: instant().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
-    /** Until when a storm accepts members; null for an incident that is no storm. */
+    /** Time until which a storm accepts members; null for an incident that is no storm. */
     stormUntil: instant().strictNullable(),
-    /** Until when its pages wait for the end of a maintenance; null for not at all. */
+    /** Time until which its pages wait for the end of a maintenance; null if they do not wait. */
     quietUntil: instant().strictNullable(),
     /** The incident that pages for this one as well; null when it pages itself. */
     leadId: id<'incident'>().strictNullable(),
@@ -61,7 +64,7 @@ export const IncidentStepEntity = defineEntity({
     stepIndex: p.integer().primary(),
     dueAt: instant(),
     state: text<StepState['state']>().default('pending'),
-    /** When it fired, was skipped or was cancelled; null while it is pending. */
+    /** Time at which it fired, was skipped or was cancelled; null while it is pending. */
     settledAt: instant().strictNullable(),
     reason: p.text().strictNullable(),
   },
@@ -79,7 +82,7 @@ export const IncidentTimelineEntity = defineEntity({
   },
 });
 
-/** What a storm stands for. */
+/** Members of a storm. */
 export const IncidentMemberEntity = defineEntity({
   name: 'IncidentMember',
   tableName: 'incident_members',
@@ -100,7 +103,7 @@ export const IncidentMemberEntity = defineEntity({
   },
 });
 
-/** What somebody has written about an incident. */
+/** Notes that people have written about an incident. */
 export const IncidentNoteEntity = defineEntity({
   name: 'IncidentNote',
   tableName: 'incident_notes',

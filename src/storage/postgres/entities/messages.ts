@@ -25,7 +25,7 @@ export const NotificationEntity = defineEntity({
   properties: {
     id: id<'notification'>().primary(),
     orgId: id<'org'>(),
-    /** null for a digest and for what is about an account. */
+    /** Null for a digest and for messages about an account. */
     incidentId: id<'incident'>().strictNullable(),
     stepIndex: p.integer().strictNullable(),
     kind: text<NotificationKind>(),
@@ -41,17 +41,19 @@ export const NotificationEntity = defineEntity({
     leaseUntil: instant().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
-    /** What an `update` tells. */
+    /** Event that an `update` tells. */
     news: text<NewsEvent>().strictNullable(),
     /** The proposal of an agent that it asks about. */
     proposalId: id<'proposal'>().strictNullable(),
     /** The digest that it waits for, or left with. */
     digestId: id<'notification'>().strictNullable(),
-    /** When it was let through to its channel. */
+    /** Time at which it was let through to its channel. */
     releasedAt: instant().strictNullable(),
     /** The span that wrote it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
-    /** When its receiver pressed a key, replied or used its link; null: nothing shows that a person had it. */
+    /**
+     * Time at which its receiver pressed a key, replied or used its link; null if nothing shows that a person had it.
+     */
     answeredAt: instant().strictNullable(),
   },
 });
@@ -61,7 +63,7 @@ export const InboundMessageEntity = defineEntity({
   tableName: 'inbound_messages',
   properties: {
     providerId: p.text().primary(),
-    /** null: none, or none yet. */
+    /** Null if none, or none yet. */
     answer: p.text().strictNullable(),
     receivedAt: instant(),
   },

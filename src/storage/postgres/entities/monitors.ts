@@ -20,15 +20,15 @@ export const MonitorEntity = defineEntity({
     runtimeMinutes: p.integer(),
     failureThreshold: p.integer(),
     recoveryThreshold: p.integer(),
-    /** What a person has said instead of the job; null while the job decides. */
+    /** Config that a person has set instead of the job; null while the job decides. */
     editedConfig: jsonColumn<EditedConfig>().strictNullable(),
-    /** What the job said last. */
+    /** Config that the job sent last. */
     sentConfig: jsonColumn<MonitorConfig>().strictNullable(),
     isFailing: p.boolean().default(false),
     failures: p.integer().default(0),
     successes: p.integer().default(0),
     nextDueAt: instant().strictNullable(),
-    /** When somebody has to look whether a run is missed or takes too long; null for never. */
+    /** Time from which a run has to be checked for being missed or taking too long; null for never. */
     overdueFrom: instant().strictNullable(),
     isMuted: p.boolean().default(false),
     /** Whether only check-ins by the ingestion key count. */
@@ -36,7 +36,7 @@ export const MonitorEntity = defineEntity({
     /** Made by a check-in with the ingestion key, or changed by a person: no other takes its place. */
     isKept: p.boolean().default(false),
     createdAt: instant(),
-    /** When its state last changed, not when a run came. */
+    /** Time of the last change of its state, not of the last run. */
     updatedAt: instant(),
   },
 });
@@ -46,7 +46,7 @@ export const MonitorRunEntity = defineEntity({
   tableName: 'monitor_runs',
   properties: {
     monitorId: id<'monitor'>().primary(),
-    /** As its client named it, or a new one. */
+    /** Id that the client gave the run, or a new one. */
     runId: p.text().primary(),
     status: text<RunStatus>(),
     startedAt: instant(),
@@ -61,7 +61,7 @@ export const CheckInEntity = defineEntity({
   name: 'CheckIn',
   tableName: 'check_ins',
   properties: {
-    /** In the order in which they came. */
+    /** Number in the order of arrival. */
     number: bigint().primary().autoincrement(),
     orgId: id<'org'>(),
     serviceId: id<'service'>(),
@@ -80,7 +80,7 @@ export const CheckInEntity = defineEntity({
   },
 });
 
-/** Since when overdue runs are looked for without a break; one row. */
+/** Time since which overdue runs are looked for without a break; one row. */
 export const MonitorWatchEntity = defineEntity({
   name: 'MonitorWatch',
   tableName: 'monitor_watch',

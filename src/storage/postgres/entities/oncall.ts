@@ -90,7 +90,7 @@ export const CalendarFeedEntity = defineEntity({
     secretSealed: bytes(),
     createdAt: instant(),
     revokedAt: instant().strictNullable(),
-    /** null: without an owner. It ends with the membership of its user. */
+    /** Null if without an owner. It ends with the membership of its user. */
     userId: id<'user'>().strictNullable(),
   },
 });
@@ -134,7 +134,7 @@ export const AlertRuleEntity = defineEntity({
     config: jsonColumn<RuleConfig>(),
     escalationPolicyId: id<'policy'>().strictNullable(),
     enabled: p.boolean(),
-    /** What the console has set beside the config; null for nothing. */
+    /** Settings that the console has set beside the config; null for none. */
     settings: jsonColumn<StoredSettings>().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
@@ -164,7 +164,7 @@ export const MaintenanceEntity = defineEntity({
   },
 });
 
-/** What evaluations remember of a rule beside its incident; a rule without memory has no row. */
+/** Memory that evaluations keep of a rule beside its incident; a rule without memory has no row. */
 export const RuleMemoryEntity = defineEntity({
   name: 'RuleMemory',
   tableName: 'rule_memory',

@@ -11,7 +11,7 @@ export const OrganizationEntity = defineEntity({
     name: p.text(),
     createdAt: instant(),
     secondFactorRequired: p.boolean().default(false),
-    /** Where traces are looked at, with `{traceId}` in it; null while nobody has said. */
+    /** Link to the traces, with `{traceId}` in it; null while nobody has set it. */
     traceLink: p.text().strictNullable(),
   },
 });
@@ -24,7 +24,9 @@ export const UserEntity = defineEntity({
     email: p.text(),
     name: p.text(),
     passwordHash: p.text().strictNullable(),
-    /** Since when a link that went to this address alone was used; null: anybody may have entered it. */
+    /**
+     * Time since which the address is proven by a link that was sent to it alone; null: anybody may have entered it.
+     */
     addressProvenAt: instant().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),

@@ -56,7 +56,7 @@ export const UploadChunkEntity = defineEntity({
 
 export type BundleState = 'waiting' | 'stored' | 'refused';
 
-/** What a build uploaded at once. */
+/** Files that a build uploaded at once. */
 export const ArtifactBundleEntity = defineEntity({
   name: 'ArtifactBundle',
   tableName: 'artifact_bundles',
@@ -72,12 +72,12 @@ export const ArtifactBundleEntity = defineEntity({
     release: p.text().strictNullable(),
     dist: p.text().strictNullable(),
     state: text<BundleState>(),
-    /** Why it was refused, or what of it was left out. */
+    /** Reason why it was refused, or what of it was left out. */
     detail: p.text().strictNullable(),
     maps: p.integer().default(0),
     bytes: bigint().default(0),
     createdAt: instant(),
-    /** When it was last uploaded, or an event was mapped by it. */
+    /** Time of the last upload, or of the last event that was mapped by it. */
     usedAt: instant(),
   },
 });

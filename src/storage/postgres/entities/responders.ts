@@ -4,7 +4,7 @@ import type { IncidentActor } from '#core/incidents/incident.ts';
 import type { ProposalKind, ProposalStatus } from '#core/responder/proposal.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
-/** What an organization has decided about its agents; one without a row has the defaults. */
+/** Decisions of an organization about its agents; one without a row has the defaults. */
 export const AgentSettingsEntity = defineEntity({
   name: 'AgentSettings',
   tableName: 'agent_settings',
@@ -57,7 +57,7 @@ export const IncidentLeaseEntity = defineEntity({
   },
 });
 
-/** What an agent asks of people: to carry out an action, or to answer a question. */
+/** Request of an agent to people: to carry out an action, or to answer a question. */
 export const ProposalEntity = defineEntity({
   name: 'Proposal',
   tableName: 'proposals',
@@ -65,7 +65,7 @@ export const ProposalEntity = defineEntity({
     id: id<'proposal'>().primary(),
     orgId: id<'org'>(),
     incidentId: id<'incident'>(),
-    /** What a person types in a reply; each organization counts its own. */
+    /** Number that a person types in a reply; each organization counts its own. */
     number: bigint(),
     kind: text<ProposalKind>(),
     agentId: p.text(),
@@ -81,7 +81,7 @@ export const ProposalEntity = defineEntity({
     expiresAt: instant(),
     decidedAt: instant().strictNullable(),
     decidedBy: jsonColumn<IncidentActor>().strictNullable(),
-    /** What the person added, in words. */
+    /** Words that the person added. */
     answer: p.text().strictNullable(),
   },
 });

@@ -3,13 +3,13 @@ import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { SessionOutcome } from '#core/exceptions/sessions.ts';
 import { bigint, bytes, id, instant } from '#storage/postgres/entities/column_types.ts';
 
-/** What came besides events and was not kept, or was not sent by its client: how much of it within an hour. */
+/** Items besides events that were not kept, or not sent by their client: their number within an hour. */
 export const SentItemEntity = defineEntity({
   name: 'SentItem',
   tableName: 'sent_items',
   properties: {
     serviceId: id<'service'>().primary(),
-    /** Such as `transaction`, `replay`, `log`; `event` for those that were left out on purpose. */
+    /** Kind of item, such as `transaction`, `replay`, `log`; `event` for events that were left out on purpose. */
     kind: p.text().primary(),
     /** `not_kept`; `client:…` as the client says why it sent nothing. */
     reason: p.text().primary(),
@@ -60,7 +60,7 @@ export const EventAttachmentEntity = defineEntity({
     eventId: p.text(),
     name: p.text(),
     contentType: p.text().strictNullable(),
-    /** Of the file as it was sent. */
+    /** Size of the file as it was sent, in bytes. */
     bytes: p.integer(),
     content: bytes(),
     createdAt: instant(),

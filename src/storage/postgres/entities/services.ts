@@ -78,7 +78,7 @@ export const DashboardEntity = defineEntity({
 export const INGESTED = ['points', 'events', 'alerts'] as const;
 export type Ingested = (typeof INGESTED)[number];
 
-/** Why single points or events of a request were refused while the rest was taken. */
+/** Reasons why single points or events of a request were refused while the rest was taken. */
 export const ITEM_REFUSALS = [
   'too_many_series',
   'time_ahead',
@@ -106,7 +106,10 @@ export const LIMITS_MET = [
 ] as const;
 export type LimitMet = (typeof LIMITS_MET)[number];
 
-/** Of a request that was refused as a whole: the code of its error. Then requests are counted, not what they held. */
+/**
+ * Reason of a refusal. For a request that was refused as a whole it is the code of its error; then requests are
+ * counted, not what they held.
+ */
 export type IngestRefusalReason = ItemRefusal | LimitMet | ErrorCode;
 
 export const IngestRefusalEntity = defineEntity({
@@ -116,7 +119,7 @@ export const IngestRefusalEntity = defineEntity({
     serviceId: id<'service'>().primary(),
     kind: text<Ingested>().primary(),
     reason: text<IngestRefusalReason>().primary(),
-    /** When the hour begins that is counted here. */
+    /** Start of the hour that is counted. */
     hour: instant().primary(),
     count: bigint(),
     lastAt: instant(),
@@ -128,9 +131,9 @@ export const MetricTypeEntity = defineEntity({
   tableName: 'metric_types',
   properties: {
     serviceId: id<'service'>().primary(),
-    /** Of the metric family. */
+    /** Name of the metric family. */
     name: p.text().primary(),
-    /** In the numbers of Prometheus, as with `before`. */
+    /** Type in the numbers of Prometheus, as with `before`. */
     type: p.integer(),
     unit: p.text(),
     toldAt: instant(),
@@ -141,7 +144,7 @@ export const MetricTypeEntity = defineEntity({
   },
 });
 
-/** When points of a service were last stored late (`core/metrics/late_points.ts`). */
+/** Time at which points of a service were last stored late (`core/metrics/late_points.ts`). */
 export const LatePointsEntity = defineEntity({
   name: 'LatePoints',
   tableName: 'late_points',

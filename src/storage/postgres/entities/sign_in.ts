@@ -15,7 +15,7 @@ export const SessionEntity = defineEntity({
     createdAt: instant(),
     lastUsedAt: instant(),
     expiresAt: instant(),
-    /** When a second factor was last shown in it. */
+    /** Time at which a second factor was last shown in the session. */
     secondFactorAt: instant().strictNullable(),
   },
 });
@@ -29,7 +29,7 @@ export const InvitationEntity = defineEntity({
     email: p.text(),
     role: text<Role>(),
     tokenHash: bytes(),
-    /** Of the link in the mail, which nobody else is shown; null where none was sent. */
+    /** Hash of the token of the mailed link, which nobody else is shown; null where no mail was sent. */
     mailedTokenHash: bytes().strictNullable(),
     invitedBy: id<'user'>().strictNullable(),
     createdAt: instant(),
@@ -58,7 +58,7 @@ export const SignInLimitEntity = defineEntity({
   name: 'SignInLimit',
   tableName: 'sign_in_brakes',
   properties: {
-    /** What is tried, and by whom or for whom. */
+    /** Name of what is tried, and by whom or for whom. */
     key: p.text().primary(),
     tries: p.integer(),
     since: instant(),

@@ -28,7 +28,7 @@ export const LeaseEntity = defineEntity({
   },
 });
 
-/** Who shares a work, and until when each is taken to be alive. */
+/** Processes that share a work, and the time until which each is taken to be alive. */
 export const WorkMemberEntity = defineEntity({
   name: 'WorkMember',
   tableName: 'work_members',
@@ -37,12 +37,12 @@ export const WorkMemberEntity = defineEntity({
     member: p.text().primary(),
     aliveUntil: instant(),
     joinedAt: instant(),
-    /** As of when it has done its share; null before the first time. */
+    /** Time as of which it has done its share; null before the first time. */
     doneAt: instant().strictNullable(),
   },
 });
 
-/** What is left of a limit that counts for all processes together. */
+/** Rest of a limit that counts for all processes together. */
 export const LimitBucketEntity = defineEntity({
   name: 'LimitBucket',
   tableName: 'limit_buckets',
@@ -73,9 +73,9 @@ export const DurableJobEntity = defineEntity({
     attempts: p.integer().default(0),
     /** Ahead while a worker has the row, or while it waits to be tried again. */
     readyAt: instant().defaultRaw('now()'),
-    /** How much speaks for its having killed workers: each run adds to it, until its end is recorded. */
+    /** Crash count: each run adds to it, until its end is recorded. */
     suspicion: p.integer().default(0),
-    /** Since when it is set aside because workers died over it; null when it is not. */
+    /** Time since which it is set aside because workers died over it; null when it is not. */
     setAsideAt: instant().strictNullable(),
   },
 });
@@ -102,14 +102,17 @@ export const MigratedByEntity = defineEntity({
     /** The newest migrations that a program has to know to work on the schema; null before a release that says so. */
     worksWithPostgres: p.text().strictNullable(),
     worksWithClickhouse: p.text().strictNullable(),
-    /** Until when a release that groups events by an earlier version may run beside this one; null where there was none. */
+    /**
+     * Time until which a release that groups events by an earlier version may run beside this one; null where there was
+     * none.
+     */
     version2Until: instant().name('version_2_until').strictNullable(),
     version3Until: instant().name('version_3_until').strictNullable(),
     version4Until: instant().name('version_4_until').strictNullable(),
   },
 });
 
-/** Whose database this is; one row. */
+/** Installation that owns the database; one row. */
 export const InstallationEntity = defineEntity({
   name: 'Installation',
   tableName: 'installation',
@@ -126,10 +129,10 @@ export const RestorationEntity = defineEntity({
   tableName: 'restorations',
   properties: {
     backupId: p.text().primary(),
-    /** What the restored rows show. */
+    /** Time of the data in the restored rows. */
     snapshotAt: instant(),
     restoredAt: instant().primary(),
-    /** When a pager brought its timers up to date; null before. */
+    /** Time at which a pager brought its timers up to date; null before. */
     resumedAt: instant().strictNullable(),
   },
 });
