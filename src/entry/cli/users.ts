@@ -15,6 +15,18 @@ import { isRole, type Role, ROLES } from '#kernel/permissions.ts';
 import type { UserRow } from '#storage/postgres/people_store.ts';
 import type { Stores } from '#storage/postgres/stores.ts';
 
+/** Scripts from before passwords were read from standard input give them among the arguments. */
+interface PasswordArgument {
+  readonly password?: string;
+}
+
+interface Json {
+  readonly json?: true;
+}
+
+const PASSWORD_IS_SEEN =
+  'tocsin: everybody on this machine can see a password among the arguments; give it by standard input, or type it\n';
+
 export function addUserCommands(program: Command): void {
   const user = program.command('user').description('people');
   user
@@ -26,9 +38,11 @@ export function addUserCommands(program: Command): void {
     .requiredOption('--name <name>', 'name as others see it', notBlank)
     .requiredOption('--org <id>', 'organization to belong to')
     .addOption(roleOption())
+    .addOption(new Option('--password <text>', 'can be seen by everybody on this machine').hideHelp())
     .option('--json', 'print JSON: userId, organizationId')
-    .action(async ({ json, ...wanted }: Omit<WantedUser, 'password'> & { readonly json?: true }) => {
-      const { userId, isNew } = await createUser({ ...wanted, password: await readPassword() });
+    .action(async ({ json, password, ...wanted }: Omit<WantedUser, 'password'> & PasswordArgument & Json) => {
+      if (password !== undefined) process.stderr.write(PASSWORD_IS_SEEN);
+      const { userId, isNew } = await createUser({ ...wanted, password: password ?? (await readPassword()) });
       const text = isNew
         ? `Created the user ${userId} as ${wanted.role}.`
         : `Made the user ${userId} a member as ${wanted.role}.`;
