@@ -5,7 +5,7 @@ import { shownFacts } from '#core/alerts/shown_facts.ts';
 
 /** What the tool said whose alert opened the incident. All of it is a stranger's. */
 export function AlertDetails({ incident }: { readonly incident: Incident }) {
-  const { tool, facts, links } = shownFacts(incident.details);
+  const { tool, facts, links } = shownFacts({ ...incident.details });
   return (
     <Card title={tool === null ? 'What the tool said' : `What ${tool} said`}>
       {links.length > 0 && (
