@@ -12,7 +12,7 @@ export type Opener = Pick<
 export interface Cause {
   readonly kind: CauseKind;
   readonly exceptionGroupId: Id<'group'> | null;
-  /** At most one open incident has this key. By default the rule, with its exception group if there is one. */
+  /** Key that at most one open incident has. By default the rule, with its exception group if there is one. */
   readonly dedupKey?: string;
   readonly title: string;
   readonly severity: string;

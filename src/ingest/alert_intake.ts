@@ -41,7 +41,7 @@ const TRIES = 4;
  */
 export class AlertIntake {
   readonly #options: AlertIntakeOptions;
-  /** Those that wait, in the order of their turns. */
+  /** Waiting requests of each service, in the order of their turns. */
   readonly #lines = new Map<Id<'service'>, Line>();
   readonly #running = new Map<Id<'service'>, Id<'org'>>();
   #count = 0;

@@ -6,10 +6,10 @@ export const API_PATHS = {
   console: '/api/console',
 } as const;
 
-/** Where other tools send alerts; what follows is the protocol's. */
+/** Prefix of the addresses to which other tools send alerts; the protocol defines the rest. */
 export const ALERTS_PATH = '/api/alerts';
 
-/** Where senders send, by protocol. Fastify's names stand for what varies. */
+/** Path of each ingestion protocol; parameters are written as Fastify names them. */
 export const INGEST_PATHS = {
   metrics_json: '/api/ingest/metrics',
   otlp_metrics: '/api/ingest/otlp/v1/metrics',

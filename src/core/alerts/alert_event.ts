@@ -31,7 +31,7 @@ export interface AlertEvent {
   readonly at: Temporal.Instant | null;
   /** Whether `at` is when this was sent, or when the alert began: then a repetition has the same. */
   readonly timing: 'event' | 'start';
-  /** Until when the tool repeats the alert if it goes on; null when that is not known. */
+  /** Time until which the tool repeats the alert if it goes on; null if unknown. */
   readonly leaseUntil: Temporal.Instant | null;
   /** What the tool calls itself; null when it does not say. */
   readonly tool: string | null;

@@ -12,13 +12,13 @@ export type AlertHistory = readonly SaidEvent[];
 /** What the tool itself makes of the alert. */
 export interface ToolState {
   readonly status: 'unknown' | 'triggered' | 'acknowledged' | 'resolved';
-  /** When it was triggered for the first time since it was last resolved; null unless it is open. */
+  /** Time of the first trigger since the last resolve; null unless the alert is open. */
   readonly since: number | null;
 }
 
 const ENTRIES_MAX = 12;
 
-/** At one instant a trigger comes first: the tool that says both at once is done. */
+/** Order of actions at one instant. A trigger comes first: a tool that says both at once is done. */
 const RANK: Readonly<Record<AlertAction, number>> = {
   trigger: 0,
   acknowledge: 1,

@@ -25,8 +25,8 @@ export function cutTitle(text: string): Cut<string> {
 }
 
 /**
- * At most 512 characters. What is longer ends in its hash, so that two long keys that begin alike stay apart and the same
- * key is cut to the same each time.
+ * Cuts a key to 512 characters. A longer one ends in its hash, so that two long keys that begin alike stay apart and the
+ * same key is always cut alike.
  */
 export function cutKey(text: string): Cut<string> {
   const key = text.toWellFormed().replaceAll('\0', '\u{FFFD}');
@@ -40,7 +40,7 @@ export function cutNote(text: string): string {
   return note.length <= NOTE_LENGTH_MAX ? note : `${wholeCharacters(note, NOTE_LENGTH_MAX - 1)}…`;
 }
 
-/** As many of the details as fit, by default into 64 KiB, in their order; a value that is too long alone is cut. */
+/** Keeps as many details, in their order, as fit (64 KiB by default); cuts a value that is too long by itself. */
 export function cutDetails(
   details: Readonly<Record<string, unknown>>,
   bytesMax = DETAILS_BYTES_MAX,

@@ -13,20 +13,20 @@ import type { IncidentStatus } from '#core/incidents/incident.ts';
 /** What is known of an alert before an event; times in milliseconds. */
 export interface KnownAlert {
   readonly history: AlertHistory;
-  /** When its last resolve arrived, by our clock; null for never. */
+  /** Arrival of the last resolve, by our clock; null if none arrived. */
   readonly settledAt: number | null;
-  /** Since when, by the tool's time, the tool has had what its incident stands for; null without one. */
+  /** Start, by the tool's time, of the episode that the incident stands for; null without an incident. */
   readonly episodeAt: number | null;
 }
 
 /** The incident of the alert; null when it has none, or it was removed. */
 export interface IncidentOfAlert {
   readonly status: IncidentStatus;
-  /** When it was resolved, by our clock; null while it is open. */
+  /** Time of the resolution, by our clock; null while it is open. */
   readonly resolvedAt: number | null;
 }
 
-/** As much of an event as its meaning depends on. */
+/** Parts of an event that decide what it means. */
 export interface TimedEvent {
   readonly action: AlertAction;
   /** The tool's time in milliseconds, or null. */
@@ -58,9 +58,9 @@ export interface AlertDecision {
 const AHEAD_MS_MAX = 10 * 60_000;
 
 /**
- * For so long after a resolve a trigger with an earlier time is one that was delayed. Later it is news: a tool whose clock
- * is wrong or whose times never change must not be silent for ever. A time at which an alert began stands in each of its
- * repetitions, so there it is shorter.
+ * Time after a resolve in which a trigger with an earlier time counts as delayed. Later it is new: a tool whose clock is
+ * wrong or whose times never change must not be silent for ever. Shorter where the time is that of the alert's start, which
+ * each repetition carries.
  */
 const LATE_MS: Readonly<Record<TimedEvent['timing'], number>> = { event: 15 * 60_000, start: 60_000 };
 

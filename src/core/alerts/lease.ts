@@ -24,8 +24,8 @@ export function learnGap({ longest, shortest }: Repetition, seconds: number): Re
 }
 
 /**
- * Until when an alert is repeated if it goes on: as its tool says, or by the setting of its source, or as learnt: the
- * longest gap and two intervals more. Null when nothing is known.
+ * Returns the time until which an alert is repeated if it goes on: what its tool says, else the setting of its source, else
+ * what was learnt (the longest gap and two intervals more). Null if nothing is known.
  */
 export function leaseOf(
   told: Temporal.Instant | null,

@@ -1,6 +1,6 @@
 import { detailText } from '#core/alerts/route.ts';
 
-/** Which value of a field means what; values are compared as text, whatever their case. */
+/** Meaning of the values of a status field, compared as text without regard to case. */
 interface StatusMapping {
   readonly path: string;
   readonly resolved: readonly string[];
@@ -10,8 +10,8 @@ interface StatusMapping {
 }
 
 /**
- * Where the parts of an alert stand in any JSON. A path has the names of fields with dots between them, and numbers for
- * places in lists; of several paths the first that holds something counts.
+ * Paths of the parts of an alert in any JSON: names of fields with dots between them, and numbers for places in lists. Of
+ * several paths the first that holds something counts.
  */
 export interface WebhookMapping {
   readonly title: readonly string[];

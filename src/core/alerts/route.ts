@@ -26,7 +26,7 @@ export interface AlertRoute<Policy = string> {
   readonly pagesOnRise: boolean;
 }
 
-/** As much of an alert as routes look at. */
+/** Parts of an alert that routes look at. */
 export interface RoutedAlert {
   readonly severity: string;
   readonly protocol: string;

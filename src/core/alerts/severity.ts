@@ -40,5 +40,5 @@ export function severityOf(word: unknown): Level | null {
   return Object.hasOwn(WORDS, key) ? (WORDS[key] ?? null) : null;
 }
 
-/** Of an alert whose tool says nothing about it. */
+/** Severity of an alert whose tool names none. */
 export const SEVERITY_UNSAID: Level = 'error';

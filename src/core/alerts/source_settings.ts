@@ -15,7 +15,7 @@ export interface SourceSettings {
   readonly groupMinutes: number;
 }
 
-/** As they are stored: what nobody has set is absent. */
+/** Settings as stored; one that nobody has set is absent. */
 export type StoredSourceSettings = Partial<SourceSettings>;
 
 export const SOURCE_DEFAULTS: SourceSettings = {

@@ -126,7 +126,7 @@ function boundedPieces(pieces: readonly Piece[], { least, greatest }: ValueBound
   return [{ ...first, from }, ...filled.slice(1, -1), { ...last, to }];
 }
 
-/** Of two forms of as many observations the finer one; where some senders have one form and others the other, both. */
+/** Returns the finer of two forms that hold as many observations; both, if some senders use one and others the other. */
 function piecesOf(growths: readonly BucketGrowth[]): readonly Piece[] {
   const [ranges, classic] = [rangePieces(growths), classicPieces(growths)];
   if (ranges.length === 0) return classic;

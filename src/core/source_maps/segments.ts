@@ -7,7 +7,7 @@ for (const [value, letter] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
   VALUES[letter.charCodeAt(0)] = value;
 }
 
-/** Where a place of the code comes from; all count from 0. */
+/** Origin of a place of the code; all numbers count from 0. */
 export interface Segment {
   readonly generatedColumn: number;
   /** Null where the place comes from no source. */
@@ -18,7 +18,7 @@ export interface Segment {
 }
 
 const WIDTH = 5;
-/** Where the numbers behind the column of the code stand. */
+/** Offsets of the numbers that follow the column of the code. */
 const [SOURCE, LINE, COLUMN, NAME] = [1, 2, 3, 4] as const;
 
 /**
@@ -31,7 +31,7 @@ export class Segments {
   /** How many of the numbers each has: 1, 4 or 5. */
   #fields: Uint8Array;
   #count = 0;
-  /** Where each line of the code begins, and where the last one ends. */
+  /** Offset at which each line of the code begins, and at which the last one ends. */
   readonly #starts: number[] = [0];
   readonly #mappings: string;
   #at = 0;

@@ -28,14 +28,14 @@ interface AlertExchangeOptions {
 
 /** A body is shown to people who look what is wrong; longer ones are cut. */
 const BODY_BYTES_MAX = 64 * 1024;
-/** Of one source; in between nothing is kept, so that a flood writes nothing but its alerts. */
+/** Interval at which a body of one source is kept, so that a flood writes nothing but its alerts. */
 const KEEP_EVERY_MS = 1_000;
 const KEPT_SOURCES_MAX = 10_000;
 
 /** Does what requests for alerts ask for, and keeps what their sources page shows. */
 export class AlertExchange {
   readonly #options: AlertExchangeOptions;
-  /** When something of each source was last kept. */
+  /** Time at which a body of each source was last kept. */
   readonly #keptAt = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
 

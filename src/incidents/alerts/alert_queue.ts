@@ -22,7 +22,7 @@ export interface AlertQueue {
   readonly source: KnownSource;
   row: AlertRow;
   readonly events: { readonly event: AlertEvent; readonly place: number }[];
-  /** Where they stand in the request. */
+  /** Indexes in the request. */
   readonly places: readonly number[];
   /** Whether there is something to be known of it: not for a resolve of an alert that was never heard of. */
   isKnown: boolean;

@@ -38,7 +38,7 @@ interface Orphan {
   readonly series: SeriesPoints;
 }
 
-/** Which limits there are; in points, and a series counts as so many as its own memory takes. */
+/** Limits in points; a series counts as the number of points that fit into its own memory. */
 interface Bounds {
   readonly weightMax: number;
   readonly metricWeightMax: number;

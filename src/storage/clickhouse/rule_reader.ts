@@ -370,7 +370,7 @@ function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Fin
   return { values, moreThan, failed };
 }
 
-/** Where series bear the label `quantile` themselves, as those of a summary do, they are what is meant. */
+/** Returns the first value found; series with a label `quantile` of their own, as summaries have, come first. */
 function firstValue(planned: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
   const windowsOf = (question: PlannedQuestion | undefined): ReadonlyMap<string, Windows> =>
     (question && answers.get(question)?.windows) ?? new Map<string, Windows>();

@@ -20,7 +20,7 @@ export interface RoutePolicy {
   readonly isPolicyUnreadable?: true;
 }
 
-/** Of a service that has no routes yet: everything opens an incident, and pages nobody. */
+/** Route of a service that has none yet: every alert opens an incident and, without a policy, pages nobody. */
 const LAST_ROUTE: AlertRouteRow = { conditions: [], outcome: 'page', policyId: null, pagesOnRise: false };
 
 /** What becomes of the alerts of services. A service has routes from the first change on; the last one takes the rest. */
@@ -31,7 +31,7 @@ export class AlertRouteStore {
     this.#session = session;
   }
 
-  /** In order; the last one has no conditions. */
+  /** Lists the routes in order; the last one has no conditions. */
   async list(serviceId: Id<'service'>): Promise<AlertRouteRow[]> {
     const routes = await this.#session.db
       .selectFrom('alert_routes as r')

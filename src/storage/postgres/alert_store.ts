@@ -31,7 +31,7 @@ export class AlertStore {
     this.#session = session;
   }
 
-  /** Until the transaction ends nobody else changes alerts of the service. */
+  /** Locks the alerts of the service until the transaction ends. */
   async hold(serviceId: Id<'service'>): Promise<void> {
     await holdLock(this.#session, `alerts ${serviceId}`);
   }
@@ -107,7 +107,7 @@ export class AlertStore {
     ];
   }
 
-  /** Of these incidents those that still have an open alert of the group. */
+  /** Lists those of these incidents that still have an open alert. */
   async listStillOpen(incidentIds: readonly Id<'incident'>[]): Promise<Set<Id<'incident'>>> {
     if (incidentIds.length === 0) return new Set();
     const open = await this.#session.db
@@ -120,7 +120,7 @@ export class AlertStore {
     return new Set(open.flatMap(({ incident_id }) => (incident_id === null ? [] : [incident_id])));
   }
 
-  /** Of an incident that the caller has locked. */
+  /** Sets the severity of an incident that the caller has locked. */
   async setIncidentSeverity(incidentId: Id<'incident'>, severity: string, now: Temporal.Instant): Promise<void> {
     await this.#session.db
       .updateTable('incidents')
@@ -129,7 +129,7 @@ export class AlertStore {
       .execute();
   }
 
-  /** Those of one group of a source that are open. */
+  /** Returns whether an alert of this group of the source is open. */
   async hasOpenOfGroup(sourceId: Id<'alertsource'>, scope: string, groupKey: string): Promise<boolean> {
     const open = await this.#session.db
       .selectFrom('alerts')
@@ -155,7 +155,7 @@ export class AlertStore {
       .execute();
   }
 
-  /** Of a service, by its id or by the key that its source calls it; null when there is none. */
+  /** Finds an alert of a service by its id, or by the key that its source gives it; null if there is none. */
   async findNamed(
     serviceId: Id<'service'>,
     protocol: string,
@@ -200,7 +200,7 @@ export class AlertStore {
     return services.map(({ service_id }) => service_id);
   }
 
-  /** Those of the service, locked by `hold`. */
+  /** Lists alerts of the service, which `hold` has locked, whose lease has ended. */
   async listSilent(serviceId: Id<'service'>, now: Temporal.Instant, limit: number): Promise<AlertRow[]> {
     return await this.#session.db
       .selectFrom('alerts as a')

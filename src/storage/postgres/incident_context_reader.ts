@@ -53,7 +53,7 @@ interface Nearby<Item> {
 
 const COUNTED_MAX = 1_000;
 
-/** Of a busy service, this many incidents are looked through for similar ones. */
+/** Most incidents of a service that are looked through for similar ones. */
 const LOOKED_THROUGH_MAX = 5_000;
 
 /** Reads what else is known around an incident. Each query is bounded by an index and a time. */

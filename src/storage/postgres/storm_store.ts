@@ -23,7 +23,7 @@ export interface MembersOf {
   readonly ruleId?: Id<'rule'>;
   /** Prefix of the members' keys. */
   readonly keyStart?: string;
-  /** Those with exactly these keys. */
+  /** Deduplication keys to look for. */
   readonly keys?: readonly string[];
 }
 

@@ -143,7 +143,7 @@ function linksOfAlert(alert: JsonRecord, annotations: JsonRecord, externalUrl: s
   ]);
 }
 
-/** Of the labels, in whatever order they come: two processes of one Prometheus send the same. */
+/** Hashes the labels regardless of their order: two replicas of one Prometheus send the same. */
 function fingerprintOf(labels: JsonRecord): string {
   const sorted = Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 32);
@@ -157,7 +157,7 @@ function hostOf(url: string): string {
   }
 }
 
-/** Of its own receivers only 503 is tried again at once: after 429 the webhook waits for as long as a group interval. */
+/** Answers an error. Overload is 503, which Alertmanager tries again at once; after 429 its webhook waits for a group interval. */
 function refuse(error: AppError): AlertAnswer {
   const isOverload = error.code === 'rate_limited' || error.code === 'unavailable';
   return { status: isOverload ? 503 : error.status, body: { status: 'error', error: error.message } };

@@ -58,7 +58,7 @@ function ofEpoch(value: number): Temporal.Instant | null {
   return isPlausible(ms) ? Temporal.Instant.fromEpochMilliseconds(ms) : null;
 }
 
-/** Between 2000 and 2200: the zero times of tools are none. */
+/** Returns whether a time lies between 2000 and 2200; the zero times of tools do not. */
 function isPlausible(ms: number): boolean {
   return ms > 946_684_800_000 && ms < 7_258_118_400_000;
 }

@@ -156,7 +156,7 @@ function addressed(
   };
 }
 
-/** By alias where the query says so; else by the id of the alert, or of the request that made it. */
+/** Reads an identifier: an alias if the query says so, else the id of the alert or of the request that made it. */
 function addressOf(
   identifier: string,
   query: URLSearchParams,

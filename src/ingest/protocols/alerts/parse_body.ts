@@ -44,7 +44,7 @@ function partNamed(text: string, boundary: string, name: string): string {
   throw notJson(`the form has no field "${name}" with JSON in it`);
 }
 
-/** Where the reader gave up, without a word of what was sent. */
+/** Describes where the reader gave up, without quoting what was sent. */
 function placeOf(error: unknown): string {
   const place = error instanceof SyntaxError ? /position (\d+)/.exec(error.message)?.[1] : undefined;
   return place === undefined ? 'it ends too soon, or is something else' : `it is malformed at character ${place}`;

@@ -75,7 +75,7 @@ export const AlertEntity = defineEntity({
     groupKey: p.text().strictNullable(),
     /** What sent it, as people know it. */
     tool: p.text(),
-    /** As the tool has it. */
+    /** Status in the tool. */
     status: text<IncidentStatus>(),
     severity: p.text(),
     title: p.text(),
@@ -85,12 +85,12 @@ export const AlertEntity = defineEntity({
     /** What the tool said, by its own time. */
     history: jsonColumn<AlertHistory>(),
     occurrences: bigint(),
-    /** Since when, by the tool's time, it has had what its incident stands for. */
+    /** Start, by the tool's time, of the episode that the incident stands for. */
     episodeAt: instant().strictNullable(),
-    /** When its last resolve arrived. */
+    /** Arrival of the last resolve. */
     settledAt: instant().strictNullable(),
     leaseUntil: instant().strictNullable(),
-    /** Since when nobody has repeated it, though it is open. */
+    /** Time since which nobody has repeated it, though it is open. */
     silentSince: instant().strictNullable(),
     /** A route said that it is only counted. */
     isDropped: p.boolean(),
