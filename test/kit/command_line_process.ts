@@ -36,7 +36,7 @@ async function run({ id, args, env, input }: Call): Promise<Ended> {
     stdout.end();
     stderr.end();
   }
-  return { id, code: Number(process.exitCode), stdout: stdout.text(), stderr: stderr.text() };
+  return { id, code: process.exitCode, stdout: stdout.text(), stderr: stderr.text() };
 }
 
 /** Keeps what is written to this stream until `end`. */

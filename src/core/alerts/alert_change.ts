@@ -105,7 +105,7 @@ export function applyEvent(
   const isNewer = event.action === 'trigger' && (isOpen || before.occurrences === 0);
   const worst = begins || !wasOpen ? severity : worseSeverity(before.severity, severity);
   const facts: AlertFacts = {
-    status: isOpen ? (decision.tool as IncidentStatus) : 'resolved',
+    status: isOpen ? decision.tool : 'resolved',
     groupKey: event.group ?? before.groupKey,
     tool: event.tool ?? before.tool,
     severity: isNewer ? worst : before.severity,

@@ -3,8 +3,8 @@ const SEGMENTS_MAX = 1_100_000;
 
 const [SEMICOLON, COMMA] = [0x3b, 0x2c];
 const VALUES = new Uint8Array(128);
-for (const [value, letter] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries()) {
-  VALUES[letter.charCodeAt(0)] = value;
+for (const [value, code] of Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/').entries()) {
+  VALUES[code] = value;
 }
 
 /** Origin of a place of the code; all numbers count from 0. */
