@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { spokenText } from '#infra/embedded/phone_simulator/call.ts';
+import { spokenText } from '@tocsin/phone-simulator';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const AT_ONCE_BY_SMS = { afterMinutes: 0, channels: ['sms'] } as const;
