@@ -97,7 +97,7 @@ export async function buildConsoleFixture(w: World, owner: { orgId: Id<'org'>; o
     return {
       noteId: (await incidentNotes.insert(note, now)).id,
       proposalId: (await proposals.insert(asked, now)).id,
-      monitorId: idOfMonitor(await monitors.lockOrCreate(name, true, now)),
+      monitorId: idOfMonitor(await monitors.lockOrCreate(name, { byKey: true, schedule: null }, now)),
       maintenanceId: (await maintenance.insert({ orgId, name: 'Move', ...what, ...when }, now)).id,
       alertSourceId: (await alertSources.findOrCreate({ orgId, serviceId }, { protocol: 'events', name: '' }, now)).id,
       notificationId: sent!,

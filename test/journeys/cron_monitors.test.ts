@@ -8,7 +8,7 @@ import { restrictMonitor } from '#actions/monitors/restrict_monitor.ts';
 import { resetMonitor } from '#actions/monitors/reset_monitor.ts';
 import { updateMonitor } from '#actions/monitors/update_monitor.ts';
 import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
-import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX } from '#core/monitors/check_in.ts';
 import { findOverdue } from '#incidents/monitors/find_overdue.ts';
 import { takeCheckIns } from '#incidents/monitors/take_check_ins.ts';
 import { asId, type Id } from '#kernel/ids.ts';
@@ -280,7 +280,7 @@ const keyed = async (w: World, dsn: string, slug: string, key: string) =>
     headers: { authorization: `Bearer ${key}` },
   });
 
-test('the public key changes no schedule unheard, is kept from monitors by key only, and makes a few an hour', async () => {
+test('the public key changes no schedule unheard, is kept from monitors by key only, and makes ten an hour', async () => {
   const { w, serviceId, dsn } = await staffed();
   const { ingestionKey } = await w.expectOk('get_service', { serviceId });
   const often = { monitor_config: { schedule: { type: 'crontab', value: '*/5 * * * *' } } };
@@ -307,18 +307,26 @@ test('the public key changes no schedule unheard, is kept from monitors by key o
   await look(w);
 
   const codes: number[] = [];
-  for (let index = 0; index < NEW_MONITORS_AN_HOUR_MAX + 2; index += 1) {
+  for (let index = 0; index < 12; index += 1) {
     codes.push((await checkIn(w, dsn, `invented-${index}`, 'status=ok')).statusCode);
     await look(w);
   }
-  expect(codes.filter((code) => code === 202)).toHaveLength(NEW_MONITORS_AN_HOUR_MAX);
+  expect(codes.filter((code) => code === 202)).toHaveLength(10);
+  const malformed = { monitor_config: { schedule: { type: 'crontab', value: 'H 4 * * *' } } };
+  const unreadable: number[] = [];
+  for (let index = 0; index < 12; index += 1) {
+    unreadable.push((await checkIn(w, dsn, `unread-${index}`, 'status=ok', malformed)).statusCode);
+    await look(w);
+  }
+  expect(unreadable.filter((code) => code === 202)).toHaveLength(10);
+  await w.context.db.sql.run(`delete from monitors where slug like 'unread-%'`);
   // Nobody keeps what the public key made: the ingestion key takes its place where there is no more room.
   await w.context.db.sql.run(
     `insert into monitors (id, org_id, service_id, slug, environment, margin_minutes, runtime_minutes, failure_threshold,
        recovery_threshold, is_kept, created_at, updated_at)
      select 'monitor_' || n, $1, $2, 'kept-' || n, 'production', 1, 30, 1, 1, true, now(), now()
      from generate_series(1, $3::int) n`,
-    [w.orgId, serviceId, MONITORS_MAX - NEW_MONITORS_AN_HOUR_MAX - 1],
+    [w.orgId, serviceId, MONITORS_MAX - 11],
   );
   expect((await checkIn(w, dsn, 'real', 'status=ok')).statusCode).toBe(409);
   expect((await keyed(w, dsn, 'real', ingestionKey)).statusCode).toBe(202);
@@ -326,10 +334,8 @@ test('the public key changes no schedule unheard, is kept from monitors by key o
   const { monitors } = await monitorsOf(w, serviceId);
   const slugs: string[] = monitors.map(({ slug }: { slug: string }) => slug);
   expect(slugs).toContain('real');
-  expect(slugs.filter((slug) => slug.startsWith('invented'))).toHaveLength(NEW_MONITORS_AN_HOUR_MAX - 1);
-  expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(
-    MONITORS_MAX - NEW_MONITORS_AN_HOUR_MAX,
-  );
+  expect(slugs.filter((slug) => slug.startsWith('invented'))).toHaveLength(9);
+  expect(slugs.filter((slug) => slug.startsWith('kept') || slug === 'backup')).toHaveLength(MONITORS_MAX - 10);
 });
 
 test('no run is missed that checked in before, nor within a minute after nobody could look', async () => {

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 
 import { expect, test } from 'vitest';
 
-const ROOT = path.join(import.meta.dirname, '../../..');
+const ROOT = path.join(import.meta.dirname, '../..');
 
 test.each(['api', 'worker', 'pager'])('"tocsin %s" becomes the process that it starts', async (name) => {
   const child = spawn(process.execPath, ['src/entry/cli.ts', name], {

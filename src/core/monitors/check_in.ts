@@ -1,3 +1,5 @@
+import type { MonitorSchedule } from '#core/monitors/schedule.ts';
+
 /** Statuses of a run as a client reports them. */
 export const CHECK_IN_STATUSES = ['in_progress', 'ok', 'error'] as const;
 export type CheckInStatus = (typeof CHECK_IN_STATUSES)[number];
@@ -15,10 +17,17 @@ export const DEFAULT_ENVIRONMENT = 'production';
 export const MONITORS_MAX = 200;
 
 /**
- * New ones of a service within an hour by check-ins with its DSN, which is public. A program that names its schedules
- * itself makes all of its monitors within the first hour, and no client sends a check-in again.
+ * Limit on the monitors that check-ins with the DSN of a service, which is public, create within an hour; as many again whose
+ * schedule cannot be read, of which no run is expected.
  */
-export const NEW_MONITORS_AN_HOUR_MAX = 20;
+export const NEW_MONITORS_AN_HOUR_MAX = 10;
+
+/** Returns whether the DSN may create a monitor with this schedule, beside those that it created within the hour. */
+export function mayCreateByDsn(recent: readonly (MonitorSchedule | null)[], schedule: MonitorSchedule | null): boolean {
+  const isUnreadable = schedule?.type === 'unreadable';
+  const alike = recent.filter((other) => (other?.type === 'unreadable') === isUnreadable);
+  return alike.length < NEW_MONITORS_AN_HOUR_MAX;
+}
 
 /** Returns the name of a monitor as its address has it; null when nothing is left of it. */
 export function toSlug(text: string): string | null {

@@ -69,7 +69,9 @@ async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[])
 async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
   const { stores, now } = unit;
   const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
-  const stored = await stores.monitors.lockOrCreate({ orgId, serviceId, slug, environment }, checkIn.byKey, now);
+  const name = { orgId, serviceId, slug, environment };
+  const { byKey } = checkIn;
+  const stored = await stores.monitors.lockOrCreate(name, { byKey, schedule: config?.schedule ?? null }, now);
   if (typeof stored === 'string') return await countNotKept(unit, checkIn, stored);
   if (stored.keyOnly && !checkIn.byKey) return await countNotKept(unit, checkIn, 'key_only');
   const monitor = readMonitor(stored);

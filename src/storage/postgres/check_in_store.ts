@@ -1,4 +1,4 @@
-import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, mayCreateByDsn } from '#core/monitors/check_in.ts';
 import { isAtOrBefore } from '#kernel/time.ts';
 import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
@@ -48,7 +48,7 @@ export class CheckInStore {
     if (waiting.length >= WAITING_MAX) return 'too_many_waiting';
     const monitors = await db
       .selectFrom('monitors')
-      .select(['slug', 'environment', 'key_only', 'is_kept', 'created_at'])
+      .select(['slug', 'environment', 'key_only', 'is_kept', 'schedule', 'created_at'])
       .where('service_id', '=', serviceId)
       .limit(MONITORS_MAX)
       .execute();
@@ -59,7 +59,8 @@ export class CheckInStore {
     }
     const since = checkIn.receivedAt.subtract({ hours: 1 });
     const recent = monitors.filter((one) => isReplaceable(one) && isAtOrBefore(since, one.created_at));
-    if (known === undefined && !checkIn.byKey && recent.length >= NEW_MONITORS_AN_HOUR_MAX) {
+    const schedules = recent.map(({ schedule }) => schedule);
+    if (known === undefined && !checkIn.byKey && !mayCreateByDsn(schedules, checkIn.config?.schedule ?? null)) {
       return 'too_many_new_monitors';
     }
     await db.insertInto('check_ins').values(toColumns(CheckInEntity, checkIn)).execute();

@@ -1,5 +1,6 @@
-import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX, type RunStatus } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, mayCreateByDsn, type RunStatus } from '#core/monitors/check_in.ts';
 import { type MonitorState, NEW_MONITOR } from '#core/monitors/monitor.ts';
+import type { MonitorSchedule } from '#core/monitors/schedule.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
@@ -31,12 +32,12 @@ export class MonitorStore {
   }
 
   /**
-   * The monitor, locked until the transaction ends; made when it is new. Of those that come with the DSN a service has so
-   * many within an hour; one that comes with the ingestion key takes the place of the oldest that nobody keeps.
+   * Locks the monitor until the transaction ends, and creates it if it is new. The DSN creates few within an hour; a monitor
+   * that comes with the ingestion key takes the place of the oldest that nobody keeps. `schedule` is that of the check-in.
    */
   async lockOrCreate(
     name: MonitorName,
-    byKey: boolean,
+    { byKey, schedule }: { readonly byKey: boolean; readonly schedule: MonitorSchedule | null },
     now: Temporal.Instant,
   ): Promise<MonitorRow | 'too_many_monitors' | 'too_many_new_monitors'> {
     const known = await this.#lockNamed(name);
@@ -45,7 +46,7 @@ export class MonitorStore {
     await holdLock(this.#session, `new monitors ${name.serviceId}`);
     const others = await db
       .selectFrom('monitors')
-      .select(['id', 'is_kept', 'created_at'])
+      .select(['id', 'is_kept', 'schedule', 'created_at'])
       .where('service_id', '=', name.serviceId)
       .orderBy('created_at')
       .orderBy('id')
@@ -59,7 +60,8 @@ export class MonitorStore {
     }
     const since = now.subtract({ hours: 1 });
     const recent = replaceable.filter((monitor) => isAtOrBefore(since, monitor.created_at));
-    if (!byKey && recent.length >= NEW_MONITORS_AN_HOUR_MAX) return 'too_many_new_monitors';
+    const schedules = recent.map((monitor) => monitor.schedule);
+    if (!byKey && !mayCreateByDsn(schedules, schedule)) return 'too_many_new_monitors';
     const state = { ...NEW_MONITOR, isKept: byKey, createdAt: now, updatedAt: now };
     const made = { id: newId('monitor'), ...name, ...state };
     await db

@@ -27,7 +27,7 @@ const HEAVY: ReadonlySet<string> = new Set([
   '/settings/agents',
 ]);
 const HEAVY_FILES_MAX = 12;
-const HEAVY_BYTES_MAX = 265_500;
+const HEAVY_BYTES_MAX = 265_000;
 
 beforeAll(async () => {
   if (!isConsoleFresh()) await promisify(execFile)(process.execPath, [path.resolve('infra/console/build.ts')]);

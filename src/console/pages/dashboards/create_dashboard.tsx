@@ -13,7 +13,7 @@ import { Form } from '#console/components/form.tsx';
 import { ServicePicker } from '#console/components/service_picker.tsx';
 import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
-import { nameFault } from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import { nameFault } from '#console/pages/dashboards/rename_dashboard.tsx';
 import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { templateOf } from '#core/dashboards/template.ts';

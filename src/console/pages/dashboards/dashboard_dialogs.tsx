@@ -1,95 +1,17 @@
-import { Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Confirm } from '#console/components/confirm.tsx';
-import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
-import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { Form } from '#console/components/form.tsx';
 import { named } from '#console/components/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface DashboardDialogProps {
   readonly dashboardId: string;
   readonly name: string;
   readonly onClose: () => void;
-}
-
-interface RenameDashboardProps extends DashboardDialogProps {
-  /** Time when the list read the dashboard. */
-  readonly updatedAt: string;
-}
-
-/** Dialog that renames a dashboard. After a rename by somebody else, it shows both names. Other changes are kept. */
-export function RenameDashboard({ dashboardId, name, updatedAt, onClose }: RenameDashboardProps) {
-  const { orgId } = useOrganization().org;
-  const queryClient = useQueryClient();
-  const [saved, setSaved] = useState({ name, updatedAt });
-  const current = saved.updatedAt < updatedAt ? { name, updatedAt } : saved;
-  const { form, draft } = useDraftForm({
-    form: `rename_dashboard ${dashboardId}`,
-    base: { name: current.name },
-    validate: { name: nameFault },
-  });
-  const renaming = useMutation({
-    async mutationFn(typed: string) {
-      let seen = current;
-      for (let tries = 0; tries < RENAME_TRIES; tries += 1) {
-        const input = { dashboardId, readAt: seen.updatedAt, name: typed };
-        const { isSaved, dashboard } = await invoke(orgId, 'save_dashboard', input);
-        if (isSaved) return true;
-        const isRenamed = dashboard.name !== seen.name;
-        seen = { name: dashboard.name, updatedAt: dashboard.updatedAt };
-        setSaved(seen);
-        if (isRenamed) return false;
-      }
-      throw new Error('Somebody else is changing this dashboard. Try again in a moment.');
-    },
-    onError: (error) => form.setErrors(faultsAtFields(error, form.values)),
-    async onSuccess(isSaved) {
-      if (!isSaved) return;
-      draft.done();
-      await queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'dashboards') });
-      onClose();
-    },
-  });
-  return (
-    <Dialog title="Rename the dashboard" onClose={onClose}>
-      <Form error={renaming.error} onSubmit={form.onSubmit(({ name: typed }) => renaming.mutate(typed.trim()))}>
-        <Stack>
-          <DraftNotice draft={draft} labels={{ name: 'Name' }} />
-          <TextInput {...form.getInputProps('name')} label="Name" maxLength={500} data-autofocus />
-          {renaming.isError && (
-            <ErrorAlert title="The dashboard was not renamed" error={renaming.error} atFields={form.values} />
-          )}
-          <SubmitButtons
-            label="Rename"
-            isPending={renaming.isPending}
-            isDisabled={draft.conflicts.length > 0}
-            onCancel={() => {
-              draft.startOver();
-              onClose();
-            }}
-          />
-        </Stack>
-      </Form>
-    </Dialog>
-  );
-}
-
-/** Attempts to save a name; an attempt fails only if somebody saves at the same moment. */
-const RENAME_TRIES = 5;
-
-export function nameFault(name: string): string | null {
-  return name.trim() === '' ? 'Give the dashboard a name.' : null;
 }
 
 export function DeleteDashboard({ dashboardId, name, onClose }: DashboardDialogProps) {

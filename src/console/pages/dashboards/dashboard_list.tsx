@@ -25,16 +25,15 @@ import { Page } from '#console/components/page.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { SearchField } from '#console/components/search_field.tsx';
 import { type DashboardStart, EMPTY_START } from '#console/pages/dashboards/dashboard_start.ts';
-import {
-  DeleteDashboard,
-  RenameDashboard,
-  useDuplicateDashboard,
-} from '#console/pages/dashboards/dashboard_dialogs.tsx';
+import { DeleteDashboard, useDuplicateDashboard } from '#console/pages/dashboards/dashboard_dialogs.tsx';
 import { DashboardTemplates } from '#console/pages/dashboards/dashboard_templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const CreateDashboard = lazyDialog(() =>
   import('#console/pages/dashboards/create_dashboard.tsx').then((m) => m.CreateDashboard),
+);
+const RenameDashboard = lazyDialog(() =>
+  import('#console/pages/dashboards/rename_dashboard.tsx').then((m) => m.RenameDashboard),
 );
 
 const route = getRouteApi('/inside/dashboards');
