@@ -13,7 +13,7 @@ import { openDatabase } from '#storage/postgres/database.ts';
 import { type Outcome, outcomeOf, prepare, startLoad } from './upgrade_load.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-/** Where no release is tagged yet: the commit of the baseline of the schema. */
+/** Commit of the baseline of the schema, for checkouts without a tagged release. */
 const FIRST = '209d6559';
 const ALONE_MS = 10_000;
 const TOGETHER_MS = 25_000;

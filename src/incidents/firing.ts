@@ -2,13 +2,13 @@ import type { CauseKind } from '#core/incidents/incident_kind.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
 
-/** What opens incidents: a rule, or a route of alerts, which is no row of its own and has the name of what sent them. */
+/** Rule that opens incidents, or a route of alerts, which has no row of its own and is named after their source. */
 export type Opener = Pick<
   ActiveRule,
   'orgId' | 'serviceId' | 'name' | 'settings' | 'escalationPolicyId' | 'teamId' | 'steps' | 'isPolicyUnreadable'
 > & { readonly ruleId: Id<'rule'> | null; readonly config?: ActiveRule['config'] };
 
-/** What made it open one. */
+/** Reason to open one incident. */
 export interface Cause {
   readonly kind: CauseKind;
   readonly exceptionGroupId: Id<'group'> | null;
@@ -16,7 +16,7 @@ export interface Cause {
   readonly dedupKey?: string;
   readonly title: string;
   readonly severity: string;
-  /** What was measured or seen. */
+  /** Measured value or event. */
   readonly details: object;
   /** Labels by which a maintenance may be for it; absent for those of the rule. */
   readonly labels?: Readonly<Record<string, string>>;

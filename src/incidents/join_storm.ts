@@ -76,7 +76,7 @@ function stormCause(rule: Opener, cause: Cause, { incidents, minutes }: Incident
   };
 }
 
-/** What the keys of all storms of a policy begin with. It stays when people reassign a storm, which goes on for its rules. */
+/** Prefix of the keys of all storms of a policy. It stays when people reassign a storm, which goes on for its rules. */
 function stormKey({ serviceId, kind }: Source, { escalationPolicyId }: Opener): string {
   return `storm.${serviceId}.${kind}.${escalationPolicyId ?? 'none'}.`;
 }

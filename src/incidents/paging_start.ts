@@ -12,7 +12,7 @@ import type { IncidentRow } from '#storage/postgres/incident_store.ts';
 import type { MaintenanceRow } from '#storage/postgres/maintenance_store.ts';
 import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
 
-/** What opens an incident, as far as the start of its pages depends on it. */
+/** Parts of a rule and its cause that decide when pages begin. */
 interface Fired {
   readonly rule: Opener;
   readonly cause: Pick<Cause, 'kind' | 'severity' | 'dedupKey' | 'labels'>;

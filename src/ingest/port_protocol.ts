@@ -19,7 +19,7 @@ export interface PortSender {
   readonly serviceId: string;
   /** Takes points as over HTTP, within the same limits; resolves once they are stored durably. Throws an AppError. */
   take(decode: DecodePoints): Promise<DecodedPoints>;
-  /** What is stored of each of these series last, of a day at most; null where that is nothing. Throws `unavailable`. */
+  /** Returns the value of each series that was stored last within a day; null if there is none. Throws `unavailable`. */
   newestValues(series: readonly NamedSeries[]): Promise<readonly (number | null)[]>;
   /** Counts points that cannot even be read, or are of no use, for the page of the service. */
   refuse(points: number, reason?: 'faulty' | 'no_metric'): void;

@@ -42,7 +42,7 @@ export function useBelow(pid: number): ProcessUse[] {
   return kinds.toSorted((a, b) => b.ownBytes - a.ownBytes);
 }
 
-/** What the processes of a kind take together, as `ps` shows it: costs less than to read what they have mapped. */
+/** Returns the resident memory of the processes of a kind, as `ps` shows it: cheaper than reading what they have mapped. */
 export function residentOf(pid: number, kind: string): number {
   const pids = [...pidsBelow(pid)].filter((one) => nameOf(one) === kind);
   return sum(pids.map((one) => Number(/^VmRSS:\s+(\d+)/m.exec(text(`/proc/${one}/status`))?.[1] ?? 0) * 1024));

@@ -1,14 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** What is counted, by the name under which its limits are kept. */
+/** Counts by the names under which their limits are kept. */
 export type Counts = Readonly<Record<string, number>>;
 
 const ENTRIES_MAX = 40;
 
 /** Words that begin a clause which hangs in the air when a doc comment begins with them. */
 const HANGING =
-  /^(?:Also|And|As|At|Because|Before|Behind|Beside|Between|But|By|For|From|If|In|Of|On|Since|So|Such|Than|That|Those|To|Until|When|Where|Which|Who|Whom|Whose|With|Within|Without)\b/;
+  /^(?:Also|And|As|At|Because|Before|Behind|Beside|Between|But|By|For|From|If|In|Of|On|Since|So|Such|Than|That|Those|To|Until|When|Where|Which|Who|Whom|Whose|With|Within|Without|What|How|Why)\b/;
 
 /** Names that say nothing of what they hold. */
 const EMPTY_NAME =

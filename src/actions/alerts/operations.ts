@@ -6,7 +6,7 @@ import { setAlertRoutes } from '#actions/alerts/set_alert_routes.ts';
 import { setAlertSource } from '#actions/alerts/set_alert_source.ts';
 import { showAlertKey } from '#actions/alerts/show_alert_key.ts';
 
-/** What the console and the command line show and do of alerts of other tools. */
+/** Operations of the console and the command line on alerts of other tools. */
 export const ALERT_OPERATIONS = [
   showAlertKey,
   rotateAlertKey,

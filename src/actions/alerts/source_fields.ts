@@ -36,7 +36,7 @@ const Mapping = Type.Object(
   },
 );
 
-/** What people set of a source. */
+/** Settings of a source. */
 export const SOURCE_SETTING_FIELDS = {
   incidentsPer: Type.Enum(['group', 'alert'], {
     description: 'group: alerts that their tool calls one group share an incident; alert: each has its own',

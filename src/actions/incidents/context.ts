@@ -35,7 +35,7 @@ const TotalsView = Type.Object(
   { description: 'how many there were, those that are listed included; counted up to 1,000' },
 );
 
-/** What else is known around an incident. */
+/** Facts around an incident. */
 export const CONTEXT_FIELDS = {
   similar: Type.Object({
     count: Type.Integer({ description: `in the last ${SIMILAR_DAYS} days, counted up to ${SIMILAR_READ}` }),

@@ -36,7 +36,7 @@ export async function nearestToUnmet(
   return nearestValues(written, values, namesAlike);
 }
 
-/** What may have been meant by a selector that found nothing: the name of another metric, or other values of its labels. */
+/** Suggests corrections of a selector that found nothing: names of other metrics, or other values of its labels. */
 export async function nearestToAsked(
   catalog: MetricCatalog,
   serviceId: Id<'service'>,

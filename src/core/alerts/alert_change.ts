@@ -13,7 +13,7 @@ import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 type Instant = Temporal.Instant;
 
-/** What is kept of an alert and changes with its events. */
+/** Facts of an alert that its events change. */
 export interface AlertFacts {
   readonly status: IncidentStatus;
   readonly groupKey: string | null;
@@ -33,7 +33,7 @@ export interface AlertFacts {
   readonly lastSeenAt: Instant;
 }
 
-/** What an event does to an alert: the facts after it, and its effect. */
+/** Result of an event: the facts of the alert after it, and its effect. */
 export interface AlertChange {
   readonly facts: AlertFacts;
   readonly effect: AlertEffect;
@@ -44,7 +44,7 @@ export interface AlertChange {
   readonly repetition: Repetition;
 }
 
-/** What an alert is before its first event. */
+/** Returns the facts of an alert before its first event. */
 export function newFacts(event: AlertEvent, tool: string, now: Instant): AlertFacts {
   return {
     status: 'resolved',
@@ -135,7 +135,7 @@ export function applyEvent(
   };
 }
 
-/** What is said of an alert that is known; details are added to those it has. */
+/** Applies an `update` to an alert that exists; details are added to those it has. */
 function updated(before: AlertFacts, event: AlertEvent, repetition: Repetition, now: Instant): AlertChange | null {
   if (before.history.length === 0) return null;
   const severity = worseSeverity(before.severity, event.severity ?? before.severity);
@@ -158,7 +158,7 @@ function instantOf(ms: number | null): Instant | null {
 
 const OF_INCIDENT_BYTES_MAX = 8 * 1024;
 
-/** What an incident keeps of the alert that opened it. */
+/** Returns the details that an incident keeps of the alert that opened it. */
 export function incidentDetails(
   facts: Pick<AlertFacts, 'tool' | 'details' | 'links' | 'images'>,
   { protocol, sourceName, key }: { readonly protocol: string; readonly sourceName: string; readonly key: string },

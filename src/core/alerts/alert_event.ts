@@ -11,11 +11,11 @@ export interface AlertLink {
   readonly text: string;
 }
 
-/** What a tool said about one alert, read from its protocol and cut to size. */
+/** Event of one alert, read from the protocol of its tool and cut to size. */
 export interface AlertEvent {
   /** `update` says something about the alert, and does nothing else. */
   readonly action: AlertAction | 'update';
-  /** What the tool calls the alert. */
+  /** Key of the alert in the tool. */
   readonly key: string;
   /** Keeps apart what several installations of a tool call the same; empty for nothing. */
   readonly scope: string;
@@ -33,9 +33,9 @@ export interface AlertEvent {
   readonly timing: 'event' | 'start';
   /** Time until which the tool repeats the alert if it goes on; null if unknown. */
   readonly leaseUntil: Temporal.Instant | null;
-  /** What the tool calls itself; null when it does not say. */
+  /** Name that the tool gives itself; null if it gives none. */
   readonly tool: string | null;
-  /** What somebody wrote in the tool. */
+  /** Note that somebody wrote in the tool. */
   readonly note: string | null;
 }
 

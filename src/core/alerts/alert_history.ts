@@ -1,15 +1,15 @@
 import type { AlertAction } from '#core/alerts/alert_event.ts';
 
-/** What a tool said, at its own time in milliseconds. */
+/** Event with the tool's own time in milliseconds. */
 export interface SaidEvent {
   readonly at: number;
   readonly action: AlertAction;
 }
 
-/** What a tool has said of an alert, by its own time; no more than what later events can still change the meaning of. */
+/** Events of an alert by the tool's own time, as far as later events can still change their meaning. */
 export type AlertHistory = readonly SaidEvent[];
 
-/** What the tool itself makes of the alert. */
+/** State of the alert in the tool itself. */
 export interface ToolState {
   readonly status: 'unknown' | 'triggered' | 'acknowledged' | 'resolved';
   /** Time of the first trigger since the last resolve; null unless the alert is open. */

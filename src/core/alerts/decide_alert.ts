@@ -10,7 +10,7 @@ import {
 } from '#core/alerts/alert_history.ts';
 import type { IncidentStatus } from '#core/incidents/incident.ts';
 
-/** What is known of an alert before an event; times in milliseconds. */
+/** Alert before an event; times in milliseconds. */
 export interface KnownAlert {
   readonly history: AlertHistory;
   /** Arrival of the last resolve, by our clock; null if none arrived. */
@@ -35,7 +35,7 @@ export interface TimedEvent {
 }
 
 /**
- * What an event does: nothing; counts as one more; opens an incident, which may be acknowledged already; acknowledges it,
+ * Effect of an event: nothing; counts as one more; opens an incident, which may be acknowledged already; acknowledges it,
  * takes that back, or resolves it; or replaces it, as it was about an earlier time at which the alert was open.
  */
 export type AlertEffect =

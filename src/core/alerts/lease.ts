@@ -1,6 +1,6 @@
 import type { Temporal } from '#kernel/time.ts';
 
-/** How often a source repeats an alert that goes on, in seconds, as far as it was seen. */
+/** Observed intervals, in seconds, at which a source repeats an alert that goes on. */
 export interface Repetition {
   /** The longest time between two events of one alert; null before the first repetition. */
   readonly longest: number | null;
@@ -16,7 +16,7 @@ const GAP_SECONDS_MAX = 86_400;
 const GAP_SECONDS_MIN = 5;
 const GROUP_INTERVAL_SECONDS = 300;
 
-/** What is known after an alert was repeated so many seconds after it was last heard of. */
+/** Returns the intervals after an alert was repeated `seconds` after its last event. */
 export function learnGap({ longest, shortest }: Repetition, seconds: number): Repetition {
   if (seconds < GAP_SECONDS_MIN || seconds > GAP_SECONDS_MAX) return { longest, shortest };
   const gap = Math.round(seconds);

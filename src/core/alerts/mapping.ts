@@ -5,7 +5,7 @@ interface StatusMapping {
   readonly path: string;
   readonly resolved: readonly string[];
   readonly acknowledged?: readonly string[];
-  /** What is neither resolved nor acknowledged and not among these says nothing; absent: everything else triggers. */
+  /** Values that trigger; any other value is ignored. If absent, every value but those above triggers. */
   readonly triggered?: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface WebhookMapping {
   readonly at: readonly string[];
 }
 
-/** What a mapping finds in a body. */
+/** Alert that a mapping finds in a body. */
 export interface MappedAlert {
   /** Null for a body that says nothing of an alert. */
   readonly action: 'trigger' | 'acknowledge' | 'resolve' | null;
@@ -58,7 +58,7 @@ const RECOVERED = [
 ];
 const ACKNOWLEDGED = ['acknowledgement', 'acknowledged', 'acknowledge', 'ack'];
 
-/** How bodies of tools are read as those send them, or as their guides say to configure them. */
+/** Mappings for bodies as tools send them, or as their guides say to configure them. */
 export const WEBHOOK_TEMPLATES = {
   'uptime-kuma': mapping({
     title: ['msg', 'monitor.name'],

@@ -3,7 +3,7 @@ import { worseSeverity } from '#core/incidents/incident_limit.ts';
 export const ROUTES_MAX = 50;
 export const ROUTE_CONDITIONS_MAX = 20;
 
-/** What has to be true of an alert. */
+/** Condition on an alert. */
 export type RouteCondition =
   | { readonly kind: 'severity'; readonly atLeast: string }
   | { readonly kind: 'source'; readonly protocol: string; readonly name?: string }
@@ -11,7 +11,7 @@ export type RouteCondition =
   /** A pattern with `*` for any text, as a whole and whatever the case: no pattern can take long. */
   | { readonly kind: 'detail'; readonly path: string; readonly matches: string };
 
-/** What becomes of an alert: it pages by a policy, opens an incident that pages nobody, or is only counted. */
+/** Outcomes for an alert: it pages by a policy, opens an incident that pages nobody, or is only counted. */
 export const ROUTE_OUTCOMES = ['page', 'open', 'drop'] as const;
 
 export type RouteOutcome = (typeof ROUTE_OUTCOMES)[number];

@@ -21,7 +21,7 @@ export interface SentAlert {
   readonly event: AlertEvent;
 }
 
-/** What became of an event. */
+/** Outcome of an event. */
 export interface AlertOutcome {
   /** Null for an event about an alert that was never heard of. */
   readonly alertId: Id<'alert'> | null;

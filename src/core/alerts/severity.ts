@@ -1,6 +1,6 @@
 import type { Level } from '#core/exceptions/level.ts';
 
-/** What tools call severities, by ours. */
+/** Levels by the words that tools use for severities. */
 const WORDS: Readonly<Record<string, Level>> = {
   critical: 'fatal',
   fatal: 'fatal',

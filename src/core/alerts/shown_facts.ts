@@ -10,7 +10,7 @@ const FACTS_MAX = 60;
 const VALUE_LENGTH_MAX = 2_000;
 const DEPTH_MAX = 4;
 
-/** What an incident shows of the alert that opened it, whatever its details hold. */
+/** Returns the facts that an incident shows of the alert that opened it, whatever its details hold. */
 export function shownFacts(details: Readonly<Record<string, unknown>>): {
   readonly tool: string | null;
   readonly facts: readonly ShownFact[];

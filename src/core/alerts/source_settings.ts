@@ -1,17 +1,17 @@
 import type { WebhookMapping } from '#core/alerts/mapping.ts';
 import type { AlertProtocolName } from '#core/alerts/tools.ts';
 
-/** What people set of a source. */
+/** Settings of a source. */
 export interface SourceSettings {
   /** Whether alerts of one group share an incident. */
   readonly incidentsPer: 'group' | 'alert';
   /** An alert that nobody repeats for so long has no word; null: as the tool says, or as was learnt. */
   readonly leaseMinutes: number | null;
-  /** What becomes of an alert without word: it stays open and is shown so, or it is resolved so. */
+  /** Outcome for an alert whose lease has ended: it stays open and is shown so, or it is resolved so. */
   readonly onSilence: 'keep' | 'resolve';
-  /** How bodies of any JSON are read; null: by the template of the name, or by usual names. */
+  /** Mapping of bodies of any JSON; null for the template of the name, or the usual names of fields. */
   readonly mapping: WebhookMapping | null;
-  /** What opens within so many minutes after another incident of the service does not page beside it; 0: it does. */
+  /** Minutes after an incident of the service in which another one does not page beside it; 0 for none. */
   readonly groupMinutes: number;
 }
 

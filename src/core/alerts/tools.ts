@@ -18,7 +18,7 @@ export const ALERT_PROTOCOL_NAMES = Object.keys(ALERT_TOOLS) as readonly AlertPr
 
 export const SOURCE_NAME_LENGTH_MAX = 100;
 
-/** What people call a source: its protocol, and its name where it has one. */
+/** Returns the name of a source for people: its protocol, and its own name if it has one. */
 export function toolOf(protocol: string, name: string): string {
   const tool = Object.hasOwn(ALERT_TOOLS, protocol) ? ALERT_TOOLS[protocol as AlertProtocolName] : protocol;
   if (name === '') return tool;

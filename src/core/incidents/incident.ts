@@ -17,7 +17,7 @@ export const NEWS_EVENTS = ['acknowledged', 'resolved', 'reopened', 'proposed'] 
 
 export type NewsEvent = (typeof NEWS_EVENTS)[number];
 
-/** Why the product itself resolved an incident: by default as its condition was false or its exception resolved. */
+/** Reasons of the product itself to resolve an incident, other than a false condition or a resolved exception. */
 export const SYSTEM_REASONS = ['no_data', 'no_word'] as const;
 
 type SystemReason = (typeof SYSTEM_REASONS)[number];

@@ -1,11 +1,11 @@
 import { RULE_KIND_NAMES, RULE_KINDS, type RuleKind } from '#core/incidents/rule_kinds.ts';
 
-/** What opens incidents without a person: a rule of some kind, or an alert of another tool. */
+/** Kind of cause that opens incidents without a person: a kind of rule, or an alert of another tool. */
 export type CauseKind = RuleKind | 'alert';
 
 export const CAUSE_KINDS: readonly CauseKind[] = [...RULE_KIND_NAMES, 'alert'];
 
-/** What opened an incident: a cause of some kind, or a person. */
+/** Kind of what opened an incident: a kind of cause, or a person. */
 export type IncidentKind = CauseKind | 'manual';
 
 export const INCIDENT_KINDS: readonly IncidentKind[] = [...CAUSE_KINDS, 'manual'];
@@ -15,7 +15,7 @@ export function causesText(kind: CauseKind): string {
   return kind === 'alert' ? 'alerts' : RULE_KINDS[kind].causes;
 }
 
-/** What senders send for a cause of this kind. */
+/** Returns the kind of data from which a cause of this kind arises. */
 export function ingestedFor(kind: CauseKind): 'points' | 'events' | 'alerts' {
   return kind === 'alert' ? 'alerts' : RULE_KINDS[kind].ingests;
 }

@@ -22,8 +22,8 @@ export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
 export const COUNTER_LOOKBACK_MS = 5 * 60_000;
 
 /**
- * How far before a window the previous sample of a counter is looked for that has none in the lookback, as one has that
- * is sent only when it changes. A job that runs once a day is compared with its run of the day before. Starts count only
+ * Time before a window within which the previous sample of a counter is sought if the lookback has none, as with a counter
+ * that is sent only when it changes. A job that runs once a day is compared with its run of the day before. Starts count only
  * in the lookback: what a process counted long before it was first heard of is not growth of now.
  */
 export const COUNTER_REACH_MS = 25 * 60 * 60_000;

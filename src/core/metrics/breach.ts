@@ -10,7 +10,7 @@ const COMPARISONS: Readonly<Record<Comparator, (value: number, threshold: number
   '<=': (value, threshold) => value <= threshold,
 };
 
-/** What a rule measured. */
+/** Value that a rule measured. */
 export interface MeasuredValue {
   /** The aggregate over the window; null without data. */
   readonly value: number | null;

@@ -22,7 +22,7 @@ export function besideBuckets({ name, matchers }: MetricSelector, what: BesideBu
   return { name: `${name.slice(0, -BUCKET_SUFFIX.length)}_${what}`, matchers };
 }
 
-/** What is known of the observations: a bound counts where as many series say it as count observations. */
+/** Returns the bounds of the observations: one counts only if as many series send it as count observations. */
 export function valueBoundsOf(
   { min, max }: Readonly<Record<'min' | 'max', number | null>>,
   series: Readonly<Record<BesideBuckets, number>>,
@@ -73,7 +73,7 @@ interface Piece {
   readonly isExponential: boolean;
 }
 
-/** What senders say of the observations themselves, beside the buckets; null where not all of them say it. */
+/** Least and greatest observation, sent beside the buckets; null if not all senders send it. */
 export interface ValueBounds {
   readonly least: number | null;
   readonly greatest: number | null;

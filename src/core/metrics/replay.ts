@@ -10,7 +10,7 @@ import {
 import { finish, type Steps } from '#kernel/steps.ts';
 import { METRIC_RULE_DEFAULTS } from '#core/metrics/rule_settings.ts';
 
-/** What a rule finds at each of several evaluations. */
+/** Values of a rule at several evaluations. */
 export interface RuleValues {
   /** The aggregate over the window that ends at each evaluation; null without data. */
   readonly values: readonly (number | null)[];

@@ -81,7 +81,7 @@ export class SeriesPoints {
     return timeOf(first);
   }
 
-  /** What the next sample of a counter grew from stays. */
+  /** Removes points before a time, but keeps the one from which the next sample of a counter grew. */
   removeBefore(ms: number): void {
     const start = this.#placeOf(ms);
     const last = this.#countingBefore(start);

@@ -28,7 +28,7 @@ const [SOURCE, LINE, COLUMN, NAME] = [1, 2, 3, 4] as const;
 export class Segments {
   /** `WIDTH` numbers for each, in the order of the code. */
   #numbers: Int32Array;
-  /** How many of the numbers each has: 1, 4 or 5. */
+  /** Count of numbers of each segment: 1, 4 or 5. */
   #fields: Uint8Array;
   #count = 0;
   /** Offset at which each line of the code begins, and at which the last one ends. */

@@ -36,7 +36,7 @@ const KEPT_SOURCES_MAX = 10_000;
 export class AlertExchange {
   readonly #options: AlertExchangeOptions;
   /** Time at which a body of each source was last kept. */
-  readonly #keptAt = new Map<string, number>();
+  readonly #storedAt = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
 
   constructor(options: AlertExchangeOptions) {
@@ -137,16 +137,16 @@ export class AlertExchange {
   #mayKeep({ serviceId }: AlertOwner, { protocol, name }: AlertSourceName, isRefused: boolean): boolean {
     const key = `${serviceId} ${protocol} ${name} ${isRefused}`;
     const now = this.#options.clock.now().epochMilliseconds;
-    const before = this.#keptAt.get(key);
+    const before = this.#storedAt.get(key);
     if (before !== undefined && before <= now && now - before < KEEP_EVERY_MS) return false;
-    this.#keptAt.delete(key);
-    this.#keptAt.set(key, now);
-    const oldest = this.#keptAt.size > KEPT_SOURCES_MAX ? this.#keptAt.keys().next().value : undefined;
-    if (oldest !== undefined) this.#keptAt.delete(oldest);
+    this.#storedAt.delete(key);
+    this.#storedAt.set(key, now);
+    const oldest = this.#storedAt.size > KEPT_SOURCES_MAX ? this.#storedAt.keys().next().value : undefined;
+    if (oldest !== undefined) this.#storedAt.delete(oldest);
     return true;
   }
 
-  /** What fails here is missing on a page, and nothing else. */
+  /** Writes to the page of sources; a failure costs nothing but what that page shows. */
   #write(work: () => Promise<void>): void {
     const writing = work()
       .catch((error: unknown) => {

@@ -18,7 +18,7 @@ export interface Answered {
   readonly count: number;
   /** Incidents that this answer has acknowledged or resolved. */
   readonly doneIds: readonly Id<'incident'>[];
-  /** Why the message may not speak for its person, in a sentence; set when it was refused, else null. */
+  /** Sentence that says why the message may not speak for its person; null unless it was refused. */
   readonly refusal: string | null;
 }
 

@@ -23,7 +23,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { AlertTarget } from '#storage/postgres/alert_key_store.ts';
 
-/** What the addresses of alerts share. */
+/** Collaborators that the addresses of alerts share. */
 export interface AlertIngestContext {
   readonly access: AlertAccess;
   readonly badKeys: BadKeyLimiter;
@@ -42,7 +42,7 @@ export interface AlertIngestContext {
 /** 700 alerts of an Alertmanager are 3.4 MB: a smaller limit would fail just in a storm. */
 const ALERT_BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** What is known of a request while it is answered. */
+/** State of a request while it is answered. */
 interface Matched {
   readonly endpoint: AlertEndpoint;
   readonly request: AlertRequest;

@@ -72,7 +72,7 @@ async function count({ stores, now }: UnitOfWork, affected: readonly Affected[])
   await stores.storms.countOpen([...new Set(counted.map(({ queue }) => dedupKeyOfAlert(queue)))], now);
 }
 
-/** What the timeline says besides. */
+/** Further data for the timeline. */
 async function tell(unit: UnitOfWork, { queue, roseFrom, isHeardAgain, notes }: Affected): Promise<void> {
   const { stores, now } = unit;
   const { incidentId, tool } = queue.row;

@@ -26,7 +26,7 @@ type QueryParams<Format extends DataFormat> = Parameters<typeof NodeClient.proto
 const ANSWER_MS_MAX = 60_000;
 
 /**
- * What queries over the shards of a cluster need. Each setting is described under its name in
+ * Settings of queries over the shards of a cluster. Each is described under its name in
  * https://clickhouse.com/docs/operations/settings/settings.
  */
 const ON_A_CLUSTER: ClickHouseSettings = {
@@ -76,7 +76,7 @@ export function openClickHouse(
   return new NodesClient(clients, watch, layoutOf(clickhouseCluster), databaseOf(address.clickhouseUrl));
 }
 
-/** How often each of several nodes is asked whether it is there, and how many answers in a row it may miss. */
+/** Interval at which each of several nodes is pinged, and the number of answers in a row that it may miss. */
 const PING_MS = 2_000;
 const PINGS_MISSED_MAX = 2;
 

@@ -22,7 +22,7 @@ interface AgingTable {
 export const METRIC_POINTS: AgingTable = { name: 'metric_points', time: 'ts', partitionDays: 1 };
 export const METRIC_EXEMPLARS: AgingTable = { name: 'metric_exemplars', time: 'at', partitionDays: 7 };
 export const EXCEPTION_EVENTS: AgingTable = { name: 'exception_events', time: 'at', partitionDays: 7 };
-/** What says which rollups are valid goes before them. */
+/** Rollup tables; the table that says which rollups are valid comes first. */
 const ROLLUPS: readonly AgingTable[] = ROLLUP_TABLES.map((name) => ({ name, time: 'start', partitionDays: 7 }));
 
 /** The cutoff is rounded down to this, so that there are few deletions. */

@@ -21,7 +21,7 @@ import {
 import { readLong } from '#storage/clickhouse/read_long.ts';
 import { type RuleHistoryQuery, ruleHistoryQueryOf, toWindowPart } from '#storage/clickhouse/rule_history_query.ts';
 
-/** How many series there are of each kind beside the buckets. */
+/** Counts of series of each kind beside the buckets. */
 type SeriesCounts = Readonly<Record<BesideBuckets, number>>;
 
 type Fail = (cause: unknown) => AppError;
@@ -31,7 +31,7 @@ const NO_SERIES: SeriesCounts = { min: 0, max: 0, count: 0 };
 const ANNOUNCED_MS = 10 * 60_000;
 const EXTREMES = ['min', 'max'] as const;
 
-/** What senders say of the least and the greatest observations of a histogram whose buckets a query selects. */
+/** Reads the least and greatest observations of a histogram whose buckets a query selects. */
 export class HistogramBounds {
   readonly #client: ClickHouseClient;
   readonly #fail: Fail;

@@ -8,7 +8,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { faultTypeOf, withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 
 /**
- * How inserts into replicated tables are acknowledged: when the majority of the replicas of each shard has the rows, so
+ * Settings that acknowledge an insert into a replicated table when the majority of the replicas of each shard has the rows, so
  * that none is lost with one machine. `in_sequence` lets one insert follow another, which alone allows a read that sees
  * all that was acknowledged (see `SEES_ALL_ACKNOWLEDGED`).
  * https://clickhouse.com/docs/operations/settings/settings#insert_quorum and #insert_quorum_parallel.

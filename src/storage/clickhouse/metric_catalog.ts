@@ -30,7 +30,7 @@ export interface MetricSearch {
 
 export interface LabelEntry {
   readonly label: string;
-  /** How many values it has, and how many series bear it. */
+  /** Numbers of its values, and of the series that carry it. */
   readonly valueCount: number;
   readonly seriesCount: number;
   /** The most frequent first. */

@@ -80,7 +80,7 @@ export function chartQueryOf({ split, columnMs, ...query }: ChartQuery): BoundQu
 const BUCKET_TEXT = bucketTextOf((name) => `any(tags[${name}])`);
 
 /**
- * What the buckets of a histogram gained, for each part of a chart: rows of part, start and pairs of `bucketTextOf` and
+ * Returns the query for the growth of the buckets of a histogram, for each part of a chart: rows of part, start and pairs of `bucketTextOf` and
  * gain. All buckets are told, whatever `columnMs` says.
  */
 export function growthChartQueryOf({ split, ...query }: ChartQuery): BoundQuery {

@@ -28,7 +28,7 @@ export interface ClickHouseMigration {
   readonly statements: (rendering: Rendering) => readonly string[];
 }
 
-/** How long a server remembers the tokens of inserts: https://clickhouse.com/docs/operations/settings/merge-tree-settings. */
+/** Limits on the tokens of inserts that a server remembers: https://clickhouse.com/docs/operations/settings/merge-tree-settings. */
 const TOKENS_MAX = 50_000;
 const TOKENS_SECONDS = 6 * 3_600;
 

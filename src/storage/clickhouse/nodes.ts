@@ -1,4 +1,4 @@
-/** How long a node that failed is left alone: twice as long each time, up to the most. */
+/** Time for which a node that failed is left alone: doubled each time, up to the maximum. */
 const REST_MS = 500;
 const REST_MS_MAX = 30_000;
 

@@ -42,7 +42,7 @@ export async function readPointsSince(
   }));
 }
 
-/** How much there is of each metric since a time, by its key: a point weighs 1. About, as what stands twice may count twice. */
+/** Estimates the amount of each metric since a time, by its key: a point weighs 1, and a duplicate may count twice. */
 export async function weighPointsSince(
   client: ClickHouseClient,
   metrics: readonly MetricOf[],

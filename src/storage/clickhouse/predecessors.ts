@@ -77,7 +77,7 @@ export async function findOrphans(
   return rows.map(([metric, series, at, value]) => ({ metric, series, atMs: Number(at), value: Number(value) }));
 }
 
-/** What series counted last in the span, by `predecessorKey`; absent where that is the start of a process, or nothing. */
+/** Finds the last count of series in the span, by `predecessorKey`; absent after a start of a process, or without samples. */
 export async function findPredecessors(
   client: ClickHouseClient,
   metrics: readonly MetricOf[],

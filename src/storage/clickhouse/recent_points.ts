@@ -25,7 +25,7 @@ interface Metric extends MetricOf {
   readonly filledAtMs: number;
   /** Time at which the store was last asked for new points. */
   askedAtMs: number;
-  /** How far back rules look: of late, and in the minute before. */
+  /** Time that rules look back: since the last full minute, and in the minute before. */
   spanMs: number;
   spanBeforeMs: number;
   weight: number;

@@ -6,7 +6,7 @@ import { growthOver, NONE, OF_POINTS, type RollupColumn, SAMPLE } from '#storage
 interface RollupSource {
   /** Conditions on the service, the metric and its series, for every table that has them. */
   readonly ofSeries: string;
-  /** What each series belongs to, as a table of series and part; null where nothing is kept apart. */
+  /** Table of series and the part that each belongs to; null if parts are not told apart. */
   readonly parts: string | null;
   readonly stepMs: number;
 }
@@ -15,7 +15,7 @@ interface RollupSource {
 interface Periods {
   /** A table of periods. */
   readonly rows: string;
-  /** What is put behind a table that has `series`. */
+  /** Join that follows a table with a column `series`. */
   readonly joined: string;
   /** The columns that are kept apart. */
   readonly kept: '' | 'part, ';
@@ -45,7 +45,7 @@ export function planParameters({ days, hours, raw }: RollupPlan): Record<string,
 
 const BUCKET = 'intDiv(toInt64(toUnixTimestamp(start)) * 1000, {step:Int64}) * {step:Int64} AS bucket';
 
-/** What an aggregation needs of each period of a series, and how the values of buckets follow. */
+/** Columns that an aggregation needs of each period of a series, and the SQL that makes values of buckets of them. */
 interface Meaning {
   readonly columns: readonly RollupColumn[];
   toSql(periods: Periods): string;

@@ -2,24 +2,24 @@ import { SMALL_FALL_PARTS } from '#core/metrics/counter_growth.ts';
 import { keysOf } from '#kernel/keys_of.ts';
 import { COUNTER, IS_COUNTING, IS_SAMPLE, STALE, START } from '#storage/clickhouse/point_kind_sql.ts';
 
-/** What a row is about: `newest_is` and `opening_is` are one of these. */
+/** Kinds of a row: `newest_is` and `opening_is` are one of these. */
 export const NONE = '0';
 export const SAMPLE = '1';
 /** Mark in `newest_is`: the series ended; in `opening_is`: its counter began at 0. */
 export const MARK = '2';
 
-/** What counters have: their samples and starts in order of time. */
+/** Samples and starts of counters in order of time. */
 const COUNTING = `arraySort(groupArrayIf((ts, value, kind), ${IS_COUNTING}))`;
 const NEWEST = `kind != ${START}`;
 
-/** What a later value of a counter grew by over an earlier one, as `growthBetween` says it. */
+/** Returns the SQL for the growth of a counter between two values, as `growthBetween` computes it. */
 export function growthOver(later: string, earlier: string): string {
   const isReset = `${later} < ${earlier} AND (${earlier} - ${later}) * ${SMALL_FALL_PARTS} >= ${earlier}`;
   return `if(${isReset}, ${later}, ${later} - ${earlier})`;
 }
 
 /**
- * What is known of a series in an hour or a day, and how it is made from points. Everything that queries ask of whole
+ * Columns of a series in an hour or a day, and the SQL that makes them from points. Everything that queries ask of whole
  * hours follows from these, exactly: counters grew by `grown` within the period, and from `closing` of the period before to
  * `opening` of the next.
  */

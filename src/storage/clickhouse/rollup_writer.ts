@@ -23,7 +23,7 @@ import {
 import { OF_POINTS, OF_SHORTER, ROLLUP_COLUMNS } from '#storage/clickhouse/rollup_rows.ts';
 import { dayStates, hourStates } from '#storage/clickhouse/rollup_state.ts';
 
-/** How long things take until they have come to rest; shorter in tests. */
+/** Times to wait before data counts as settled; shorter in tests. */
 interface Rests {
   /** An hour is rolled up when nothing was inserted for so long: longer than one insert takes from its first row to its last. */
   readonly insertMs: number;
@@ -35,7 +35,7 @@ const RESTS: Rests = { insertMs: 600_000, queryMs: 60_000 };
 
 const FOUND_MAX = 20_000;
 const RESPITE_MS = HOUR_MS;
-/** How far back late points are looked for in each run. Of older weeks one is looked at in each. */
+/** Age of late points that are sought in each run. Of older weeks, each run looks at one. */
 const RECENT_MS = 2 * WEEK_MS;
 const OLDEST_MS = 401 * DAY_MS;
 /** Stands for all services: a day of which every hour that has points was rolled up at least once. */
@@ -77,8 +77,8 @@ export class RollupWriter {
   }
 
   /**
-   * What is due for the services of `tiers`, the newest first: hours that got points, then days that were never looked
-   * at, as those from before there were rollups. Begins nothing more once `mayGoOn` says no; the next call goes on.
+   * Rolls up what is due for the services of `tiers`, the newest first: hours that got points, then days that were never
+   * looked at, as those from before there were rollups. Begins nothing more once `mayGoOn` says no; the next call goes on.
    * Throws when the store is away.
    */
   async rollUp(tiers: readonly RetentionTier[], now: Temporal.Instant, mayGoOn: () => boolean): Promise<RolledUp> {
@@ -210,7 +210,7 @@ export class RollupWriter {
     return rested.length === ready.length && run.failures.length === failuresBefore;
   }
 
-  /** What is too much at once is tried in halves; what is too much by itself rests for an hour. */
+  /** Rolls up periods; too many at once are tried in halves, and one that is too large by itself rests for an hour. */
   async #rollUpSome(span: Span, wanted: readonly Period[], run: RollupRun): Promise<void> {
     try {
       await this.#rollUpAtOnce(span, wanted, run);

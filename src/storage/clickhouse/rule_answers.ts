@@ -16,21 +16,21 @@ export interface Slot {
   readonly columns: readonly number[];
 }
 
-/** What is known of a rule's window; a shape that was asked for and is null found nothing there. */
+/** Answers for the window of a rule; a shape that was asked for and is null had no points. */
 export type Windows = Partial<Record<Shape, readonly number[] | null>>;
 
 type Combine = (a: number, b: number) => number;
 
 const sum: Combine = (a, b) => a + b;
 
-/** What becomes of the columns behind the slot when rows are put together. */
+/** Functions that combine the columns after the slot when rows are merged. */
 const COLUMNS: Readonly<Record<Shape, readonly Combine[]>> = {
   /**
-   * How many samples, their sum, least and greatest; of those that are no counter's, how many and their sum; and how
-   * many series have their newest sample here, and the sum of these.
+   * Count of samples, their sum, least and greatest; count and sum of those of no counter; number of series whose newest
+   * sample is here, and the sum of these.
    */
   samples: [sum, sum, Math.min, Math.max, sum, sum, sum, sum],
-  /** What counters grew by; and when their newest sample was taken, in epoch milliseconds. */
+  /** Growth of counters; time of their newest sample, in epoch milliseconds. */
   growth: [sum, Math.max],
 };
 
@@ -102,7 +102,7 @@ export function quantileWithin(
   return quantileOf(quantile, growths, bounds);
 }
 
-/** What the series beside the buckets say of the observations, each in its window. */
+/** Returns the bounds of observations from the series beside the buckets, each in its window. */
 export function boundsWithin(windowsOf: (what: BesideBuckets) => Windows): ValueBounds {
   const [min, max, count] = [windowsOf('min'), windowsOf('max'), windowsOf('count')];
   const series = ({ samples }: Windows): number => (samples ? at(samples, NEWEST_SERIES) : 0);

@@ -27,7 +27,7 @@ interface BoundQuery {
 }
 
 /**
- * What the windows are made of, minute by minute: a row for each pair of the minute from which points count and the one
+ * Returns the query for the parts of windows, minute by minute: a row for each pair of the minute from which points count and the one
  * before which they do, oldest first. A point of exactly the full minute belongs to the window that ends there, so a slot
  * ends with it; as in `ruleWindow`.
  */

@@ -3,7 +3,7 @@ import type { BesideBuckets } from '#core/metrics/quantile.ts';
 import type { MetricSelector } from '#core/metrics/read_selector.ts';
 import type { Id } from '#kernel/ids.ts';
 
-/** What a rule asks of the points: one number over the stretch `[fromMs, toMs)`, which all of one evaluation end alike. */
+/** Question of a rule: one number over `[fromMs, toMs)`; all questions of an evaluation end at the same time. */
 export interface PlannedQuestion {
   readonly ruleId: Id<'rule'>;
   readonly target: Target;
@@ -32,10 +32,10 @@ export interface Target {
   readonly isOfBuckets: boolean;
 }
 
-/** What can be asked of the points in one pass. */
+/** Kind of columns that one pass over points returns. */
 export type Shape = 'samples' | 'growth';
 
-/** What each aggregation is made of; `sum` is of gauges and deltas as sent, and of counters what they grew by. */
+/** Shapes that each aggregation needs; `sum` adds gauges and deltas as sent, and the growth of counters. */
 const SHAPES: Readonly<Record<Aggregation, readonly Shape[]>> = {
   avg: ['samples'],
   min: ['samples'],

@@ -39,7 +39,7 @@ import {
 } from '#storage/clickhouse/rule_plan.ts';
 import { matchQueryOf, ruleQueryOf } from '#storage/clickhouse/rule_query.ts';
 
-/** What a rule asks of the points: one number over its window. */
+/** Question of a rule: one number over its window. */
 export interface RuleQuestion {
   readonly ruleId: Id<'rule'>;
   readonly serviceId: Id<'service'>;
@@ -74,7 +74,7 @@ interface Answer {
   readonly windows: Map<string, Windows>;
 }
 
-/** What the metric of a rule may mean: its series, or the buckets of a histogram of which it asks a quantile, and what bounds that. */
+/** Reading of the metric of a rule: its series, or the buckets of a histogram for a quantile, and the bounds of it. */
 type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside'>;
 
 type Row = readonly unknown[];

@@ -40,7 +40,7 @@ export interface MetricCheck extends RuleMemory {
   readonly retentionDays: number;
 }
 
-/** What is to be remembered of a rule. */
+/** Memory of a rule to be stored. */
 interface MemoryChange extends RuleMemory {
   readonly ruleId: Id<'rule'>;
 }
@@ -95,7 +95,7 @@ export class ActiveRuleStore {
   }
 
   /**
-   * What is to be evaluated, with windows of `windowMinutes.min` up to `windowMinutes.max`; of these parts, or of all.
+   * Lists the rules to evaluate with windows of `windowMinutes.min` up to `windowMinutes.max`, of these parts or of all.
    * Rules over one metric of a service are of one part, so that its points are read by one process.
    */
   async listMetricChecks(
@@ -108,7 +108,7 @@ export class ActiveRuleStore {
       : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts, limit });
   }
 
-  /** How many rules `listMetricChecks` lists at most of each of these parts, or of all: whatever their windows. */
+  /** Counts the rules that `listMetricChecks` can list of each of these parts, or of all, whatever their windows. */
   async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
     const counted = await this.#session.db
       .selectFrom('alert_rules as r')

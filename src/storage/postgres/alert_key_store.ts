@@ -11,7 +11,7 @@ import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 /** An alert key as stored: found by hash, shown again by decryption. */
 export type StoredAlertKey = Pick<Row<typeof AlertKeyEntity>, 'keyHash' | 'secret'>;
 
-/** What an alert key opens. */
+/** Service to which an alert key gives access. */
 export type AlertTarget = Pick<Row<typeof ServiceEntity>, 'orgId'> & {
   readonly serviceId: Id<'service'>;
   readonly capabilities: readonly Capability[];
@@ -58,7 +58,7 @@ export class AlertKeyStore {
     return key?.secret ?? null;
   }
 
-  /** What each of the keys opens, in one query; a key that opens nothing is absent. */
+  /** Finds the service of each key in one query; an unknown key is absent. */
   async findTargets(hashes: readonly Buffer[]): Promise<(AlertTarget & { readonly hash: Buffer })[]> {
     return await this.#session.db
       .selectFrom('alert_keys as k')

@@ -23,7 +23,7 @@ export interface RoutePolicy {
 /** Route of a service that has none yet: every alert opens an incident and, without a policy, pages nobody. */
 const LAST_ROUTE: AlertRouteRow = { conditions: [], outcome: 'page', policyId: null, pagesOnRise: false };
 
-/** What becomes of the alerts of services. A service has routes from the first change on; the last one takes the rest. */
+/** Routes of the alerts of services. A service has routes from the first change on; the last one takes the rest. */
 export class AlertRouteStore {
   readonly #session: Session;
 

@@ -11,13 +11,13 @@ import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/a
 
 export type AlertSourceRow = Row<typeof AlertSourceEntity>;
 
-/** What names a source of a service. */
+/** Name of a source of a service. */
 export interface SourceName {
   readonly protocol: string;
   readonly name: string;
 }
 
-/** What happened at a source since it was last saved. */
+/** Change of a source since it was last saved. */
 export interface SourceChange {
   readonly id: Id<'alertsource'>;
   readonly accepted: number;

@@ -7,7 +7,7 @@ import { AlertEntity } from '#storage/postgres/entities/alerts.ts';
 
 export type AlertRow = Row<typeof AlertEntity>;
 
-/** What names an alert of a service. */
+/** Name of an alert of a service. */
 export interface AlertName {
   readonly sourceId: Id<'alertsource'>;
   readonly scope: string;

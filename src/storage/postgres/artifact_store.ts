@@ -8,7 +8,7 @@ export type BundleRow = Row<typeof ArtifactBundleEntity>;
 
 type ChunkRow = Row<typeof UploadChunkEntity>;
 
-/** What builds upload, in parts, until the source maps are taken out of it. */
+/** Uploads of builds, in parts, until their source maps are extracted. */
 export class ArtifactStore {
   readonly #session: Session;
 

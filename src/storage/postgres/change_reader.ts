@@ -35,7 +35,7 @@ export interface Listener {
 export const CHANGES_MAX = 2_000;
 
 /**
- * What has changed lately, from what is written anyway: the audit log (all that people and rules change), the timelines
+ * Reads recent changes from what is written anyway: the audit log (all that people and rules change), the timelines
  * of incidents, and when exceptions were last seen. Each part goes by an index that is there for other reasons.
  */
 export class ChangeReader {

@@ -7,7 +7,7 @@ type Oid = Parameters<typeof types.getTypeParser>[0];
 const { TIMESTAMPTZ, DATE, INT8 } = types.builtins;
 
 /**
- * How the driver reads columns: `timestamptz` as Temporal.Instant, `date` as YYYY-MM-DD, `bigint` as a number (no column of ours holds
+ * Parsers of columns: `timestamptz` as Temporal.Instant, `date` as YYYY-MM-DD, `bigint` as a number (no column of ours holds
  * more than 2^53-1), everything else as usual.
  */
 export const columnParsers = {

@@ -28,7 +28,7 @@ export type ConnectionRow = Pick<Row<typeof ConnectionEntity>, (typeof COLUMNS)[
 /** A connection as an access token of it opens it, with the role of this very moment. */
 export type LiveConnection = ConnectionRow &
   Standing & {
-    /** What the token was issued for, at most the access of the connection. */
+    /** Scope of the token, at most the access of the connection. */
     readonly scope: string;
     /** Whether the organization has stopped its agents; null where it has decided nothing about them. */
     readonly areStopped: boolean | null;

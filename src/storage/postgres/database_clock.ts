@@ -3,7 +3,7 @@ import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Sql } from '#storage/postgres/database.ts';
 
-/** What a process knows of time by itself. */
+/** Clocks of the process itself. */
 interface OwnTime {
   /** Goes on evenly, whatever the machine's clock is set to. */
   elapsedMs(): number;

@@ -21,7 +21,7 @@ interface Notices {
 }
 
 /**
- * How all queries reach PostgreSQL, those of the ORM included: an instant is a parameter like any other, and a server
+ * Dialect of all queries, those of the ORM included: an instant is a parameter like any other, and a server
  * that is away or has no room is an `unavailable`.
  */
 export class Dialect extends PostgresDialect {

@@ -61,7 +61,7 @@ const DIGESTS = prepared((db, line: Values<Line>) =>
     .orderBy('n.id'),
 );
 
-/** How messages to one person are kept few: what has left lately, and digests that stand for what would be too many. */
+/** Recent messages to each person, and the digests that stand for those that would be too many. */
 export class DigestStore {
   readonly #session: Session;
 
@@ -83,7 +83,7 @@ export class DigestStore {
   }
 
   /**
-   * What left within the last minute, and the digests that wait. Times ahead of the clock do not count, nor does a
+   * Lists the messages sent within the last minute, and the digests that wait. Times ahead of the clock do not count, nor does a
    * digest that was given up because at most one message was left for it.
    */
   async listRecent(line: Line, now: Temporal.Instant): Promise<RecentMessages<DigestOnLine>> {

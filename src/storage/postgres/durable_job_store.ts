@@ -49,7 +49,7 @@ export interface ClaimedJob extends DurableJobKey {
 
 /** A job whose run has begun. */
 export interface BegunJob extends DurableJobKey {
-  /** How suspicious the job becomes if the worker dies during the run; its end takes it back. */
+  /** Crash count of the job if the worker dies during the run; the end of the run takes it back. */
   readonly raised: number;
 }
 

@@ -45,7 +45,7 @@ interface Span {
   readonly to: Temporal.Instant;
 }
 
-/** What happened near an incident, as far as it is shown, and how much there was in all, counted up to 1,000. */
+/** Events near an incident that are shown, and totals, counted up to 1,000. */
 interface Nearby<Item> {
   readonly items: readonly Item[];
   readonly totals: { readonly ofService: number; readonly elsewhere: number };

@@ -186,7 +186,7 @@ export class NotificationStore {
   }
 
   /**
-   * How many messages of this kind the person has asked for on the channel between the two. Until the transaction ends
+   * Counts the messages of this kind that the person asked for on the channel between two times. Until the transaction ends
    * others who count the same wait, so that requests at the same time cannot pass the limit together: those that began
    * later and ended sooner count, too.
    */

@@ -35,7 +35,7 @@ export class SeriesDayStore {
   }
 
   /**
-   * What was added after the mark for these services. A transaction may commit behind one with a later mark: who asks
+   * Lists the series added after the mark for these services. A transaction may commit behind one with a later mark: who asks
    * again from the mark before misses nothing.
    */
   async listAddedAfter(mark: number, serviceIds: readonly Id<'service'>[]): Promise<SeriesOfDay[]> {

@@ -22,7 +22,7 @@ interface Suspect {
 }
 
 const ASK_AFTER_MS = 2_000;
-/** How often, while it does not answer, and while it says that it is at work. */
+/** Intervals at which the server is asked, while it does not answer and while it says that it is at work. */
 const ASK_AGAIN_MS = 500;
 const AT_WORK_MS = 3_000;
 const ANSWER_MS_MAX = 2_000;

@@ -2,7 +2,7 @@
 export const CRASHES_MAX = 2;
 
 /**
- * How suspicious the death of a worker makes a durable job that ran: one of many may have killed it, one that ran alone has.
+ * Crash count that the death of a worker adds to a durable job that ran: one of many may have killed it, one that ran alone has.
  * A process runs hundreds at a time, and nearly all that ran when it died are innocent. So they run again in groups; those of
  * a group that has died, too, run alone; and one that ran alone when two workers died is set aside. When it comes back, one
  * more is enough.

@@ -14,7 +14,7 @@ interface Watched {
   isBusy(): boolean;
 }
 
-/** How far ahead is promised, and how long is watched after the last job. */
+/** Time for which the watch is promised ahead, and for which it goes on after the last job. */
 const WATCH_MS = 1_000;
 const EXTEND_BELOW_MS = 600;
 /** A process that begins nothing for so long although jobs are ready promises no more: others are woken. */

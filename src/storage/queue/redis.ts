@@ -163,7 +163,7 @@ function waiting(silence: RedisSilence | undefined): Pick<RedisOptions, 'socketT
 }
 
 /**
- * What keys of BullMQ begin with, where it is not BullMQ's own choice: all keys of a queue must be on one node of a
+ * Returns the prefix of BullMQ's keys, if it is not BullMQ's own choice: all keys of a queue must be on one node of a
  * cluster, which those with the same text in braces are.
  */
 export function keyPrefixOf(url: string): string | undefined {

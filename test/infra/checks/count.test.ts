@@ -25,9 +25,10 @@ test('a doc comment hangs when it begins with a clause instead of a verb or a no
   const comments = [
     '/** Of those whom it pages. */',
     '/**\n * Where a list goes on.\n */',
+    '/** What is kept. */',
     '/** Returns the contacts. */',
     '/** Offset of a row. */',
     '// Of no account',
   ];
-  expect(hangingComments(comments.join('\n'))).toBe(2);
+  expect(hangingComments(comments.join('\n'))).toBe(3);
 });

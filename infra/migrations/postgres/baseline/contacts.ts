@@ -1,4 +1,4 @@
-/** How people are reached, and what they answer. */
+/** Addresses at which people are reached, and their answers. */
 export const contacts = `
   create table push_subscriptions (
     id text primary key,

@@ -3,7 +3,7 @@ import { Card } from '#console/components/card.tsx';
 import classes from '#console/pages/incidents/alert_details.module.css';
 import { shownFacts } from '#core/alerts/shown_facts.ts';
 
-/** What the tool said whose alert opened the incident. All of it is a stranger's. */
+/** Details of the alert that opened the incident, in the words of its tool, which are not trusted. */
 export function AlertDetails({ incident }: { readonly incident: Incident }) {
   const { tool, facts, links } = shownFacts({ ...incident.details });
   return (

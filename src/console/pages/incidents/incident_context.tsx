@@ -156,7 +156,7 @@ function Around({ serviceId, context }: { readonly serviceId: string; readonly c
   );
 }
 
-/** How many more there were than are listed: `And 24 more new exceptions, 23 of them in this service.` */
+/** Returns how many more there were than are listed: `And 24 more new exceptions, 23 of them in this service.` */
 function moreText(
   listed: readonly unknown[],
   { ofService, elsewhere }: Context['newGroupTotals'],

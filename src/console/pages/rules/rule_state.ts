@@ -16,7 +16,7 @@ const TONES: Readonly<Record<RuleState, Tone>> = {
   disabled: 'gray',
 };
 
-/** How a rule stands, as a word with its colour. */
+/** Returns the state of a rule as a word with its colour. */
 export function stateOf(rule: Pick<Rule, 'kind' | 'state' | 'status' | 'waitingForData'>): readonly [Tone, string] {
   if (rule.status === 'capability_disabled') return ['gray', STATE_NAMES.disabled];
   if (rule.state === 'waiting_for_data' && rule.waitingForData === null) return ['amber', 'No data yet'];

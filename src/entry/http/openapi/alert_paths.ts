@@ -20,7 +20,7 @@ const OUTCOME: JsonSchema = {
   },
 };
 
-/** How a program sends alerts of its own; the other addresses speak the protocols of the tools that they are for. */
+/** Address for alerts of one's own programs; the other addresses speak the protocols of their tools. */
 export const ALERT_PATHS: Readonly<Record<string, JsonSchema>> = {
   [`${ALERTS_PATH}/events`]: {
     post: {

@@ -18,13 +18,13 @@ export interface AlertRequestWithBody extends AlertRequest {
   readonly now: Temporal.Instant;
 }
 
-/** What is answered; the body is always JSON. */
+/** Answer; the body is always JSON. */
 export interface AlertAnswer {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** What a request asks for. */
+/** Content of a request. */
 export type AlertReading =
   /** Events to be taken, and what is answered when they are. */
   | {
@@ -87,7 +87,7 @@ export interface AlertEndpoint {
   readonly keyOf?: (request: AlertRequest) => string | null;
   /** The property of the body that holds the key. */
   readonly keyField?: string;
-  /** How the body is read: as JSON by default, which may be absent; as bytes, or not at all. */
+  /** Form in which the body is read: JSON by default, JSON that may be absent, bytes, or not at all. */
   readonly reads?: 'json' | 'json_or_none' | 'bytes' | 'none';
   /** Throws `invalid_input` for what it cannot read. */
   readonly read: (request: AlertRequestWithBody, owner: AlertOwner) => AlertReading | Promise<AlertReading>;

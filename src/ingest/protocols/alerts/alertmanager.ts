@@ -36,7 +36,7 @@ const WEBHOOKS = (['alertmanager', 'grafana'] as const).flatMap((protocol): Aler
   })),
 );
 
-/** What Prometheus and vmalert send to an Alertmanager. */
+/** Addresses of an Alertmanager to which Prometheus and vmalert send. */
 const ALERTMANAGER_API = [
   'prometheus/api/v2/alerts',
   'prometheus/api/v1/alerts',

@@ -63,7 +63,7 @@ function isPlausible(ms: number): boolean {
   return ms > 946_684_800_000 && ms < 7_258_118_400_000;
 }
 
-/** What is kept of details; says so where something was cut. */
+/** Returns the details to keep; they say so if something was cut. */
 export function detailsOf(parts: JsonRecord): Record<string, unknown> {
   const given = Object.fromEntries(
     Object.entries(parts).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value)),
@@ -79,7 +79,7 @@ function isEmpty(value: unknown): boolean {
 
 const TOOL_LENGTH_MAX = 100;
 
-/** What a tool calls itself, short enough to be shown as a name. */
+/** Cuts the name that a tool gives itself to the length of a shown name. */
 export function toolNamed(name: string | null): string | null {
   return name === null ? null : cutTitle(name).value.slice(0, TOOL_LENGTH_MAX).toWellFormed();
 }

@@ -30,7 +30,7 @@ import { toTimestamp } from '#kernel/time.ts';
 const SOURCE = { protocol: 'opsgenie', name: '' } as const;
 const ALERT = 'opsgenie/v2/alerts/:identifier';
 
-/** What each address below an alert says of it. */
+/** Event that each address below an alert stands for. */
 const CHANGES: Readonly<
   Record<string, { methods: readonly string[]; toEvent: (key: string, body: JsonRecord) => AlertEvent }>
 > = {
@@ -269,7 +269,7 @@ function withoutBlanks(list: unknown): unknown {
   return Array.isArray(list) ? listIn({ list }, 'list').filter((item) => item !== '') : list;
 }
 
-/** What a source calls itself; an address of one by its host. */
+/** Returns the tool that a source names; an address of Alertmanager stands for it, any other address for none. */
 function toolOfSource(source: string | null): string | null {
   if (source !== null && /^https?:/.test(source)) {
     return /\/#\/alerts\?receiver=/.test(source) ? 'Alertmanager' : null;
@@ -281,7 +281,7 @@ function unknown(message: string, requestId = randomUUID() as string): AlertAnsw
   return { status: 404, body: { message, took: 0.001, requestId } };
 }
 
-/** What is malformed is 422; clients try 429 and 503 again. */
+/** Answers an error: 422 for malformed input; clients try 429 and 503 again. */
 function refuse(error: AppError): AlertAnswer {
   const body = { took: 0.001, requestId: randomUUID() };
   if (error.code === 'invalid_input') {

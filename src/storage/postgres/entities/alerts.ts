@@ -73,7 +73,7 @@ export const AlertEntity = defineEntity({
     scope: p.text(),
     key: p.text(),
     groupKey: p.text().strictNullable(),
-    /** What sent it, as people know it. */
+    /** Name of the tool for people. */
     tool: p.text(),
     /** Status in the tool. */
     status: text<IncidentStatus>(),
@@ -82,7 +82,7 @@ export const AlertEntity = defineEntity({
     details: jsonColumn<Record<string, unknown>>(),
     links: jsonColumn<readonly AlertLink[]>(),
     images: jsonColumn<readonly AlertLink[]>(),
-    /** What the tool said, by its own time. */
+    /** Events of the tool, by its own time. */
     history: jsonColumn<AlertHistory>(),
     occurrences: bigint(),
     /** Start, by the tool's time, of the episode that the incident stands for. */
@@ -108,7 +108,7 @@ export const AlertBodyEntity = defineEntity({
     serviceId: id<'service'>(),
     sourceId: id<'alertsource'>(),
     receivedAt: instant(),
-    /** Why it was refused; null when it was taken. */
+    /** Reason of the refusal; null if it was accepted. */
     refusal: p.text().strictNullable(),
     /** Encrypted: it may hold anything. */
     sealed: bytes(),

@@ -67,7 +67,7 @@ export const EventAttachmentEntity = defineEntity({
   },
 });
 
-/** What a user of the application wrote, about an event or about none. */
+/** Feedback of a user of the application, about an event or none. */
 export const EventFeedbackEntity = defineEntity({
   name: 'EventFeedback',
   tableName: 'event_feedback',

@@ -95,7 +95,7 @@ export const ITEM_REFUSALS = [
 export type ItemRefusal = (typeof ITEM_REFUSALS)[number];
 
 /**
- * What was taken, though something is to be said of it: new exception groups or incidents would have been too many,
+ * Reasons to mention data that was accepted: new exception groups or incidents would have been too many,
  * series are shared by several streams, or two processes count in one counter.
  */
 export const LIMITS_MET = [
