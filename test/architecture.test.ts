@@ -176,10 +176,10 @@ describe('cycles of imports', () => {
 
   test('are found in a cycle that is made on purpose', () => {
     const graph = new Map(toGraph(PRODUCTION));
-    graph.set('src/kernel/errors.ts', ['src/incidents/record_outcome.ts']);
+    graph.set('src/kernel/errors.ts', ['src/modules/incidents/paging/record_outcome.ts']);
     expect(findCycles(graph)).toHaveLength(1);
     expect(findCycles(graph)[0]).toEqual(
-      expect.arrayContaining(['src/kernel/errors.ts', 'src/incidents/record_outcome.ts']),
+      expect.arrayContaining(['src/kernel/errors.ts', 'src/modules/incidents/paging/record_outcome.ts']),
     );
   });
 
@@ -195,7 +195,7 @@ describe('cycles of imports', () => {
 test('core exports no function or constant that only tests use', () => {
   const callers = ['src', 'workers', 'infra'].flatMap((folder) => sourceFiles(folder));
   expect(exportsWithoutCallers(sourceFiles('src/core'), callers)).toEqual([]);
-  expect(exportsWithoutCallers(['src/core/oncall/e164.ts'], [])).toEqual(['src/core/oncall/e164.ts: E164_PATTERN']);
+  expect(exportsWithoutCallers(['src/modules/contacts/decide/e164.ts'], [])).toEqual(['src/modules/contacts/decide/e164.ts: E164_PATTERN']);
 });
 
 /** What `run_action.ts` and `run_account_operation.ts` do for every operation, and so nobody else. */
@@ -312,9 +312,9 @@ test('what strangers can make long is read in threads of its own', () => {
   expect(callers.toSorted()).toEqual(programs);
   const compilers = sourceFiles('src').filter((file) => /\bsizeOfPattern\(/.test(readSource(file)));
   expect(compilers.toSorted()).toEqual([
-    'src/actions/patterns/pattern_program.ts',
-    'src/core/metrics/pattern_size.ts',
-    'src/core/metrics/selector.ts',
+    'src/modules/metrics/patterns/pattern_program.ts',
+    'src/modules/metrics/decide/pattern_size.ts',
+    'src/modules/metrics/decide/selector.ts',
   ]);
 });
 

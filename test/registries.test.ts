@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 
 import { ACTIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
-import { JOBS } from '#jobs/registry.ts';
+import { JOBS } from '#storage/queue/jobs/registry.ts';
 import { QUEUE_NAMES } from '#kernel/job.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { pagerRole } from '#workers/pager_role.ts';

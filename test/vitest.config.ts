@@ -37,7 +37,7 @@ const LONG = [
   'test/journeys/storm.test.ts',
   'test/journeys/mail.test.ts',
   'test/storage/queue/durable_jobs.test.ts',
-  'test/storage/clickhouse/rollups.test.ts',
+  'test/modules/metrics/store/rollups.test.ts',
   'test/entry/http/console/operations.test.ts',
   'test/journeys/rules.test.ts',
   'test/entry/http/bad_metrics.test.ts',

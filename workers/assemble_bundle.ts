@@ -1,12 +1,12 @@
-import { inTurn } from '#core/source_maps/upload_turns.ts';
-import { assembleBundle as contract } from '#jobs/assemble_bundle.ts';
+import { inTurn } from '#modules/releases/decide/source_maps/upload_turns.ts';
+import { assembleBundle as contract } from '#storage/queue/jobs/assemble_bundle.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { type Assembler, assembleBundle, type AssemblyRuntime } from '#releases/source_maps/assemble_bundle.ts';
-import { AssemblyThread } from '#releases/source_maps/assembly_thread.ts';
-import type { BundleRow } from '#storage/postgres/artifact_store.ts';
+import { type Assembler, assembleBundle, type AssemblyRuntime } from '#modules/releases/source_maps/assemble_bundle.ts';
+import { AssemblyThread } from '#modules/releases/source_maps/assembly_thread.ts';
+import type { BundleRow } from '#modules/releases/store/artifact_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 /**

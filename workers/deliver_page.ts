@@ -1,5 +1,5 @@
-import { type DeliveryRuntime, sendNotification } from '#incidents/send_notification.ts';
-import { deliverPage } from '#jobs/deliver_page.ts';
+import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
+import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import { asId } from '#kernel/ids.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import { runWhenDue } from '#workers/run_when_due.ts';

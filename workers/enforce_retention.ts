@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import { EXEMPLAR_DAYS } from '#core/metrics/exemplar.ts';
+import { EXEMPLAR_DAYS } from '#modules/metrics/decide/exemplar.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Clock } from '#kernel/time.ts';
 import {
@@ -10,8 +10,8 @@ import {
   type ExpiredRows,
 } from '#storage/clickhouse/expired_rows.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 export interface RetentionRuntime {
   readonly db: Database;

@@ -1,21 +1,21 @@
 import pLimit from 'p-limit';
 
-import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { settingsOf } from '#core/incidents/rule_settings.ts';
-import { decideMetricRule, isBehind, type RuleDecision, type RuleMemory } from '#core/metrics/breach.ts';
-import { groupParts } from '#core/queue/work_shares.ts';
-import { applyMetricRule, type Measurement } from '#incidents/apply_metric_rule.ts';
-import { divideRules, setAsideRule } from '#incidents/set_aside_rule.ts';
-import { storePoints } from '#jobs/store_points.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { decideMetricRule, isBehind, type RuleDecision, type RuleMemory } from '#modules/rules/decide/breach.ts';
+import { groupParts } from '#storage/queue/work_shares.ts';
+import { applyMetricRule, type Measurement } from '#modules/rules/apply_metric_rule.ts';
+import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { MissingSeriesReader } from '#storage/clickhouse/missing_series.ts';
-import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
-import type { MetricCheck, OpenIncident } from '#storage/postgres/active_rule_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import type { MissingSeriesReader } from '#modules/rules/store/missing_series.ts';
+import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
+import type { MetricCheck, OpenIncident } from '#modules/rules/store/active_rule_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Parts } from '#workers/shared_work.ts';
 
 export interface EvaluationRuntime extends UnitOfWorkRuntime {

@@ -1,7 +1,7 @@
 import { revokedBySystem, recordRevocation } from '#auth/oauth/connections.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Limit on the rows removed by one statement, so that none holds locks for long. */
 const BATCH = 1_000;

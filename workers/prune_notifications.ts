@@ -1,4 +1,4 @@
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 /** The longest time for which incidents are kept. */
 const KEEP_DAYS = 400;

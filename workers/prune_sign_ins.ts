@@ -1,5 +1,5 @@
 import { livenessAt } from '#auth/sessions.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 /** Days for which invitations that nobody accepted are listed. */
 const KEEP_INVITATIONS_DAYS = 30;

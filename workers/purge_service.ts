@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 
-import { purgeService } from '#jobs/purge_service.ts';
+import { purgeService } from '#storage/queue/jobs/purge_service.ts';
 import type { Id } from '#kernel/ids.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
-import type { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import type { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 export interface PurgeRuntime {

@@ -1,6 +1,6 @@
 import { recordChange } from '#actions/record_change.ts';
-import { recordFailedSignIn } from '#jobs/record_failed_sign_in.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 /** Writes an audit row with an unknown actor in every organization of the account. */

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 
-import { renewCapability } from '#actions/services/renew_capability.ts';
+import { renewCapability } from '#modules/capabilities/renew_capability.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import type { DueRenewal } from '#storage/postgres/capability_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { recordSystemChange } from '#storage/postgres/system_change.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import type { DueRenewal } from '#modules/capabilities/store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 const BATCH = 500;
 const CONCURRENCY = 4;

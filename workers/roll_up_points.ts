@@ -1,10 +1,10 @@
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
-import type { RollupWriter } from '#storage/clickhouse/rollup_writer.ts';
+import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import type { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { deleteOrphans } from '#storage/postgres/delete_orphans.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { deleteOrphans } from '#modules/delete_orphans.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface RollUpRuntime {
   readonly db: Database;

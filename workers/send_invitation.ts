@@ -1,9 +1,9 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { sendInvitation } from '#jobs/send_invitation.ts';
+import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
 import { asId } from '#kernel/ids.ts';
 import { messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { invitationMail } from '#notify/mail/account_mail_text.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 import type { AccountMailRuntime } from '#workers/send_password_reset.ts';
 

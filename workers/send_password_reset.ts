@@ -1,9 +1,9 @@
-import { createReset } from '#actions/account/password_resets.ts';
-import { sendPasswordReset } from '#jobs/send_password_reset.ts';
+import { createReset } from '#modules/accounts/operations/password_resets.ts';
+import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
 import { type MailServer, messageIdOf, sendMail } from '#notify/mail/send_mail.ts';
 import { passwordResetMail } from '#notify/mail/account_mail_text.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import { handleJob, type JobHandler } from '#storage/queue/job_workers.ts';
 
 export interface AccountMailRuntime extends UnitOfWorkRuntime {

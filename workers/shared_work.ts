@@ -1,4 +1,4 @@
-import { handsOverShare, ownerOf, PARTS, partsOf } from '#core/queue/work_shares.ts';
+import { handsOverShare, ownerOf, PARTS, partsOf } from '#storage/queue/work_shares.ts';
 import { messageOf } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';

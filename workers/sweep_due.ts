@@ -1,8 +1,8 @@
-import { type EscalationRuntime, fireStep } from '#incidents/fire_step.ts';
-import { type DeliveryRuntime, sendNotification } from '#incidents/send_notification.ts';
-import type { DueStep } from '#storage/postgres/step_timer_store.ts';
-import type { DueMessage } from '#storage/postgres/delivery_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { type EscalationRuntime, fireStep } from '#modules/incidents/paging/fire_step.ts';
+import { type DeliveryRuntime, sendNotification } from '#modules/incidents/paging/send_notification.ts';
+import type { DueStep } from '#modules/incidents/store/step_timer_store.ts';
+import type { DueMessage } from '#modules/notifications/store/delivery_store.ts';
+import { storesOf } from '#modules/stores.ts';
 import { OrganizationRunner } from '#workers/organization_runner.ts';
 
 type SweepingRuntime = EscalationRuntime & DeliveryRuntime;

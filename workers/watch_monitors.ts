@@ -1,6 +1,6 @@
-import { findOverdue } from '#incidents/monitors/find_overdue.ts';
-import { type MonitorRuntime, takeCheckIns } from '#incidents/monitors/take_check_ins.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { findOverdue } from '#modules/monitors/find_overdue.ts';
+import { type MonitorRuntime, takeCheckIns } from '#modules/monitors/take_check_ins.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /**
  * Length of a gap after which check-ins may have waited on the disks of API processes, which come back within a minute.

@@ -9,7 +9,7 @@ import { buildApp } from '#entry/http/app.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 import { count, duration, ratio, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';

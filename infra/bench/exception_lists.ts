@@ -1,18 +1,18 @@
 import { runAction } from '#actions/run_action.ts';
-import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
-import { getExceptionGroup } from '#actions/exceptions/get_exception_group.ts';
-import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
-import { listExceptionEvents } from '#actions/exceptions/list_exception_events.ts';
-import { listExceptionGroups } from '#actions/exceptions/list_exception_groups.ts';
+import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
+import { getExceptionGroup } from '#modules/exceptions/operations/get_exception_group.ts';
+import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
+import { listExceptionEvents } from '#modules/exceptions/operations/list_exception_events.ts';
+import { listExceptionGroups } from '#modules/exceptions/operations/list_exception_groups.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
-import { type ExceptionEvent, serializeEvent } from '#core/exceptions/event.ts';
+import { type ExceptionEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
 import type { AppContext } from '#entry/compose.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { asId, type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { Temporal } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { countExceptions } from '#exceptions/count_exceptions.ts';
+import { storesOf } from '#modules/stores.ts';
+import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 
 import { count, duration, spreadCells, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed, withStores } from './harness.ts';

@@ -1,7 +1,7 @@
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { earlierKeysOf, groupEvent, learnableMessage } from '#core/exceptions/grouping.ts';
-import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#core/exceptions/message_templates.ts';
-import { toOccurrence } from '#core/exceptions/occurrence.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { earlierKeysOf, groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#modules/exceptions/decide/message_templates.ts';
+import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 
 import { duration } from './figures.ts';
 import { ANSWERS_FOLDER, givenAnswers } from './grouping/answers.ts';

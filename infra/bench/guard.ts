@@ -7,7 +7,7 @@ import { issueApiKey } from '#auth/api_keys.ts';
 import { type Client, connect } from '#infra/demo/client.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 import { count, megabytes, spreadCells, spreadOf } from './figures.ts';
 import {

@@ -1,9 +1,9 @@
-import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { cutRange, cutWindow } from '#core/metrics/buckets.ts';
-import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
-import { DAY_MS } from '#core/metrics/rollup_plan.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
-import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { cutRange, cutWindow } from '#modules/metrics/decide/buckets.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { DAY_MS } from '#modules/metrics/decide/rollup_plan.ts';
+import { parseSelector } from '#modules/metrics/decide/selector.ts';
+import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 
 import { duration, ratio, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed } from './harness.ts';

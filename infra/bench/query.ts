@@ -1,10 +1,10 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { cutWindow } from '#core/metrics/buckets.ts';
-import { parseSelector } from '#core/metrics/selector.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { cutWindow } from '#modules/metrics/decide/buckets.ts';
+import { parseSelector } from '#modules/metrics/decide/selector.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 
 import { duration, ratio, spreadOf } from './figures.ts';
 import { type Bench, printInputs, printTable, timed } from './harness.ts';

@@ -1,10 +1,10 @@
-import { type MaintenanceTarget, type MaintenanceTimes } from '#core/incidents/maintenance.ts';
-import { type ReplayedOpening, type ReplayedPaging, replayPaging } from '#core/incidents/replay_paging.ts';
-import { RULE_DEFAULTS, type RuleSettings } from '#core/incidents/rule_settings.ts';
-import { replayRule } from '#core/metrics/replay.ts';
-import type { Contact } from '#core/oncall/contact.ts';
-import { type EscalationSetting, simulateEscalation } from '#core/oncall/simulate_escalation.ts';
-import { nightFinder } from '#core/oncall/nights.ts';
+import { type MaintenanceTarget, type MaintenanceTimes } from '#modules/maintenance/decide/maintenance.ts';
+import { type ReplayedOpening, type ReplayedPaging, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
+import { RULE_DEFAULTS, type RuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import { replayRule } from '#modules/rules/decide/replay.ts';
+import type { Contact } from '#modules/contacts/decide/contact.ts';
+import { type EscalationSetting, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
+import { nightFinder } from '#modules/schedules/decide/nights.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { AnnouncedTable } from '#core/metrics/announced_table.ts';
-import { POINT_KINDS } from '#core/metrics/point.ts';
-import type { ServicePoints } from '#core/metrics/point_columns.ts';
+import { AnnouncedTable } from '#modules/metrics/decide/announced_table.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
+import type { ServicePoints } from '#modules/metrics/decide/point_columns.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 
 import { count, duration } from './figures.ts';
 import { type Bench, printInputs, printTable, withFolder, withStores } from './harness.ts';

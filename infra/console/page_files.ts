@@ -1,4 +1,4 @@
-import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
+import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 
 /** What Vite says of one file of the build. */
@@ -30,7 +30,7 @@ export function filesOfPages(manifest: Manifest, router: string): Record<string,
 
 function pathIn(pages: Readonly<Record<string, string>>, name: string): string {
   const path = pages[name];
-  if (path === undefined) throw new Error(`the router has a page ${name} that core/console/pages.ts lacks`);
+  if (path === undefined) throw new Error(`the router has a page ${name} that modules/pages/decide/pages.ts lacks`);
   return path;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { MESSAGES_PER_MINUTE_MAX } from '#core/oncall/message_limit.ts';
+import { MESSAGES_PER_MINUTE_MAX } from '#modules/notifications/decide/message_limit.ts';
 
 import type { Instance } from './instance.ts';
 

@@ -1,22 +1,22 @@
 import type { TObject, TSchema } from 'typebox';
 
-import type { UnitOfWork, UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import type { UnitOfWork, UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import type { ConnectRequest } from '#auth/oauth/connect_request.ts';
 import type { Visitor } from '#auth/sessions.ts';
-import type { Channel } from '#core/oncall/channel.ts';
-import type { Senders } from '#core/oncall/contact_card.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+import type { Senders } from '#modules/contacts/decide/contact_card.ts';
 import type { AccountOperation, Action, ConsoleOperation, Effect } from '#kernel/action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { RequestOrigin, ThroughProposal } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { OperationPermission } from '#kernel/permissions.ts';
-import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
-import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
-import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
-import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import type { ReleaseReader } from '#modules/releases/store/release_reader.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 
 /** A change by an action, for the audit log: no secrets in either side. `null` means "was not" or "is no more". */
 export interface Change {

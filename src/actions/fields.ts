@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-import { METRIC_NAME_LENGTH_MAX } from '#core/metrics/limits.ts';
+import { METRIC_NAME_LENGTH_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** An identifier: any text is well-formed, and one that names nothing is `not_found`. */
 export const IdText = Type.String();

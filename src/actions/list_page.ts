@@ -1,6 +1,6 @@
 import { type TArray, type TInteger, type TOptional, type TString, Type } from 'typebox';
 
-import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
+import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { IdText } from '#actions/fields.ts';
 
 /** Returns the paging parameters of a list: the cursor and the number of rows. */

@@ -1,4 +1,4 @@
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { PERMISSIONS, ROLE_CONSOLE_PERMISSIONS } from '#kernel/permissions.ts';
 

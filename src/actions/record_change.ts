@@ -1,7 +1,7 @@
 import type { Change } from '#actions/action_context.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { AuditedBy } from '#storage/postgres/audit_store.ts';
-import type { UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /**
  * Writes the audit row of a change that no operation makes: one of the command line that has no organization yet, of

@@ -1,9 +1,9 @@
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
-import type { Caller } from '#core/access/caller.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { type AuditEntry, CREDENTIALS_SHOWN } from '#storage/postgres/audit_store.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import { type AuditEntry, CREDENTIALS_SHOWN } from '#modules/audit/store/audit_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 /**
  * Window of one row for a program that reads the same credentials again and again; a person who asks to see them leaves

@@ -9,24 +9,24 @@ import type {
   Installation,
 } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
-import type { PatternChecks } from '#actions/patterns/pattern_checks.ts';
-import { admitAgentWrite } from '#actions/responder/admit_agent_write.ts';
+import type { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
+import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
 import { getAction } from '#actions/registry.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
-import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
-import type { Caller } from '#core/access/caller.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Actor, RequestOrigin } from '#kernel/caller.ts';
-import type { Via } from '#core/access/via.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { SourceMaps } from '#releases/source_maps/source_maps.ts';
-import type { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
-import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import type { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
+import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import type { ReleaseReader } from '#modules/releases/store/release_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Dependencies of actions; wired once in `entry/compose.ts`. */
 export interface ActionRuntime extends UnitOfWorkRuntime {

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 
-import { READS_MAX } from '#core/console/limits.ts';
+import { READS_MAX } from '#modules/pages/decide/limits.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { checkInput } from '#actions/check_input.ts';
 import { CLOSED } from '#actions/fields.ts';
 import { type ActionRuntime, requirePermission, runAction } from '#actions/run_action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 

@@ -4,7 +4,7 @@ import { hashSecret } from '#auth/secret_text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import { AlertKeyStore, type AlertTarget } from '#storage/postgres/alert_key_store.ts';
+import { AlertKeyStore, type AlertTarget } from '#modules/alerts/store/alert_key_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
 
 /** The way in for alerts of other tools. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
 import { hashSecret } from '#auth/secret_text.ts';
-import type { StoredAlertKey } from '#storage/postgres/alert_key_store.ts';
+import type { StoredAlertKey } from '#modules/alerts/store/alert_key_store.ts';
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const LENGTH = 32;

@@ -7,8 +7,8 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { PERMISSIONS, type Permission, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { LiveApiKey } from '#storage/postgres/api_key_store.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { LiveApiKey } from '#modules/api_keys/store.ts';
+import type { Stores } from '#modules/stores.ts';
 
 export const API_KEY_PREFIX = SECRET_PREFIXES.apiKey;
 

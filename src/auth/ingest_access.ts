@@ -6,7 +6,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { type IngestKeyColumn, IngestKeyStore, type IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+import { type IngestKeyColumn, IngestKeyStore, type IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 
 /** Header names in lower case, as Node gives them. */
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;

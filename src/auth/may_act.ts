@@ -1,8 +1,8 @@
 import { AppError } from '#kernel/errors.ts';
 import { isManagerRole } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Standing } from '#storage/postgres/standing.ts';
-import type { NumberClaim } from '#storage/postgres/phone_number_store.ts';
+import type { Standing } from '#modules/accounts/store/standing.ts';
+import type { NumberClaim } from '#modules/contacts/store/phone_number_store.ts';
 
 /** The way by which a person acts in an organization. */
 export type Way =

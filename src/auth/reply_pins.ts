@@ -2,7 +2,7 @@ import { isPasswordOf } from '#auth/passwords.ts';
 import { areTriesUsedUp, countTry, forgetTries, type TryLimit } from '#auth/tries.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 /** Result of checking the PIN of a reply: `none_set` if the person has set no PIN. */
 export type PinCheck = 'none_set' | 'right' | 'missing' | 'wrong' | 'locked';

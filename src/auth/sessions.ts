@@ -7,8 +7,8 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { SECRET_PREFIXES } from '#kernel/secret_prefixes.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { Liveness, SessionOfPerson, SessionRow } from '#storage/postgres/session_store.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Liveness, SessionOfPerson, SessionRow } from '#modules/accounts/store/session_store.ts';
+import type { Stores } from '#modules/stores.ts';
 
 const TOKEN_PREFIX = SECRET_PREFIXES.session;
 

@@ -5,7 +5,7 @@ import { countTry, type TryLimit } from '#auth/tries.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { LimitName, Limits } from '#kernel/limit_settings.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 const WINDOW_SECONDS = 15 * 60;
 

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 /** Limit of tries in a window, which begins with its first try. */
 export interface TryLimit {

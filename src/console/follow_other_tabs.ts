@@ -5,7 +5,7 @@ import { dropDataOfPage } from '#console/api/data_of_page.ts';
 import { addressOf } from '#console/api/http.ts';
 import { onChangeInOtherTab } from '#console/api/other_tabs.ts';
 import { sessionQuery } from '#console/api/session.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Follows sign-outs in other tabs: all tabs of a browser share one session, so none may go on showing its data. */
 export function followOtherTabs(queryClient: QueryClient, router: AnyRouter): void {

@@ -1,7 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 
 import { requireSession, root } from '#console/root_route.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Reads the address to go to after signing in. Only a path within the application is accepted. */
 const readNext = (search: Record<string, unknown>): { next?: string } => {

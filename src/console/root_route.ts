@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, Outlet, redirect } from '@tanstack/react-router';
 
 import { sessionQuery } from '#console/api/session.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 
 interface Context {
   readonly queryClient: QueryClient;

@@ -42,7 +42,7 @@ import { ErrorPage } from '#console/shell/error_page.tsx';
 import { type NavigationEntry, NavigationContext, type SettingsEntry } from '#console/shell/navigation.ts';
 import { NotFound, NotFoundPage } from '#console/shell/not_found.tsx';
 import { Shell } from '#console/shell/shell.tsx';
-import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
+import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 
 /** Pages that every page links to, in this order. Letters in use: h i o l s e, c (metrics: charts), d, t, m. */
 export const MAIN_NAVIGATION: readonly NavigationEntry[] = [

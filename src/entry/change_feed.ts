@@ -1,14 +1,14 @@
 import { refusalOf } from '#auth/may_act.ts';
 import { livenessAt } from '#auth/sessions.ts';
-import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
+import { LIVE_IDS_MAX, LIVE_TOPICS, type LiveChange, type LiveTopic } from '#modules/pages/decide/live_topics.ts';
 import { AppError, messageOf } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import { CHANGES_MAX, type Listener, type StoredChange } from '#storage/postgres/change_reader.ts';
+import { CHANGES_MAX, type Listener, type StoredChange } from '#modules/accounts/store/change_reader.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface Subscriber {
   notify(changes: readonly LiveChange[]): void;

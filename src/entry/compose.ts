@@ -1,15 +1,15 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
-import { PatternChecks } from '#actions/patterns/pattern_checks.ts';
+import { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { type ChangeFeed, createChangeFeed } from '#entry/change_feed.ts';
 import { installationOf } from '#entry/installation.ts';
 import { type Foundation, type FoundationOptions, openFoundation } from '#entry/foundation.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { SourceMaps } from '#releases/source_maps/source_maps.ts';
-import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
-import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
+import { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import { ReleaseReader } from '#modules/releases/store/release_reader.ts';
 
 /** Context of the API and the worker, built once and passed on as arguments. */
 export interface AppContext extends Foundation {

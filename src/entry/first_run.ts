@@ -1,14 +1,14 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { addApiKey } from '#actions/keys/add_api_key.ts';
-import { addMember } from '#actions/people/add_member.ts';
-import { createOrganization } from '#actions/people/create_organization.ts';
+import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
+import { addMember } from '#modules/organizations/operations/add_member.ts';
+import { createOrganization } from '#modules/organizations/operations/create_organization.ts';
 import { hashPassword, newPassword } from '#auth/passwords.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { newId } from '#kernel/ids.ts';
-import type { AuditedBy } from '#storage/postgres/audit_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Content of the file `first-run.json` in the data folder. */
 export interface FirstRun {

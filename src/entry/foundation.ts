@@ -16,7 +16,7 @@ import { twilioAccountOf } from '#notify/twilio/settings.ts';
 import { deriveVapidKeys, type VapidKeys } from '#notify/channels/push/vapid.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
 import { startDatabaseClock } from '#storage/postgres/database_clock.ts';
-import { PushSubscriptionStore } from '#storage/postgres/push_subscription_store.ts';
+import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
 import { connectQueue, type QueueConnection } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';
 import { durableQueue, type DurableQueue } from '#storage/queue/durable_queue.ts';

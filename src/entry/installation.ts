@@ -1,5 +1,5 @@
 import type { Installation } from '#actions/action_context.ts';
-import { CHANNELS, declarationOf } from '#core/oncall/channel.ts';
+import { CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import { createCipher } from '#auth/cipher.ts';

@@ -1,6 +1,6 @@
-import { judgePager, type PagerHealth } from '#core/oncall/pager_health.ts';
+import { judgePager, type PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { Foundation } from '#entry/foundation.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Reads from the stores how late the pager is. Rejects if a store does not answer. */
 export async function checkPager({ db, clock }: Pick<Foundation, 'db' | 'clock'>): Promise<PagerHealth> {

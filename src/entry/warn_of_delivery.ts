@@ -1,4 +1,4 @@
-import { reasonOf } from '#core/incidents/reasons.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { findOldRules, readTimeZoneRules } from '#entry/time_zone_rules.ts';
 import type { AppContext } from '#entry/compose.ts';
 

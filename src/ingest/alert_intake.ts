@@ -1,4 +1,4 @@
-import type { AlertOutcome, AlertOwner, SentAlert } from '#core/alerts/sent_alert.ts';
+import type { AlertOutcome, AlertOwner, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';

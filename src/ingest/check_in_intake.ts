@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#core/monitors/check_in.ts';
+import { MONITORS_MAX, NEW_MONITORS_AN_HOUR_MAX } from '#modules/monitors/decide/check_in.ts';
 import type { Owner } from '#ingest/intake.ts';
 import type { SentCheckIn } from '#ingest/protocols/sentry/check_ins.ts';
 import { Replayer } from '#ingest/replayer.ts';
@@ -9,9 +9,9 @@ import { Spool } from '#ingest/spool.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
-import type { CheckInRefusal, NewCheckIn } from '#storage/postgres/check_in_store.ts';
+import type { CheckInRefusal, NewCheckIn } from '#modules/monitors/store/check_in_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface CheckInOptions {
   readonly db: Database;

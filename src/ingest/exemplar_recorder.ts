@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { type Exemplar, EXEMPLARS_A_MINUTE, EXEMPLARS_OF_SERVICE_A_MINUTE } from '#core/metrics/exemplar.ts';
+import { type Exemplar, EXEMPLARS_A_MINUTE, EXEMPLARS_OF_SERVICE_A_MINUTE } from '#modules/metrics/decide/exemplar.ts';
 import { messageOf } from '#kernel/errors.ts';
 import { PeriodicWrite } from '#ingest/periodic_write.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { ExemplarStore, ServiceExemplar } from '#storage/clickhouse/exemplar_store.ts';
+import type { ExemplarStore, ServiceExemplar } from '#modules/metrics/store/exemplar_store.ts';
 
 interface ExemplarRecorderOptions {
   readonly store: Pick<ExemplarStore, 'insert'>;

@@ -3,7 +3,7 @@ import { countByReason } from '#ingest/admission/refusal_reason.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Ingested, ItemRefusal, LimitMet } from '#storage/postgres/entities/services.ts';
-import type { IngestRefusal } from '#storage/postgres/ingest_refusal_store.ts';
+import type { IngestRefusal } from '#modules/services/store/ingest_refusal_store.ts';
 
 type RefusedItems = {
   readonly kind: Ingested;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Cipher } from '#auth/cipher.ts';
-import { type SessionCounts, worseOutcome } from '#core/exceptions/sessions.ts';
+import { type SessionCounts, worseOutcome } from '#modules/exceptions/decide/sessions.ts';
 import type { SentryDelivery } from '#ingest/protocols/sentry.ts';
 import { kindOf } from '#ingest/protocols/sentry/side_items.ts';
 import { messageOf } from '#kernel/errors.ts';
@@ -10,10 +10,10 @@ import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
-import type { ReleaseSessions, SentItems } from '#storage/postgres/sent_item_store.ts';
-import type { SessionOutcomeRow } from '#storage/postgres/session_outcome_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import type { ReleaseSessions, SentItems } from '#modules/services/store/sent_item_store.ts';
+import type { SessionOutcomeRow } from '#modules/exceptions/store/session_outcome_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface SideRecorderOptions {
   readonly db: Database;

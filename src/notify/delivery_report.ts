@@ -1,4 +1,4 @@
-import type { NotificationStatus } from '#core/oncall/recipients.ts';
+import type { NotificationStatus } from '#modules/policies/decide/recipients.ts';
 
 /** Meaning of a status report for a delivery. */
 export interface DeliveryReport {

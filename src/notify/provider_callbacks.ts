@@ -1,4 +1,4 @@
-import type { Channel } from '#core/oncall/channel.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 
 /** The form of a call-back: every field once. */

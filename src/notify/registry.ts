@@ -1,4 +1,4 @@
-import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { ValuesOf } from '#kernel/config.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
 import type { ChannelSender } from '#notify/channel_sender.ts';

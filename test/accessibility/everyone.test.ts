@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
 import type { Role } from '#kernel/permissions.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { enter, go, loaded, reach, thumbOf } from '#test/browser/input.ts';

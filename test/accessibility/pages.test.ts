@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { setExceptionSettings } from '#actions/exceptions/set_exception_settings.ts';
-import { updateOwnContact } from '#actions/me/update_own_contact.ts';
-import { renameOrganization } from '#actions/organization/rename_organization.ts';
-import { setTraceLink } from '#actions/organization/set_trace_link.ts';
-import { editRetention } from '#actions/services/edit_retention.ts';
-import { editService } from '#actions/services/edit_service.ts';
-import { editTeamMember } from '#actions/teams/edit_team_member.ts';
-import { renameTeam } from '#actions/teams/rename_team.ts';
+import { setExceptionSettings } from '#modules/exceptions/operations/set_exception_settings.ts';
+import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
+import { renameOrganization } from '#modules/organizations/operations/rename_organization.ts';
+import { setTraceLink } from '#modules/organizations/operations/set_trace_link.ts';
+import { editRetention } from '#modules/services/operations/edit_retention.ts';
+import { editService } from '#modules/services/operations/edit_service.ts';
+import { editTeamMember } from '#modules/teams/operations/edit_team_member.ts';
+import { renameTeam } from '#modules/teams/operations/rename_team.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';

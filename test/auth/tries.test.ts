@@ -6,7 +6,7 @@ import { codeAt } from '#auth/second_factor/totp.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import { askPerson } from '#actions/responder/ask_person.ts';
-import { proposeAction } from '#actions/responder/propose_action.ts';
-import { takeLease } from '#actions/responder/take_lease.ts';
-import type { Caller } from '#core/access/caller.ts';
+import { askPerson } from '#modules/agents/operations/ask_person.ts';
+import { proposeAction } from '#modules/agents/operations/propose_action.ts';
+import { takeLease } from '#modules/agents/operations/take_lease.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { runOperation } from '#test/kit/run_operation.ts';

@@ -1,7 +1,7 @@
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
@@ -12,7 +12,7 @@ import { startMailServer, type MailServer } from '#test/kit/mail_server.ts';
 import { type RolesRuntime, startRoles } from '#test/kit/roles.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 
 /** Somebody who is logged in, in their own browser. */
 export interface Visitor {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { setAgentLimits } from '#actions/responder/set_agent_limits.ts';
-import { updateMaintenance } from '#actions/rules/update_maintenance.ts';
-import { listMaintenance } from '#actions/rules/list_maintenance.ts';
-import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { setAgentLimits } from '#modules/agents/operations/set_agent_limits.ts';
+import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
+import { listMaintenance } from '#modules/maintenance/operations/list_maintenance.ts';
+import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { loaded, thumbOf } from '#test/browser/input.ts';

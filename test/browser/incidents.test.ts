@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { givenPerson } from '#test/kit/browser.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 

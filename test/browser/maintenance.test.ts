@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { rulesSetting } from '#test/browser/rules_world.ts';
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 
 inBrowser('maintenance', () => {
   test('a maintenance is planned, changed and seen on the pages of its service and its incidents', async () => {

@@ -3,8 +3,8 @@ import { createServer, request } from 'node:http';
 import type { Request } from 'playwright-core';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { FIRST_READS, type FirstRead } from '#modules/pages/decide/first_reads.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';

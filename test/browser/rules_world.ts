@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 
 import { newId } from '#kernel/ids.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { type PointInput, toBatch } from '#test/kit/ingest_jobs.ts';
 import { columnsOf } from '#test/kit/points.ts';

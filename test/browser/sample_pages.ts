@@ -4,8 +4,8 @@ import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { storesOf } from '#modules/stores.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { givenPerson, signedIn } from '#test/kit/browser.ts';

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { storesOf } from '#modules/stores.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 

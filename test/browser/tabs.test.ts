@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { givenPerson } from '#test/kit/browser.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 const accountOf = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}.*account`) });
 

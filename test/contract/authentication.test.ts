@@ -4,7 +4,7 @@ import { issueApiKey } from '#auth/api_keys.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { ask, callsMade } from '#test/contract/ask.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 
 import type { AnyOperation } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { issueApiKey } from '#auth/api_keys.ts';
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { toOccurrence } from '#core/exceptions/occurrence.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
-import type { MonitorStore } from '#storage/postgres/monitor_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import type { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
+import { storesOf } from '#modules/stores.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 
 type Made = Awaited<ReturnType<MonitorStore['lockOrCreate']>>;
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Check } from 'typebox/value';
 
 import { buildApp } from '#entry/http/app.ts';
-import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { EACH_ACTION, exampleBody, buildFixture, type Fixture } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ACTIONS } from '#actions/registry.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { ask } from '#test/contract/ask.ts';
 import { buildFixture, EACH_ACTION, exampleBody, type Fixture } from '#test/contract/fixture.ts';
 import { call } from '#test/contract/mcp_call.ts';

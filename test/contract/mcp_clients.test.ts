@@ -4,7 +4,7 @@ import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprot
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 
 import { PERMISSIONS, type Permission, type Role, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';
 import { buildFixture, EACH_ACTION, exampleBody } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';

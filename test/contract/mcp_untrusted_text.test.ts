@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
-import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { toOccurrence } from '#core/exceptions/occurrence.ts';
-import { openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
+import { openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -7,7 +7,7 @@ import { isSecretText } from '#auth/secret_text.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { idSourceOf } from '#actions/id_sources.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
-import { SERVICE_WITH_KEYS_EXAMPLE } from '#actions/services/view.ts';
+import { SERVICE_WITH_KEYS_EXAMPLE } from '#modules/services/view.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { EACH_ACTION } from '#test/contract/fixture.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -5,7 +5,7 @@ import { compose } from '#entry/compose.ts';
 import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { openProbes } from '#workers/probes.ts';
 

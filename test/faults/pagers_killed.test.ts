@@ -3,17 +3,17 @@ import path from 'node:path';
 
 import { expect, onTestFinished, test } from 'vitest';
 
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { countPages, isAllDone, PageWatch } from '#infra/bench/paging/pages.ts';
 import { programService } from '#infra/embedded/services.ts';
 import { supervise, type Supervised } from '#infra/embedded/supervisor.ts';
-import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
+import { storesOf } from '#modules/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { runningClock } from '#test/kit/clock.ts';
 import { pace } from '#test/kit/pace.ts';
 import { type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
 
 /** Everything random here follows from it: `SEED=7 npx vitest run test/faults/pagers_killed.test.ts`. */

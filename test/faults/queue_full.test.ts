@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
 import { AppError } from '#kernel/errors.ts';
-import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { startJobWorkers } from '#storage/queue/job_workers.ts';
 import { runDurableJobs } from '#storage/queue/durable_job_runner.ts';
 import { bytes, double, label, message, number, otlpRequest, sample, writeRequest } from '#test/ingest/metric_bytes.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';

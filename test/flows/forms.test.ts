@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 
-import { updateOwnContact } from '#actions/me/update_own_contact.ts';
+import { updateOwnContact } from '#modules/contacts/operations/update_own_contact.ts';
 import { codeAt } from '#auth/second_factor/totp.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
 import { inBrowser } from '#test/browser/chromium.ts';

@@ -3,7 +3,7 @@ import { createECDH, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 
 import { newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { loaded, reach } from '#test/browser/input.ts';

@@ -1,5 +1,5 @@
 import { createCipher } from '#auth/cipher.ts';
-import { POINT_KINDS } from '#core/metrics/point.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { unpackPoints } from '#ingest/packing/pack_points.ts';

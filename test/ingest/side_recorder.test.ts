@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { listEventExtras } from '#actions/exceptions/list_event_extras.ts';
-import { listFeedback } from '#actions/exceptions/list_feedback.ts';
-import { readEventAttachment } from '#actions/exceptions/read_event_attachment.ts';
-import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
-import { listReleaseHealth } from '#actions/services/list_release_health.ts';
+import { listEventExtras } from '#modules/exceptions/operations/list_event_extras.ts';
+import { listFeedback } from '#modules/exceptions/operations/list_feedback.ts';
+import { readEventAttachment } from '#modules/exceptions/operations/read_event_attachment.ts';
+import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
+import { listReleaseHealth } from '#modules/services/operations/list_release_health.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
 import { asId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { storesOf } from '#modules/stores.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { revokeAlertKey } from '#actions/alerts/revoke_alert_key.ts';
-import { rotateAlertKey } from '#actions/alerts/rotate_alert_key.ts';
-import { endSilentAlerts } from '#incidents/alerts/end_silent_alerts.ts';
-import { takeAlerts } from '#incidents/alerts/take_alerts.ts';
-import { bareEvent } from '#core/alerts/alert_event.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { revokeAlertKey } from '#modules/alerts/operations/revoke_alert_key.ts';
+import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
+import { endSilentAlerts } from '#modules/alerts/end_silent_alerts.ts';
+import { takeAlerts } from '#modules/alerts/take_alerts.ts';
+import { bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { storesOf } from '#modules/stores.ts';
 import { alertedService, alertKeyOf, sendAlert } from '#test/kit/alert_senders.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
-import { fireStep } from '#incidents/fire_step.ts';
-import { restartTimers } from '#incidents/restart_timers.ts';
+import { fireStep } from '#modules/incidents/paging/fire_step.ts';
+import { restartTimers } from '#modules/incidents/paging/restart_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';

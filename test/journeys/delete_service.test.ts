@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
 import { type Id, uuidOf } from '#kernel/ids.ts';
-import type { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
-import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import type { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { reassignIncident } from '#actions/incidents/reassign_incident.ts';
+import { reassignIncident } from '#modules/incidents/operations/reassign_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { applyGroupRates } from '#incidents/apply_group_rates.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { applyGroupRates } from '#modules/rules/apply_group_rates.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';

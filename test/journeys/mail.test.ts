@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { Mail, MailServer } from '#test/kit/mail_server.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { type Alert, type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import type { Comparator } from '#core/metrics/comparator.ts';
-import type { PointKind } from '#core/metrics/point.ts';
-import type { StoredSettings } from '#core/incidents/rule_settings.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';

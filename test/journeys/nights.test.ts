@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { onCallOfSchedule } from '#core/oncall/on_call.ts';
+import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
 import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { rotationOf } from '#storage/postgres/schedule_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { slowOnCall, localMinutes, type LocalMinutes } from '#test/core/oncall/local_minutes.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { slowOnCall, localMinutes, type LocalMinutes } from '#test/modules/schedules/decide/local_minutes.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Night {

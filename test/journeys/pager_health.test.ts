@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net';
 import type { InjectOptions } from 'fastify';
 import { expect, onTestFinished, test } from 'vitest';
 
-import { WATCHED_WORK } from '#core/oncall/pager_health.ts';
-import { storePoints } from '#jobs/store_points.ts';
+import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { pagerRole } from '#workers/pager_role.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { answerProposal } from '#actions/responder/answer_proposal.ts';
-import { setResponder } from '#actions/responder/set_responder.ts';
-import { stopAgents } from '#actions/responder/stop_agents.ts';
+import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
+import { setResponder } from '#modules/agents/operations/set_responder.ts';
+import { stopAgents } from '#modules/agents/operations/stop_agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';

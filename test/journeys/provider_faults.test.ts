@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 import type { Fault } from '@tocsin/phone-simulator';
-import { sendNotification } from '#incidents/send_notification.ts';
+import { sendNotification } from '#modules/incidents/paging/send_notification.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId } from '#kernel/ids.ts';
-import { DeliveryStore } from '#storage/postgres/delivery_store.ts';
-import { PeopleStore } from '#storage/postgres/people_store.ts';
+import { DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
+import { PeopleStore } from '#modules/accounts/store/people_store.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 

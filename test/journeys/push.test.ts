@@ -2,12 +2,12 @@ import { createECDH } from 'node:crypto';
 
 import { describe, expect, test } from 'vitest';
 
-import { createPushSubscription } from '#actions/me/create_push_subscription.ts';
-import { deletePushSubscription } from '#actions/me/delete_push_subscription.ts';
-import { getMe } from '#actions/me/get_me.ts';
-import { subscriptionFaults } from '#core/oncall/subscription_faults.ts';
+import { createPushSubscription } from '#modules/contacts/operations/create_push_subscription.ts';
+import { deletePushSubscription } from '#modules/contacts/operations/delete_push_subscription.ts';
+import { getMe } from '#modules/accounts/operations/get_me.ts';
+import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
 import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type PushService, startPushService, type TestBrowser } from '#test/kit/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 
-import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
-import { createMaintenance } from '#actions/rules/create_maintenance.ts';
-import { deleteMaintenance } from '#actions/rules/delete_maintenance.ts';
-import { INCIDENT_STEPS_MAX } from '#core/incidents/reassignment.ts';
-import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
-import { repageStale } from '#incidents/repage_stale.ts';
+import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
+import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
+import { deleteMaintenance } from '#modules/maintenance/operations/delete_maintenance.ts';
+import { INCIDENT_STEPS_MAX } from '#modules/incidents/decide/reassignment.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { setOfRule } from '#test/kit/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { replayPaging, type ReplayedOpening } from '#core/incidents/replay_paging.ts';
-import { acknowledge } from '#incidents/acknowledge.ts';
-import { openIncident } from '#incidents/open_incident.ts';
-import { repageStale } from '#incidents/repage_stale.ts';
-import { resolve } from '#incidents/resolve.ts';
+import { replayPaging, type ReplayedOpening } from '#modules/incidents/decide/replay_paging.ts';
+import { acknowledge } from '#modules/incidents/acknowledge.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
+import { repageStale } from '#modules/incidents/paging/repage_stale.ts';
+import { resolve } from '#modules/incidents/resolve.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import type { ActiveRule } from '#storage/postgres/active_rule_store.ts';
-import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { type RolesRuntime, rolesRuntime } from '#test/kit/roles.ts';
 import { world, type World } from '#test/kit/world.ts';

@@ -2,7 +2,7 @@ import twilio from 'twilio';
 import { describe, expect, test } from 'vitest';
 
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 const BASE_URL = 'http://tocsin.test';

@@ -1,17 +1,17 @@
 import twilio from 'twilio';
 import { expect, test } from 'vitest';
 
-import { listAuditLog } from '#actions/audit/list_audit_log.ts';
-import { answerProposal } from '#actions/responder/answer_proposal.ts';
-import { getAgentWork } from '#actions/responder/get_agent_work.ts';
-import { getAgents } from '#actions/responder/get_agents.ts';
-import { setAgentLimits } from '#actions/responder/set_agent_limits.ts';
-import { setResponder } from '#actions/responder/set_responder.ts';
-import { stopAgents } from '#actions/responder/stop_agents.ts';
+import { listAuditLog } from '#modules/audit/operations/list_audit_log.ts';
+import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
+import { getAgentWork } from '#modules/agents/operations/get_agent_work.ts';
+import { getAgents } from '#modules/agents/operations/get_agents.ts';
+import { setAgentLimits } from '#modules/agents/operations/set_agent_limits.ts';
+import { setResponder } from '#modules/agents/operations/set_responder.ts';
+import { stopAgents } from '#modules/agents/operations/stop_agents.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { newId } from '#kernel/ids.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld, type StepInput } from '#test/kit/staffed_world.ts';
 

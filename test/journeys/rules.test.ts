@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import type { RuleReader } from '#storage/clickhouse/rule_reader.ts';
+import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { runGroupExceptions, type PointInput, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { arrive, delayPoints } from '#test/kit/delayed_points.ts';

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
-import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
-import { reopenIncident } from '#actions/incidents/reopen_incident.ts';
-import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
-import { unacknowledgeIncident } from '#actions/incidents/unacknowledge_incident.ts';
+import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { reopenIncident } from '#modules/incidents/operations/reopen_incident.ts';
+import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
+import { unacknowledgeIncident } from '#modules/incidents/operations/unacknowledge_incident.ts';
 import { hashPassword } from '#auth/passwords.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import { setResponder } from '#actions/responder/set_responder.ts';
+import { setResponder } from '#modules/agents/operations/set_responder.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { type Role, ROLES } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { textFrom } from '#test/kit/twilio_posts.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 
-import type { Channel } from '#core/oncall/channel.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
 import type { Config } from '#entry/config.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { seeded } from '#infra/bench/seeded.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';

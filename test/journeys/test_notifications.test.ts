@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { getTestNotification } from '#actions/me/get_test_notification.ts';
-import { sendTestNotification } from '#actions/me/send_test_notification.ts';
-import type { Channel } from '#core/oncall/channel.ts';
+import { getTestNotification } from '#modules/contacts/operations/get_test_notification.ts';
+import { sendTestNotification } from '#modules/contacts/operations/send_test_notification.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { spokenText } from '@tocsin/phone-simulator';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { startMailServer } from '#test/kit/mail_server.ts';
 import { startPushService } from '#test/kit/push_service.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';

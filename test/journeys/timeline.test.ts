@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { timelineText } from '#core/incidents/timeline_text.ts';
+import { timelineText } from '#modules/incidents/decide/timeline_text.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

@@ -1,8 +1,8 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
-import type { Buckets } from '#core/metrics/buckets.ts';
+import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import type { Buckets } from '#modules/metrics/decide/buckets.ts';
 import { aggregate, aggregateOnce, growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
 
 const counter = (at: number, value: number): Sample => ({ at, value, kind: 'counter' });

@@ -1,8 +1,8 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
-import { type BucketValue, bucketStart, type Buckets } from '#core/metrics/buckets.ts';
-import { growthBetween } from '#core/metrics/counter_growth.ts';
-import { isOfWholeHours } from '#core/metrics/rollup_plan.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import { type BucketValue, bucketStart, type Buckets } from '#modules/metrics/decide/buckets.ts';
+import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
+import { isOfWholeHours } from '#modules/metrics/decide/rollup_plan.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 
 /** One point of one series. `at` is in epoch milliseconds. */
 export interface Sample {

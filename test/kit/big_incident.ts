@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { World } from '#test/kit/world.ts';
 
 const STEPS = 10;

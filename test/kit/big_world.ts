@@ -1,6 +1,6 @@
-import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
-import { groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenLongNight } from '#test/kit/big_incident.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';

@@ -2,7 +2,7 @@ import { argon2Sync } from 'node:crypto';
 
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { Answer, World } from '#test/kit/world.ts';
 
 interface Asking {

@@ -1,5 +1,5 @@
 import { type Id, newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import type { World } from '#test/kit/world.ts';
 
 /** Points of the service are accepted, and no worker comes to store them. */

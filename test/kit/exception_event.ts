@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
 import type { Temporal } from '#kernel/time.ts';
 
 export const FRAME: Frame = {

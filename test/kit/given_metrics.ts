@@ -1,7 +1,7 @@
-import type { PointKind } from '#core/metrics/point.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import type { Id } from '#kernel/ids.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { columnsOf, seriesKey } from '#test/kit/points.ts';
 import type { World } from '#test/kit/world.ts';
 

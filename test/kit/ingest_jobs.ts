@@ -1,8 +1,8 @@
 import { createCipher } from '#auth/cipher.ts';
-import type { ExceptionEvent, Frame } from '#core/exceptions/event.ts';
-import type { IncidentLimit } from '#core/incidents/incident_limit.ts';
-import { type PointKind } from '#core/metrics/point.ts';
-import { openExceptionIncidents } from '#incidents/open_exception_incidents.ts';
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { type PointKind } from '#modules/metrics/decide/point.ts';
+import { openExceptionIncidents } from '#modules/incidents/open_exception_incidents.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { packEvents } from '#ingest/packing/pack_events.ts';
 import { packPoints } from '#ingest/packing/pack_points.ts';
@@ -11,7 +11,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { seriesKey } from '#test/kit/points.ts';
-import type { GroupingRuntime } from '#exceptions/grouping_runtime.ts';
+import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 

@@ -1,4 +1,4 @@
-import type { IncidentStatus } from '#core/incidents/incident.ts';
+import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import type { World } from '#test/kit/world.ts';
 

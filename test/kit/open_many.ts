@@ -1,7 +1,7 @@
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 import { type Id, newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { Alert, StaffedWorld } from '#test/kit/staffed_world.ts';
 
 /** Opens this many incidents at once, of copies of the alert's rule, oldest first; their titles are "trouble 1", "trouble 2", … */

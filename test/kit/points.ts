@@ -1,5 +1,5 @@
-import { POINT_KINDS, type PointKind } from '#core/metrics/point.ts';
-import type { PointColumns } from '#core/metrics/point_columns.ts';
+import { POINT_KINDS, type PointKind } from '#modules/metrics/decide/point.ts';
+import type { PointColumns } from '#modules/metrics/decide/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 
@@ -25,7 +25,7 @@ export function pointAt(batch: PointBatch, index: number): MetricPoint {
   };
 }
 
-export { seriesKey } from '#core/metrics/series_key.ts';
+export { seriesKey } from '#modules/metrics/decide/series_key.ts';
 
 /** All points of the batch, with the labels of all series. */
 export function columnsOf(points: PointBatch): PointColumns {

@@ -1,7 +1,7 @@
-import { replaceAlertRule } from '#actions/rules/replace_alert_rule.ts';
-import type { StoredSettings } from '#core/incidents/rule_settings.ts';
+import { replaceAlertRule } from '#modules/rules/operations/replace_alert_rule.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import { toTimestamp } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import type { World } from '#test/kit/world.ts';
 

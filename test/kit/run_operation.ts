@@ -1,6 +1,6 @@
 import type { AnyOperation } from '#actions/action_context.ts';
 import { runAction } from '#actions/run_action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { World } from '#test/kit/world.ts';

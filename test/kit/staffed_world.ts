@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
 
-import type { Channel } from '#core/oncall/channel.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { startPhone, type Phone } from '@tocsin/phone-simulator';
-import { openIncident } from '#incidents/open_incident.ts';
+import { openIncident } from '#modules/incidents/open_incident.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { inboundSmsUrl } from '#notify/twilio/callbacks.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { TestClock } from '#test/kit/clock.ts';
 import { rolesRuntime, type RolesRuntime } from '#test/kit/roles.ts';
 import { runnerUntilIdle } from '#test/kit/run_until_idle.ts';

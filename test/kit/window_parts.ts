@@ -1,5 +1,5 @@
-import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#core/metrics/aggregation.ts';
-import type { WindowPart } from '#core/metrics/sliding_windows.ts';
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import type { WindowPart } from '#modules/metrics/decide/sliding_windows.ts';
 import { growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
 
 const MINUTE_MS = 60_000;

@@ -7,7 +7,7 @@ import type { FastifyInstance } from 'fastify';
 import { expect, inject, onTestFinished } from 'vitest';
 
 import { issueApiKey } from '#auth/api_keys.ts';
-import { type Capability, CAPABILITIES } from '#core/capabilities/capability.ts';
+import { type Capability, CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import { requireStores } from '#entry/running_config.ts';
 import { buildApp } from '#entry/http/app.ts';
@@ -16,7 +16,7 @@ import type { Id } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Permission, Role } from '#kernel/permissions.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type TestClock, testClock } from '#test/kit/clock.ts';
 import { takeDatabases } from '#test/kit/databases.ts';
 import { type DrivenQueue, drivenQueue } from '#test/kit/driven_queue.ts';

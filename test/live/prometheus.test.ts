@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
-import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { AppError } from '#kernel/errors.ts';
 import { uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -1,9 +1,9 @@
 import { defaultStackParser, makeNodeTransport, NodeClient } from '@sentry/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { resolveInRelease } from '#actions/exceptions/resolve_in_release.ts';
-import { compareReleases } from '#actions/releases/compare_releases.ts';
-import { listReleases } from '#actions/releases/list_releases.ts';
+import { resolveInRelease } from '#modules/exceptions/operations/resolve_in_release.ts';
+import { compareReleases } from '#modules/releases/operations/compare_releases.ts';
+import { listReleases } from '#modules/releases/operations/list_releases.ts';
 import { type LiveWorld, liveWorld } from '#test/live/live_world.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 

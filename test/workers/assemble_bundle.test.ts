@@ -2,9 +2,9 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { ArtifactStore } from '#storage/postgres/artifact_store.ts';
+import { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { onAssembleBundle } from '#workers/assemble_bundle.ts';
 

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules, SHORT_WINDOWS } from '#workers/evaluate_rules.ts';

@@ -4,7 +4,7 @@ import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { packPoints } from '#ingest/packing/pack_points.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { onStorePoints } from '#workers/store_points.ts';
 

@@ -6,15 +6,15 @@ import zlib from 'node:zlib';
 
 import { build } from 'vite';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { OriginalCode } from '#core/source_maps/original_code.ts';
-import { readSourceMap } from '#core/source_maps/source_map.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
+import { readSourceMap } from '#modules/releases/decide/source_maps/source_map.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import { systemClock } from '#kernel/time.ts';
-import { SourceMaps } from '#releases/source_maps/source_maps.ts';
+import { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 import { eventOfClient } from '#infra/bench/grouping/labelled_event.ts';
 import { seeded } from '#infra/bench/seeded.ts';

@@ -1,4 +1,4 @@
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -1,5 +1,5 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import type { Buckets } from '#core/metrics/buckets.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import type { Buckets } from '#modules/metrics/decide/buckets.ts';
 import { type Id, uuidOf } from '#kernel/ids.ts';
 
 /** A question about one metric. */

@@ -1,14 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-import { DAY_MS, HOUR_MS } from '#core/metrics/rollup_plan.ts';
+import { DAY_MS, HOUR_MS } from '#modules/metrics/decide/rollup_plan.ts';
 import { MIGRATIONS_DIR } from '#entry/schema_age.ts';
 import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { systemClock, Temporal } from '#kernel/time.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
-import { RollupWriter } from '#storage/clickhouse/rollup_writer.ts';
+import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 
 import { count, duration } from '#infra/bench/figures.ts';
 import { withFolder } from '#infra/bench/harness.ts';

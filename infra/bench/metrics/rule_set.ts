@@ -1,4 +1,4 @@
-import type { Aggregation } from '#core/metrics/aggregation.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 
 import { metricName, METRICS_A_SERVICE, SERVICES } from './history.ts';
 

@@ -1,4 +1,4 @@
-import type { Channel } from '#core/oncall/channel.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 
 /** What a provider takes: requests a second, beyond which it answers 429, and messages that leave it a second. */
 export interface ProviderLimits {

@@ -1,5 +1,5 @@
-import { type Contact } from '#core/oncall/contact.ts';
-import type { EscalationStep } from '#core/oncall/escalation.ts';
+import { type Contact } from '#modules/contacts/decide/contact.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';

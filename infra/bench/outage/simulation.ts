@@ -1,10 +1,10 @@
-import { remainingIncidents } from '#core/incidents/incident_limit.ts';
-import type { Channel } from '#core/oncall/channel.ts';
-import { planSteps } from '#core/oncall/escalation.ts';
-import { limitMessages, type RecentMessage, type WaitingDigest } from '#core/oncall/message_limit.ts';
-import { decideRecipients } from '#core/oncall/recipients.ts';
-import { nextRetryDelayMs } from '#core/oncall/retry.ts';
-import { takeTurns, type WaitingWork } from '#core/queue/fair_turns.ts';
+import { remainingIncidents } from '#modules/incidents/decide/incident_limit.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { planSteps } from '#modules/policies/decide/escalation.ts';
+import { limitMessages, type RecentMessage, type WaitingDigest } from '#modules/notifications/decide/message_limit.ts';
+import { decideRecipients } from '#modules/policies/decide/recipients.ts';
+import { nextRetryDelayMs } from '#modules/notifications/decide/retry.ts';
+import { takeTurns, type WaitingWork } from '#storage/queue/fair_turns.ts';
 import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';

@@ -5,7 +5,7 @@ import { issueApiKey } from '#auth/api_keys.ts';
 import { connect } from '#infra/demo/client.ts';
 import { systemClock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 import type { BenchInstallation } from '#infra/bench/harness.ts';
 import { alertOnExceptions, createPagedService } from './fixture.ts';

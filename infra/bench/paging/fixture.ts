@@ -4,7 +4,7 @@ import { loadConfig } from '#entry/config.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { type Database, openDatabase } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** A connection to the database of the installation that runs on this data folder. */
 export async function openRunningDatabase(dataDir: string): Promise<Database> {

@@ -1,5 +1,5 @@
-import type { RuleSettings } from '#core/incidents/rule_settings.ts';
-import type { Comparator } from '#core/metrics/comparator.ts';
+import type { RuleSettings } from '#modules/rules/decide/rule_settings.ts';
+import type { Comparator } from '#modules/rules/decide/comparator.ts';
 
 import { seeded } from '#infra/bench/seeded.ts';
 

@@ -24,7 +24,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
     subject: 'decisions about incidents and escalation',
     tests: ['test/core/incidents', 'test/core/oncall'],
     mutants: [
-      ...inFile('src/core/incidents/incident.ts', [
+      ...inFile('src/modules/incidents/decide/incident.ts', [
         [
           "case 'acknowledged':\n      return 'unchanged';\n    case 'resolved':\n      return 'conflict';",
           "case 'acknowledged':\n      return 'change';\n    case 'resolved':\n      return 'conflict';",
@@ -36,7 +36,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
           "incident.acknowledgedAt === null ? 'acknowledged' : 'triggered'",
         ],
       ]),
-      ...inFile('src/core/incidents/escalation_state.ts', [
+      ...inFile('src/modules/incidents/decide/escalation_state.ts', [
         [
           'a.dueAt.epochMilliseconds - b.dueAt.epochMilliseconds',
           'b.dueAt.epochMilliseconds - a.dueAt.epochMilliseconds',
@@ -44,7 +44,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ["state: 'paused', ...idle", "state: 'finished', ...idle"],
         ["if (incident.leadId !== null) return 'incident';", ''],
       ]),
-      ...inFile('src/core/oncall/escalation.ts', [
+      ...inFile('src/modules/policies/decide/escalation.ts', [
         [
           'a.afterMinutes - b.afterMinutes || a.index - b.index',
           'b.afterMinutes - a.afterMinutes || a.index - b.index',
@@ -54,7 +54,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['stoppedMs <= MISTAKE_MS_MAX ? 0', 'stoppedMs <= 0 ? 0'],
         ['steps[stepIndex - firstStepIndex(steps)]', 'steps[stepIndex]'],
       ]),
-      ...inFile('src/core/oncall/recipients.ts', [
+      ...inFile('src/modules/policies/decide/recipients.ts', [
         ['step.useSchedule ? onCallUserIds : []', '[]'],
         [
           "if (!contact) return { kind: 'skipped', userId, channel, reason: 'left_organization' };",
@@ -63,17 +63,17 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['if (!wantsChannel(contact, channel))', 'if (false)'],
         ["statuses.every((status) => status === 'failed' || status === 'skipped')", 'true'],
       ]),
-      ...inFile('src/core/oncall/message_limit.ts', [
+      ...inFile('src/modules/notifications/decide/message_limit.ts', [
         ['(carriesPage || message ===', '(message ==='],
         ['.at(-MESSAGES_PER_MINUTE_MAX)', '.at(-MESSAGES_PER_MINUTE_MAX - 1)'],
         ['dueAt: blocking.add(WINDOW)', 'dueAt: now.add(WINDOW)'],
       ]),
-      ...inFile('src/core/oncall/overrides.ts', [
+      ...inFile('src/modules/schedules/decide/overrides.ts', [
         ['.toSorted(byCreation).at(-1)', '.toSorted(byCreation).at(0)'],
         ['!isAtOrBefore(endAt, at)', 'true'],
       ]),
-      ...inFile('src/core/oncall/on_call.ts', [['shift.userId === following.userId &&', '']]),
-      ...inFile('src/core/incidents/group.ts', [
+      ...inFile('src/modules/schedules/decide/on_call.ts', [['shift.userId === following.userId &&', '']]),
+      ...inFile('src/modules/incidents/decide/group.ts', [
         ['lead.escalationPolicyId === escalationPolicyId &&', ''],
         ['worseSeverity(lead.severity, severity) === lead.severity', 'true'],
         ['!lead.isBound &&', ''],
@@ -84,7 +84,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
     subject: 'decisions of rules',
     tests: ['test/core/metrics'],
     mutants: [
-      ...inFile('src/core/metrics/breach.ts', [
+      ...inFile('src/modules/rules/decide/breach.ts', [
         ["'>=': (value, threshold) => value >= threshold", "'>=': (value, threshold) => value > threshold"],
         ["'<': (value, threshold) => value < threshold", "'<': (value, threshold) => value <= threshold"],
         ['return value !== null && COMPARISONS', 'return COMPARISONS'],
@@ -101,15 +101,15 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   },
   {
     subject: 'groups of exceptions and their dedup',
-    tests: ['test/core/exceptions/seen_events.test.ts', 'test/core/exceptions/triage.test.ts', 'test/exceptions'],
+    tests: ['test/modules/exceptions/decide/seen_events.test.ts', 'test/modules/exceptions/decide/triage.test.ts', 'test/exceptions'],
     mutants: [
-      ...inFile('src/core/exceptions/seen_events.ts', [
+      ...inFile('src/modules/exceptions/decide/seen_events.ts', [
         ["if (after.decision !== 'regression') continue;", 'continue;'],
         ['level = worseLevel(level, occurrence.level);', ''],
         ['own.slice(room)', 'own.slice(0)'],
         ['return `${serviceId} ${key}`;', 'return key;'],
       ]),
-      ...inFile('src/core/exceptions/occurrence.ts', [
+      ...inFile('src/modules/exceptions/decide/occurrence.ts', [
         ["group.status === 'resolved' && isBefore(seen.receivedAt, group.statusChangedAt)", 'false'],
         [
           "status: 'unresolved',\n    statusChangedAt: seen.receivedAt",
@@ -132,47 +132,47 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/actions/incidents',
     ],
     mutants: [
-      ...inFile('src/incidents/fire_step.ts', [
+      ...inFile('src/modules/incidents/paging/fire_step.ts', [
         ["if (incident?.status !== 'triggered') return null;", 'if (!incident) return null;'],
         ['for (const notificationId of ids) enqueue(deliverPage, { notificationId });', ''],
         ['const next = await expediteNextStep(unit, incident, stepIndex);', 'const next = null;'],
       ]),
-      ...inFile('src/incidents/acknowledge.ts', [["await stopEscalation(unit, incident, 'acknowledged', by);", '']]),
-      ...inFile('src/incidents/resolve.ts', [
+      ...inFile('src/modules/incidents/acknowledge.ts', [["await stopEscalation(unit, incident, 'acknowledged', by);", '']]),
+      ...inFile('src/modules/incidents/resolve.ts', [
         ["await stopEscalation(unit, incident, 'resolved', by, details);", ''],
         ['await releaseFollowers(unit, incident);', ''],
         ['if (await unit.stores.storms.hasOpenMembers(storm.id)) return false;', ''],
       ]),
-      ...inFile('src/incidents/open_incident.ts', [
+      ...inFile('src/modules/incidents/open_incident.ts', [
         ['for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);', ''],
         ['`${rule.ruleId}.${cause.exceptionGroupId}`', 'rule.ruleId'],
       ]),
-      ...inFile('src/storage/postgres/step_timer_store.ts', [
+      ...inFile('src/modules/incidents/store/step_timer_store.ts', [
         [
           ".where('step_index', '=', stepIndex)\n      .where('due_at', '<=', now)",
           ".where('step_index', '=', stepIndex)",
         ],
       ]),
-      ...inFile('src/incidents/claim_notification.ts', [
+      ...inFile('src/modules/incidents/paging/claim_notification.ts', [
         ['if (await joinsDigest(unit, notification)) return null;', ''],
       ]),
-      ...inFile('src/incidents/apply_metric_rule.ts', [['else await resolve(unit, incident, by, details);', '']]),
+      ...inFile('src/modules/rules/apply_metric_rule.ts', [['else await resolve(unit, incident, by, details);', '']]),
     ],
   },
   {
     subject: 'tenancy',
     tests: ['test/contract/tenancy.test.ts'],
     mutants: [
-      ...inFile('src/storage/postgres/team_store.ts', [
+      ...inFile('src/modules/teams/store.ts', [
         [
           "selectFrom('teams as t').select(columns(TeamEntity, 't')).where('t.org_id', '=', orgId)",
           "selectFrom('teams as t').select(columns(TeamEntity, 't'))",
         ],
       ]),
-      ...inFile('src/storage/postgres/dashboard_store.ts', [
+      ...inFile('src/modules/dashboards/store.ts', [
         ["deleteFrom('dashboards').where('org_id', '=', orgId)", "deleteFrom('dashboards')"],
       ]),
-      ...inFile('src/storage/postgres/policy_store.ts', [[".where('p.org_id', '=', orgId)", '']]),
+      ...inFile('src/modules/policies/store.ts', [[".where('p.org_id', '=', orgId)", '']]),
     ],
   },
   {

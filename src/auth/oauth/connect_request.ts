@@ -12,7 +12,7 @@ import { type Id, newId } from '#kernel/ids.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { ConnectionAccess } from '#storage/postgres/entities/credentials.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Description that an app gives of itself when it asks to be connected. */
 export interface ConnectingClient {

@@ -7,8 +7,8 @@ import type { CallerVia, RequestOrigin } from '#kernel/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
-import { type AuditEntry, AuditStore } from '#storage/postgres/audit_store.ts';
-import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#storage/postgres/connection_store.ts';
+import { type AuditEntry, AuditStore } from '#modules/audit/store/audit_store.ts';
+import { type ConnectionRow, ConnectionStore, type LiveConnection } from '#modules/apps/store/connection_store.ts';
 import type { Database, Session } from '#storage/postgres/database.ts';
 
 /**

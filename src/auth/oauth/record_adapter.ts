@@ -7,9 +7,9 @@ import { hashSecret } from '#auth/secret_text.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
-import { type ConnectionRow, ConnectionStore } from '#storage/postgres/connection_store.ts';
+import { type ConnectionRow, ConnectionStore } from '#modules/apps/store/connection_store.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { OAuthRecordStore } from '#storage/postgres/oauth_record_store.ts';
+import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
 
 interface AdapterRuntime {
   readonly db: Database;

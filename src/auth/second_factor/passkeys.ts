@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simp
 
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { PasskeyRow } from '#storage/postgres/second_factor_store.ts';
+import type { PasskeyRow } from '#modules/accounts/store/second_factor_store.ts';
 
 /** Loads the library when the first passkey is requested: most processes never need it. */
 const library = () => import('@simplewebauthn/server');

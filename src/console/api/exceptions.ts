@@ -3,7 +3,7 @@ import { type InfiniteData, type Query, type QueryClient } from '@tanstack/react
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { actionQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
-import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
+import { LIVE_IDS_MAX } from '#modules/pages/decide/live_topics.ts';
 
 export type ExceptionGroup = ResultOf<'browse_exception_groups'>['groups'][number];
 export type ExceptionOverview = ResultOf<'get_exception_overview'>;

@@ -1,8 +1,8 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import type { Static } from 'typebox';
 
-import type { searchIncidents } from '#actions/incidents/search_incidents.ts';
-import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
+import type { searchIncidents } from '#modules/incidents/operations/search_incidents.ts';
+import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 
 type Page = Static<(typeof searchIncidents)['result']>;
 type FoundIncident = Page['incidents'][number];

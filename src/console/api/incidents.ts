@@ -4,7 +4,7 @@ import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { type IncidentPages, withRows } from '#console/api/incident_pages.ts';
 import { actionQuery, agentWorkQuery, incidentQuery, pagedQuery, topicKey } from '#console/api/queries.ts';
 import { updateRows } from '#console/api/update_rows.ts';
-import { LIVE_IDS_MAX } from '#core/console/live_topics.ts';
+import { LIVE_IDS_MAX } from '#modules/pages/decide/live_topics.ts';
 
 /** The filter of a list of incidents. */
 export type IncidentSearch = Omit<InputOf<'search_incidents'>, 'cursor' | 'incidentIds'>;

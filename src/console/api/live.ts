@@ -9,7 +9,7 @@ import { refreshRules } from '#console/api/rules.ts';
 import { refreshServices } from '#console/api/services.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { refreshTeams } from '#console/api/teams.ts';
-import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#core/console/live_topics.ts';
+import { LIVE_IDS_MAX, type LiveChange, type LiveTopic } from '#modules/pages/decide/live_topics.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 export type ConnectionState = 'connecting' | 'open' | 'lost';

@@ -1,4 +1,4 @@
-import { READS_MAX } from '#core/console/limits.ts';
+import { READS_MAX } from '#modules/pages/decide/limits.ts';
 import { ask, isApiError, toApiError } from '#console/api/http.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Capability, MONTHLY_PRICE } from '#core/capabilities/capability.ts';
+import { type Capability, MONTHLY_PRICE } from '#modules/capabilities/decide/capability.ts';
 import { numberFormat } from '#console/components/formats.ts';
 
 export const CAPABILITY_NAMES: Record<Capability, string> = {

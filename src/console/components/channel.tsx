@@ -1,6 +1,6 @@
 import { IconBellRinging, IconMail, IconMessage, IconPhone, IconSend, type TablerIcon } from '@tabler/icons-react';
 
-import { type Channel, CHANNELS } from '#core/oncall/channel.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 
 /** Channels in the order shown. Push is first: it reaches this very device. */
 export const SHOWN_CHANNELS: readonly Channel[] = ['push', ...CHANNELS.filter((channel) => channel !== 'push')];

@@ -1,4 +1,4 @@
-import { E164_PATTERN } from '#core/oncall/e164.ts';
+import { E164_PATTERN } from '#modules/contacts/decide/e164.ts';
 
 const E164 = new RegExp(E164_PATTERN);
 

@@ -1,4 +1,4 @@
-import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
+import { CHART_PIXELS_MAX } from '#modules/metrics/decide/limits.ts';
 
 /** Step of the requested widths, so that resizing a window sends few requests. */
 const WIDTH_STEP = 100;

@@ -1,4 +1,4 @@
-import { SEARCH_LENGTH_MAX } from '#core/console/limits.ts';
+import { SEARCH_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 
 /** Search text of a list in an address. */
 export interface TextSearch {

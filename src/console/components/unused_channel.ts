@@ -1,5 +1,5 @@
-import { unusedBecause } from '#core/incidents/reasons.ts';
-import { type AddressKind, type Channel, declarationOf } from '#core/oncall/channel.ts';
+import { unusedBecause } from '#modules/incidents/decide/reasons.ts';
+import { type AddressKind, type Channel, declarationOf } from '#modules/contacts/decide/channel.ts';
 
 const NO_ADDRESS: Record<AddressKind, string> = {
   phone: 'no number',

@@ -8,7 +8,7 @@ import { pagingProblemsQuery } from '#console/api/home.ts';
 import classes from '#console/shell/banners.module.css';
 import { useConnectionState } from '#console/shell/live_changes.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#core/oncall/channel.ts';
+import { type Channel, CHANNEL_DECLARATIONS, isChannel } from '#modules/contacts/decide/channel.ts';
 
 /** Warnings shown on every page. */
 export function Banners() {

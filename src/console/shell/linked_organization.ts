@@ -1,4 +1,4 @@
-import { LINKED_ORGANIZATION } from '#core/console/link_to.ts';
+import { LINKED_ORGANIZATION } from '#modules/pages/decide/link_to.ts';
 
 const STORAGE_KEY = 'tocsin-linked-organization';
 

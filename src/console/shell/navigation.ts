@@ -1,7 +1,7 @@
 import type { Icon } from '@tabler/icons-react';
 import { createContext, useContext } from 'react';
 
-import type { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
+import type { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 
 type Page = (typeof PAGES)[keyof typeof PAGES];
 type SettingsPage = `${typeof PAGES.settings}${(typeof SETTINGS_PAGES)[keyof typeof SETTINGS_PAGES]}`;

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 
-import { revokeAlertKey } from '#actions/alerts/revoke_alert_key.ts';
-import { rotateAlertKey } from '#actions/alerts/rotate_alert_key.ts';
-import { showAlertKey } from '#actions/alerts/show_alert_key.ts';
+import { revokeAlertKey } from '#modules/alerts/operations/revoke_alert_key.ts';
+import { rotateAlertKey } from '#modules/alerts/operations/rotate_alert_key.ts';
+import { showAlertKey } from '#modules/alerts/operations/show_alert_key.ts';
 import { runAsOperator } from '#entry/cli/with_stores.ts';
 import { print } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 interface WantedAlertKey {
   readonly service: string;

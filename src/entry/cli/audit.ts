@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
-import { verifyAuditLog, type VerifiedAuditLog } from '#actions/audit/verify_audit_log.ts';
+import { verifyAuditLog, type VerifiedAuditLog } from '#modules/audit/operations/verify_audit_log.ts';
 import { getOrganization, withStores } from '#entry/cli/with_stores.ts';
 import { print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 
-import { createCalendarFeed } from '#actions/schedules/create_calendar_feed.ts';
-import { revokeCalendarFeed } from '#actions/schedules/revoke_calendar_feed.ts';
+import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
+import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
 import { runAsOperator } from '#entry/cli/with_stores.ts';
 import { print } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 export function addCalendarCommands(program: Command): void {
   const calendar = program.command('calendar').description('schedules as calendars, for calendar programs');

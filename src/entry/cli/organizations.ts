@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-import { createOrganization } from '#actions/people/create_organization.ts';
+import { createOrganization } from '#modules/organizations/operations/create_organization.ts';
 import { withStores } from '#entry/cli/with_stores.ts';
 import { notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { toTimestamp } from '#kernel/time.ts';

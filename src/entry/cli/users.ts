@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
-import { createReset } from '#actions/account/password_resets.ts';
-import { resetSecondFactor } from '#actions/account/reset_second_factor.ts';
-import { addMember } from '#actions/people/add_member.ts';
-import { changeRole } from '#actions/people/change_role.ts';
+import { createReset } from '#modules/accounts/operations/password_resets.ts';
+import { resetSecondFactor } from '#modules/accounts/operations/reset_second_factor.ts';
+import { addMember } from '#modules/organizations/operations/add_member.ts';
+import { changeRole } from '#modules/organizations/operations/change_role.ts';
 import { passwordFault } from '#auth/password_rules.ts';
 import { hashPassword } from '#auth/passwords.ts';
 import { readPassword } from '#entry/cli/read_password.ts';
@@ -12,8 +12,8 @@ import { mailAddress, notBlank, print, tableOf } from '#entry/cli/text.ts';
 import { AppError } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isRole, type Role, ROLES } from '#kernel/permissions.ts';
-import type { UserRow } from '#storage/postgres/people_store.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { UserRow } from '#modules/accounts/store/people_store.ts';
+import type { Stores } from '#modules/stores.ts';
 
 /** Scripts from before passwords were read from standard input give them among the arguments. */
 interface PasswordArgument {

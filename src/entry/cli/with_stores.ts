@@ -3,7 +3,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { operatorIn } from '#actions/operator.ts';
 import { type ActionRuntime, runAction } from '#actions/run_action.ts';
-import { inUnitOfWork, type UnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
 import { createCipher } from '#auth/cipher.ts';
 import { installationOf } from '#entry/installation.ts';
 import { requireOwnSecret } from '#entry/secret_fingerprint.ts';
@@ -15,13 +15,13 @@ import { ConfigError } from '#kernel/config.ts';
 import { AppError, isUnavailable } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
-import type { AuditedBy } from '#storage/postgres/audit_store.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { ExceptionReader } from '#storage/clickhouse/exception_reader.ts';
-import { MetricReader } from '#storage/clickhouse/metric_reader.ts';
-import { ReleaseReader } from '#storage/clickhouse/release_reader.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import { ReleaseReader } from '#modules/releases/store/release_reader.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 /** Context of a command: one transaction, and the author recorded in the audit log. */
 export interface Command extends UnitOfWork {

@@ -1,6 +1,6 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { sourceSettingsOf } from '#core/alerts/source_settings.ts';
-import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
+import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
+import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import type { AlertIntake } from '#ingest/alert_intake.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import type { AlertAnswer, AlertReading, SentDeploy } from '#ingest/protocols/alerts/alert_protocol.ts';
@@ -11,7 +11,7 @@ import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface AlertExchangeOptions {
   readonly db: Database;

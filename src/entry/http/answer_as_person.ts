@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 
-import { acknowledgeIncident } from '#actions/incidents/acknowledge_incident.ts';
-import { resolveIncident } from '#actions/incidents/resolve_incident.ts';
+import { acknowledgeIncident } from '#modules/incidents/operations/acknowledge_incident.ts';
+import { resolveIncident } from '#modules/incidents/operations/resolve_incident.ts';
 import { runAction } from '#actions/run_action.ts';
 import type { Refusal } from '#auth/may_act.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type Answerer, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';

@@ -2,7 +2,7 @@ import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { AnswerPage } from '#entry/http/answer_page.ts';
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 const FAULTS = {
   missing: 'Enter the PIN that you have set for replies.',

@@ -1,12 +1,12 @@
-import { answerProposal } from '#actions/responder/answer_proposal.ts';
+import { answerProposal } from '#modules/agents/operations/answer_proposal.ts';
 import { runAction } from '#actions/run_action.ts';
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
-import type { ProposalAnswer } from '#core/responder/proposal.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
+import type { ProposalAnswer } from '#modules/agents/decide/proposal.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { type Answerer, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
+import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
 
 /** Result of an answer to a proposal: whether it was done, and a sentence for the person. */
 export interface ProposalAnswered {

@@ -1,12 +1,12 @@
 import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
-import type { SmsReply } from '#core/oncall/sms_reply.ts';
+import type { SmsReply } from '#modules/notifications/decide/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answeredAbout } from '#entry/http/answered_about.ts';
 import { answerProposalAsPerson } from '#entry/http/answer_proposal_as_person.ts';
-import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
-import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.ts';
+import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 export const PIN_REFUSALS_BY_SMS = {
   missing: 'Add your PIN at the end, for example: ACK 1234 PIN.',

@@ -1,6 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { Stores } from '#modules/stores.ts';
 
 /** Answered incidents of one organization. */
 interface AnsweredIncidents {

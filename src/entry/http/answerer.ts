@@ -1,15 +1,15 @@
 import { type Refusal, refusalOf } from '#auth/may_act.ts';
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
-import type { Caller } from '#core/access/caller.ts';
-import type { Via } from '#core/access/via.ts';
-import { declarationOf } from '#core/oncall/channel.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
+import { declarationOf } from '#modules/contacts/decide/channel.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Id } from '#kernel/ids.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Person who answers a message, and the channel they use. */
 export interface Answerer {

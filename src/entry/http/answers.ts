@@ -1,8 +1,8 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { answerAsPerson, type Answered, answeredSentence, refusalOfAnswer } from '#entry/http/answer_as_person.ts';
 import {
   type AnswerPage,
@@ -15,12 +15,12 @@ import { receiverOf, REFUSAL_NAMES, refusalSentence } from '#entry/http/answerer
 import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
 import { findGivenAnswers, type GivenAnswer, NOTHING_LEFT } from '#entry/http/given_answers.ts';
-import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
+import { listIncidentsOf } from '#modules/incidents/paging/incidents_of_notification.ts';
 import { type Answer, ANSWER_PATH, haveLinksExpired, SHORT_ANSWER_PATH } from '#notify/answer_link.ts';
-import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import type { Via } from '#core/access/via.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { storesOf } from '#modules/stores.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
 
 interface Params {
   readonly answer: string;

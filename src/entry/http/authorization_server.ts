@@ -7,7 +7,7 @@ import { clientAddresses } from '#entry/http/client_addresses.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { MCP_PATH } from '#entry/http/mcp/resource_metadata.ts';
 import { AppError } from '#kernel/errors.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 /** Opens the authorization server on top of the console, which knows who is signed in and has the page for consent. */

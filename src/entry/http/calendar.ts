@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 
 import { calendarSecretHash } from '#auth/calendar_secret.ts';
-import { calendarShifts } from '#core/oncall/calendar_shifts.ts';
-import { escapeLineText, onOneLine } from '#core/oncall/content_lines.ts';
+import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
+import { escapeLineText, onOneLine } from '#modules/schedules/decide/content_lines.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
-import { rotationOf } from '#storage/postgres/schedule_store.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 const DAYS_BACK = 14;
 const DAYS_AHEAD = 90;

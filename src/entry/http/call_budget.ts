@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { senderOf } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { LimitLog } from '#kernel/limit_log.ts';

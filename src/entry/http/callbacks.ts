@@ -1,19 +1,19 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import type { Channel } from '#core/oncall/channel.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
-import { recordOutcome } from '#incidents/record_outcome.ts';
+import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { callOf } from '#notify/channels/call/reports.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 import { reportCallbacks } from '#notify/registry.ts';
 import { twilioCallbacks } from '#notify/twilio/callbacks.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Age at which a report on a message counts as a replay: messages are short-lived. */
 const STALE_HOURS = 24;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { PAGES } from '#core/console/pages.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
 import type { FindDataOfPage } from '#entry/http/console/data_of_page.ts';
 import { CONSOLE_FOLDER, consolePages, routeOfPage } from '#entry/http/console_build.ts';

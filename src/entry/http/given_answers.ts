@@ -1,11 +1,11 @@
 import type { AnswerPage } from '#entry/http/answer_page.ts';
-import { actorText } from '#core/incidents/incident_actor.ts';
-import type { IncidentActor } from '#core/incidents/incident.ts';
+import { actorText } from '#modules/incidents/decide/incident_actor.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { Temporal } from '#kernel/time.ts';
 import type { Answer } from '#notify/answer_link.ts';
-import type { IncidentRow } from '#storage/postgres/incident_store.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import type { Stores } from '#storage/postgres/stores.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import type { Stores } from '#modules/stores.ts';
 
 /** Page shown when an answer to an incident changes nothing any more. */
 export type GivenAnswer = Pick<AnswerPage, 'status' | 'heading' | 'paragraphs'>;

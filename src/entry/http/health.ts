@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import type { PagerHealth } from '#core/oncall/pager_health.ts';
+import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { checkPager } from '#entry/pager_check.ts';

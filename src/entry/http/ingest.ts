@@ -25,7 +25,7 @@ import { RateLimiter } from '#ingest/rate_limiter.ts';
 import { SentryMetrics } from '#ingest/sentry_metrics.ts';
 import { SideRecorder } from '#ingest/side_recorder.ts';
 import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
-import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
+import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { RefusalRecorder } from '#ingest/refusal_recorder.ts';
 import { ServiceTypes } from '#ingest/series/service_types.ts';
 import { ServiceStarts } from '#ingest/series/series_starts.ts';
@@ -34,7 +34,7 @@ import type { IngestCounters } from '#ingest/ingest_counters.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Limits on bodies that are decompressed at the same time: as many as libuv has threads. */
 const UNPACKING = { concurrency: 4, concurrencyPerKey: 2 };

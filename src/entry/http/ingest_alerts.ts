@@ -21,7 +21,7 @@ import { AppError } from '#kernel/errors.ts';
 import type { KeyedLimit } from '#kernel/keyed_limit.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Clock } from '#kernel/time.ts';
-import type { AlertTarget } from '#storage/postgres/alert_key_store.ts';
+import type { AlertTarget } from '#modules/alerts/store/alert_key_store.ts';
 
 /** Collaborators that the addresses of alerts share. */
 export interface AlertIngestContext {

@@ -13,7 +13,7 @@ import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';
 import { SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 
 interface CronRoute {
   readonly Params: { readonly projectId: string; readonly slug: string; readonly key?: string };

@@ -13,7 +13,7 @@ import type { Steps } from '#kernel/steps.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { AppError } from '#kernel/errors.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
-import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 
 /**
  * Mounts the routes that accept points, one for each protocol. The key is checked before the body is read. GET says

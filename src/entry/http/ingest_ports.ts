@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-import { labelText } from '#core/metrics/bucket_bound.ts';
-import { seriesKey } from '#core/metrics/series_key.ts';
+import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
+import { seriesKey } from '#modules/metrics/decide/series_key.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { ConnectionOptions } from '#entry/http/connection_table.ts';
 import type { IngestContext } from '#entry/http/ingest_context.ts';
@@ -14,7 +14,7 @@ import { ConfigError } from '#kernel/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Clock } from '#kernel/time.ts';
 import { waitForAll } from '#kernel/wait_for_all.ts';
-import type { MetricReader } from '#storage/clickhouse/metric_reader.ts';
+import type { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 
 /** Opens the ports of the protocols that are configured, once the app is ready; the caller closes them. */
 export function openIngestPorts(

@@ -22,7 +22,7 @@ import {
 } from '#ingest/protocols/sentry.ts';
 import type { SentMetric } from '#ingest/protocols/sentry/trace_metrics.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 
 /** Size from which a body is not read if its service is over the limit on events: only events and files reach it. */
 const LARGE_BODY_BYTES = 1024 * 1024;

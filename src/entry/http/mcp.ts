@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { agentsStopped } from '#actions/responder/admit_agent_write.ts';
+import { agentsStopped } from '#modules/agents/operations/admit_agent_write.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import { authenticateConnection } from '#auth/oauth/connections.ts';
@@ -18,10 +18,10 @@ import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError, type ErrorCode } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Room for the protocol's envelope around the body of an action. */
 export const ENVELOPE_BYTES_MAX = 64 * 1024;

@@ -11,13 +11,13 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { limitCounter, openProcessRegistry } from '#entry/process_metrics.ts';
 import type { MetricsText } from '#entry/process_port.ts';
 import type { IngestCounters } from '#ingest/ingest_counters.ts';
-import { isBehind } from '#core/metrics/breach.ts';
+import { isBehind } from '#modules/rules/decide/breach.ts';
 import { versionText } from '#entry/cli/version.ts';
-import { storePoints } from '#jobs/store_points.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Ingested } from '#storage/postgres/entities/services.ts';
-import { refusalHour } from '#storage/postgres/ingest_refusal_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /**
  * Mounts `/metrics`, the metrics of this process as Prometheus text, behind a token. Returns a function that resolves

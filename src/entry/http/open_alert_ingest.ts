@@ -8,7 +8,7 @@ import type { IngestContext } from '#entry/http/ingest_context.ts';
 import { recordSentDeploy } from '#entry/http/ingest_deploys.ts';
 import { parseRawBodies } from '#entry/http/raw_body.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import { takeAlerts } from '#incidents/alerts/take_alerts.ts';
+import { takeAlerts } from '#modules/alerts/take_alerts.ts';
 import { AlertIntake } from '#ingest/alert_intake.ts';
 import { checkInRefused } from '#ingest/check_in_intake.ts';
 import { readCheckInRequest } from '#ingest/protocols/sentry/check_ins.ts';

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-import type { PagerHealth } from '#core/oncall/pager_health.ts';
+import type { PagerHealth } from '#modules/notifications/decide/pager_health.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { checkPager } from '#entry/pager_check.ts';
 

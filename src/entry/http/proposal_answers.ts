@@ -1,9 +1,9 @@
 import formbody from '@fastify/formbody';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { proposalStateOf } from '#core/responder/proposal.ts';
-import { type ProposalText, proposalText } from '#core/responder/proposal_text.ts';
-import { quoted, visibleJson } from '#core/responder/visible_text.ts';
+import { proposalStateOf } from '#modules/agents/decide/proposal.ts';
+import { type ProposalText, proposalText } from '#modules/agents/decide/proposal_text.ts';
+import { quoted, visibleJson } from '#modules/agents/decide/visible_text.ts';
 import {
   type AnswerPage,
   FORGED_LINK,
@@ -15,12 +15,12 @@ import { hasPin, pinFault, refuseWith } from '#entry/http/answer_pin.ts';
 import { answerProposalAsPerson, proposalUrl } from '#entry/http/answer_proposal_as_person.ts';
 import { receiverOf, REFUSAL_NAMES, refusalSentence, speakFor } from '#entry/http/answerer.ts';
 import type { AnswerContext } from '#entry/http/refused_answers.ts';
-import { describeProposal } from '#incidents/proposed_objects.ts';
+import { describeProposal } from '#modules/agents/proposed_objects.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { PROPOSAL_ANSWER_PATH } from '#notify/answer_link.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import type { ProposalRow } from '#storage/postgres/proposal_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import type { ProposalRow } from '#modules/agents/store/proposal_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface Params {
   readonly code: string;

@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify';
 
-import { recordRefusedAnswer } from '#actions/audit/record_refused_answer.ts';
+import { recordRefusedAnswer } from '#modules/audit/operations/record_refused_answer.ts';
 import { networkOf } from '#auth/network.ts';
 import type { AppContext } from '#entry/compose.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import type { Via } from '#core/access/via.ts';
+import type { Via } from '#modules/accounts/decide/via.ts';
 import type { SharedLimit } from '#kernel/shared_limit.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
 
 /** Refused request in the name of a message. */
 interface Refusal {

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { agentIdOf, agentsStopped } from '#actions/responder/admit_agent_write.ts';
-import { keyMayOnlyLook } from '#actions/responder/agent_key.ts';
+import { agentIdOf, agentsStopped } from '#modules/agents/operations/admit_agent_write.ts';
+import { keyMayOnlyLook } from '#modules/agents/operations/agent_key.ts';
 import { recordRefusal } from '#actions/run_action.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
@@ -25,7 +25,7 @@ import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';
 import { once } from '#kernel/once.ts';
 import { isPermission } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Modules of the protocol, loaded with the first message. */
 const protocol = once(async () => ({

@@ -13,10 +13,10 @@ import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 export const ACTIONS_PATH = API_PATHS.actions;

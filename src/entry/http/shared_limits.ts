@@ -6,7 +6,7 @@ import { newId } from '#kernel/ids.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 import { type Allowance, type SharedBuckets, SharedLimit } from '#kernel/shared_limit.ts';
 import { type Clock, Temporal } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Limits that all API processes share, so that more processes do not multiply a limit. */
 export interface SharedLimits {

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 
 import { checkReplyPin } from '#auth/reply_pins.ts';
-import { parseSmsReply } from '#core/oncall/sms_reply.ts';
+import { parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answeredAbout } from '#entry/http/answered_about.ts';
 import { answerProposalBySms, PIN_REFUSALS_BY_SMS as PIN_REFUSALS } from '#entry/http/answer_proposal_by_sms.ts';
@@ -11,8 +11,8 @@ import type { Id } from '#kernel/ids.ts';
 import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
 import { replyBySms } from '#notify/twilio/twiml.ts';
-import type { PagedAtNumber } from '#storage/postgres/phone_number_store.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 /**
  * Runs the command of an SMS, and answers it. The same message sent again gets the same answer and does nothing. An

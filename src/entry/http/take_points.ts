@@ -8,7 +8,7 @@ import { describeSharedSeries } from '#ingest/admission/shared_series.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { describeTypeChanges } from '#ingest/series/metric_types.ts';
-import type { IngestTarget } from '#storage/postgres/ingest_key_store.ts';
+import type { IngestTarget } from '#modules/services/store/ingest_key_store.ts';
 
 /**
  * Decodes a body, whatever its protocol, and stores what can be stored of it, within the limits of its service. Throws

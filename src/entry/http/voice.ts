@@ -2,9 +2,9 @@ import { checkReplyPin } from '#auth/reply_pins.ts';
 import type { AppContext } from '#entry/compose.ts';
 import { answerAsPerson, answeredSentence } from '#entry/http/answer_as_person.ts';
 import { receiverOf } from '#entry/http/answerer.ts';
-import { listIncidentsOf } from '#incidents/incidents_of_notification.ts';
-import { type Outcome, recordOutcome } from '#incidents/record_outcome.ts';
-import { writeMessage } from '#incidents/write_message.ts';
+import { listIncidentsOf } from '#modules/incidents/paging/incidents_of_notification.ts';
+import { type Outcome, recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
+import { writeMessage } from '#modules/incidents/paging/write_message.ts';
 import type { Answer } from '#notify/answer_link.ts';
 import { VOICE } from '#notify/channels/call/voice.ts';
 import { spoken, spokenToMachine } from '#notify/channels/call/text.ts';
@@ -12,9 +12,9 @@ import { answeredCall } from '#notify/channels/call/reports.ts';
 import type { Fields } from '#notify/provider_callbacks.ts';
 import { callbackUrl } from '#notify/twilio/callbacks.ts';
 import { askForDigit, askForPin, sayAndHangUp } from '#notify/twilio/twiml.ts';
-import type { NotificationRow } from '#storage/postgres/notification_row.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import type { NotificationRow } from '#modules/notifications/store/notification_row.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 /**
  * Returns what a call says once it is answered. If a person has answered, the log records that before it records their

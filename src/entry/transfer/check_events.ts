@@ -1,8 +1,8 @@
 import { faultText, type Line, parseLine, refusedLine } from '#entry/transfer/json_lines.ts';
 import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable } from '#entry/transfer/organization_tables.ts';
-import { LEVELS } from '#core/exceptions/level.ts';
-import { POINT_KINDS } from '#core/metrics/point.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { idOfUuid } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
 import { FAR_FUTURE, toTimestamp } from '#kernel/time.ts';

@@ -4,8 +4,8 @@ import type { MovedIds } from '#entry/transfer/moved_ids.ts';
 import { EVENT_FILES, type EventTable } from '#entry/transfer/organization_tables.ts';
 import { asId, type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
-import { ExceptionWriter } from '#storage/clickhouse/exception_writer.ts';
-import { MetricWriter } from '#storage/clickhouse/metric_writer.ts';
+import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 
 /** Size of one insert, in bytes. */
 const PART_BYTES = 32 * 1024 * 1024;

@@ -14,9 +14,9 @@ import { asId, type Id } from '#kernel/ids.ts';
 import { systemClock } from '#kernel/time.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { recordSystemChange } from '#storage/postgres/system_change.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { storesOf } from '#modules/stores.ts';
+import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Summary of an import. */
 export interface ImportSummary {

@@ -5,7 +5,7 @@ import {
   isWithinHistogram,
   spanIdOf,
   traceIdOf,
-} from '#core/metrics/exemplar.ts';
+} from '#modules/metrics/decide/exemplar.ts';
 import type { Label } from '#ingest/admission/labels.ts';
 
 /** An exemplar as it was sent, in any protocol. */

@@ -1,6 +1,6 @@
-import { labelText } from '#core/metrics/bucket_bound.ts';
-import type { Labels } from '#core/metrics/point.ts';
-import type { SeriesHasher } from '#core/metrics/series_key.ts';
+import { labelText } from '#modules/metrics/decide/bucket_bound.ts';
+import type { Labels } from '#modules/metrics/decide/point.ts';
+import type { SeriesHasher } from '#modules/metrics/decide/series_key.ts';
 
 /** A label, or a metric's name as the label `__name__`, once checked and hashed: made once a request, used by many series. */
 export interface Label {

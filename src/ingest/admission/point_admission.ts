@@ -1,9 +1,9 @@
-import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
-import type { Exemplar } from '#core/metrics/exemplar.ts';
-import type { PointKind, Series } from '#core/metrics/point.ts';
-import { SeriesHasher } from '#core/metrics/series_key.ts';
-import type { CounterWriter } from '#core/metrics/counter_writers.ts';
-import type { GridHistogram } from '#core/metrics/exponential_buckets.ts';
+import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#modules/metrics/decide/limits.ts';
+import type { Exemplar } from '#modules/metrics/decide/exemplar.ts';
+import type { PointKind, Series } from '#modules/metrics/decide/point.ts';
+import { SeriesHasher } from '#modules/metrics/decide/series_key.ts';
+import type { CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
+import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type BucketBases, CounterStarts } from '#ingest/admission/counter_starts.ts';
 import { Exemplars } from '#ingest/admission/exemplars.ts';
 import { canonicalLabels, emptyLabels, type Label, makeLabel, toPairs } from '#ingest/admission/labels.ts';

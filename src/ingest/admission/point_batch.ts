@@ -1,4 +1,4 @@
-import { POINT_KINDS, type PointKind, type Series } from '#core/metrics/point.ts';
+import { POINT_KINDS, type PointKind, type Series } from '#modules/metrics/decide/point.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';
 
 const CAPACITY_MIN = 64;

@@ -1,6 +1,6 @@
-import { AnnouncedBuilder } from '#core/metrics/announced_table.ts';
-import { POINT_KINDS, type Series } from '#core/metrics/point.ts';
-import type { PointColumns } from '#core/metrics/point_columns.ts';
+import { AnnouncedBuilder } from '#modules/metrics/decide/announced_table.ts';
+import { POINT_KINDS, type Series } from '#modules/metrics/decide/point.ts';
+import type { PointColumns } from '#modules/metrics/decide/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';
 import { StringInterner } from '#kernel/string_interner.ts';
 

@@ -1,5 +1,5 @@
 import type { Cipher } from '#auth/cipher.ts';
-import { type ExceptionEvent, parseEvent } from '#core/exceptions/event.ts';
+import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
 import { NEWER_FORMAT, packBytes, unpackBytes } from '#ingest/packing/pack_bytes.ts';
 import { type EventContext, type NoEvent, readEvent, type SentEvent } from '#ingest/protocols/sentry/event.ts';
 import type { Id } from '#kernel/ids.ts';

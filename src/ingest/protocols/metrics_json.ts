@@ -1,5 +1,5 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
-import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#core/metrics/limits.ts';
+import { POINTS_BODY_BYTES_MAX, POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import type { RefusalReason } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { checkUtf8 } from '#ingest/protocols/body/decode_utf8.ts';

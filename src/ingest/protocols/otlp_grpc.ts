@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 
 import type { Metadata, ServerInterceptingCallInterface, StatusObject } from '@grpc/grpc-js';
 
-import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
+import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
 import type { OpenPort, PortOptions, PortProtocol, PortSender } from '#ingest/port_protocol.ts';
 import { FramePacer, type Paced } from '#ingest/protocols/http2/frame_pacer.ts';
 import {

@@ -1,5 +1,5 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
-import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
+import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { describeRejected } from '#ingest/admission/refusals.ts';
 import { describeSharedSeries, NOTHING_SHARED } from '#ingest/admission/shared_series.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';

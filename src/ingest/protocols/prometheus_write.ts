@@ -1,7 +1,7 @@
 import { PointAdmission, type DecodedPoints, type PointLimits } from '#ingest/admission/point_admission.ts';
 import { toSeriesText } from '#ingest/admission/labels.ts';
-import type { PointKind, Series } from '#core/metrics/point.ts';
-import { POINTS_BODY_BYTES_MAX } from '#core/metrics/limits.ts';
+import type { PointKind, Series } from '#modules/metrics/decide/point.ts';
+import { POINTS_BODY_BYTES_MAX } from '#modules/metrics/decide/limits.ts';
 import { describeRejected, type Rejected } from '#ingest/admission/refusals.ts';
 import { checkBodySize } from '#ingest/protocols/body/body_size.ts';
 import { parseMediaType } from '#ingest/protocols/body/media_type.ts';

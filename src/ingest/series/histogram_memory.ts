@@ -1,5 +1,5 @@
-import { isSameStart } from '#core/metrics/counter_writers.ts';
-import type { GridHistogram } from '#core/metrics/exponential_buckets.ts';
+import { isSameStart } from '#modules/metrics/decide/counter_writers.ts';
+import type { GridHistogram } from '#modules/metrics/decide/exponential_buckets.ts';
 
 /** An export of an exponential histogram. */
 export interface HistogramExport {

@@ -1,4 +1,4 @@
-import { metricTypeOf } from '#core/metrics/metric_type.ts';
+import { metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
 
 /** Limit on the metric families of one service; names beyond it are judged by their form. */
 const FAMILIES_MAX = 20_000;
@@ -24,7 +24,7 @@ interface Family {
 
 /**
  * The types and units that the senders of one service have said their metrics have, by the names of the metric families.
- * Types are in the numbers of Prometheus (`core/metrics/metric_type.ts`).
+ * Types are in the numbers of Prometheus (`modules/metrics/decide/metric_type.ts`).
  */
 export class MetricTypes {
   readonly #families = new Map<string, Family>();

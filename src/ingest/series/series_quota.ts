@@ -1,4 +1,4 @@
-import { POINTS_MAX } from '#core/metrics/limits.ts';
+import { POINTS_MAX } from '#modules/metrics/decide/limits.ts';
 import { ANY_SERIES, type SeriesAllowance } from '#ingest/admission/point_admission.ts';
 import { NewSeriesLimiter, TOO_MANY_AT_ONCE } from '#ingest/series/new_series_limiter.ts';
 import { packKeys, SeriesSet } from '#ingest/series/series_set.ts';
@@ -9,7 +9,7 @@ import { DAY_MS } from '#kernel/zone_clock.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { SeriesDayStore } from '#storage/postgres/series_day_store.ts';
+import { SeriesDayStore } from '#modules/metrics/store/series_day_store.ts';
 
 interface SeriesQuotaOptions {
   /** Limit on new series per day; 0 for no limit. */

@@ -1,4 +1,4 @@
-import { type CounterWriter, isSameStart } from '#core/metrics/counter_writers.ts';
+import { type CounterWriter, isSameStart } from '#modules/metrics/decide/counter_writers.ts';
 import { HistogramMemory } from '#ingest/series/histogram_memory.ts';
 import { SeriesIndex } from '#ingest/series/series_index.ts';
 import { freeBytes } from '#kernel/free_bytes.ts';

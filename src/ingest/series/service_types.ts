@@ -5,7 +5,7 @@ import type { Log } from '#kernel/log.ts';
 import type { Clock, Temporal } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { Database } from '#storage/postgres/database.ts';
-import { MetricTypeStore } from '#storage/postgres/metric_type_store.ts';
+import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
 
 interface ServiceTypesOptions {
   readonly db: Pick<Database, 'session'>;

@@ -4,7 +4,7 @@ import type { Id } from '#kernel/ids.ts';
 import { FAR_FUTURE, type Temporal } from '#kernel/time.ts';
 import { rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { UNCERTAIN } from '#storage/postgres/delivery_store.ts';
+import { UNCERTAIN } from '#modules/notifications/store/delivery_store.ts';
 
 /** Backups that were restored, and how their timers and messages are brought to the present. */
 export class RestorationStore {

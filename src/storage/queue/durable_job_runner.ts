@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 
-import { type Capacity, takeTurns } from '#core/queue/fair_turns.ts';
+import { type Capacity, takeTurns } from '#storage/queue/fair_turns.ts';
 import { isUnavailable } from '#kernel/errors.ts';
 import type { DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';

@@ -1,4 +1,4 @@
-import { findJob, JOBS } from '#jobs/registry.ts';
+import { findJob, JOBS } from '#storage/queue/jobs/registry.ts';
 import { newId } from '#kernel/ids.ts';
 import type { JobContract, DurableJobContract } from '#kernel/job.ts';
 import type { Log } from '#kernel/log.ts';

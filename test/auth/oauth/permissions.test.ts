@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { ACTIONS } from '#actions/registry.ts';
 import { ROLE_PERMISSIONS, ROLES, type Role } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { call, ERAS, send } from '#test/contract/mcp_call.ts';
 import { connected } from '#test/auth/oauth/raw_app.ts';
 import { type Person, listeningWorld, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';

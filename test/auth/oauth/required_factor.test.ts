@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { listeningWorldOfTest } from '#test/auth/oauth/listening_world.ts';
 import { connected, rawApp } from '#test/auth/oauth/raw_app.ts';
 import { send } from '#test/contract/mcp_call.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { send } from '#test/contract/mcp_call.ts';
 import { appOf, codeFor, connected, rawApp, register } from '#test/auth/oauth/raw_app.ts';
 import { listeningWorld, listeningWorldOfTest, type ListeningWorld } from '#test/auth/oauth/listening_world.ts';

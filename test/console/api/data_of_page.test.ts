@@ -2,7 +2,7 @@
 import { QueryClient } from '@tanstack/react-query';
 import { beforeEach, expect, test, vi } from 'vitest';
 
-import { FIRST_READS, type FirstRead } from '#core/console/first_reads.ts';
+import { FIRST_READS, type FirstRead } from '#modules/pages/decide/first_reads.ts';
 
 const ORG = 'org_1';
 const INCIDENT = 'incident_1';
@@ -49,7 +49,7 @@ test('what a page asks for first is in the page, and nobody is asked', async () 
     ...(FIRST_READS.incidents?.('') ?? []),
     ...(FIRST_READS.incident?.(INCIDENT) ?? []),
   ]);
-  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#core/console/home_reads.ts');
+  const { MY_INCIDENTS, LAST_RESOLVED } = await import('#modules/pages/decide/home_reads.ts');
   const found: unknown[] = [
     await client.ensureQueryData(home.homeQuery(ORG)),
     await client.ensureQueryData(home.pagingProblemsQuery(ORG)),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { pixelsWithin } from '#console/components/pixels_within.ts';
-import { CHART_PIXELS_MAX } from '#core/metrics/limits.ts';
+import { CHART_PIXELS_MAX } from '#modules/metrics/decide/limits.ts';
 
 test('a chart is asked for at most as many pixels as its lines have beside their axis', () => {
   expect([358, 420, 1_010, 100_000].map(pixelsWithin)).toEqual([200, 300, 800, CHART_PIXELS_MAX]);

@@ -13,7 +13,7 @@ import { buildApp } from '#entry/http/app.ts';
 import { migrate } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
-import { resumeAfterRestore } from '#incidents/resume_after_restore.ts';
+import { resumeAfterRestore } from '#modules/incidents/paging/resume_after_restore.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
@@ -298,7 +298,7 @@ test('a page that left after the backup is not sent again, for the provider know
   const anna = await w.staff.responder(teamId, 'Anna');
   const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
   const incidentId = await alert.trigger();
-  const { fireStep } = await import('#incidents/fire_step.ts');
+  const { fireStep } = await import('#modules/incidents/paging/fire_step.ts');
   await fireStep(w.runtime, incidentId, 0);
   const { file } = await backUp(w.context.config);
   await w.advance({ seconds: 1 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 
-import { queryMetrics } from '#actions/metrics/query_metrics.ts';
-import { searchRules } from '#actions/rules/search_rules.ts';
-import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
+import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
+import { searchRules } from '#modules/rules/operations/search_rules.ts';
+import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { givenMetrics } from '#test/kit/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { browseExceptionGroups } from '#actions/exceptions/browse_exception_groups.ts';
-import { getExceptionOverview } from '#actions/exceptions/get_exception_overview.ts';
-import { listReleases } from '#actions/releases/list_releases.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { browseExceptionGroups } from '#modules/exceptions/operations/browse_exception_groups.ts';
+import { getExceptionOverview } from '#modules/exceptions/operations/get_exception_overview.ts';
+import { listReleases } from '#modules/releases/operations/list_releases.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

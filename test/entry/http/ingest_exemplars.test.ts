@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { listExemplars } from '#actions/metrics/list_exemplars.ts';
-import { EXEMPLARS_A_MINUTE } from '#core/metrics/exemplar.ts';
+import { listExemplars } from '#modules/metrics/operations/list_exemplars.ts';
+import { EXEMPLARS_A_MINUTE } from '#modules/metrics/decide/exemplar.ts';
 import { ExemplarRecorder } from '#ingest/exemplar_recorder.ts';
 import { newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
-import type { ServiceExemplar } from '#storage/clickhouse/exemplar_store.ts';
+import type { ServiceExemplar } from '#modules/metrics/store/exemplar_store.ts';
 import * as wire from '#test/ingest/metric_bytes.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';

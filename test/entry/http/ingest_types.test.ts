@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 
-import { getIngestStatus } from '#actions/services/get_ingest_status.ts';
+import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';
 import {
   bytes,

@@ -8,7 +8,7 @@ import { exportOrganization } from '#entry/transfer/export_organization.ts';
 import { importOrganization } from '#entry/transfer/import_organization.ts';
 import { LEFT_OUT, ORGANIZATION_TABLES } from '#entry/transfer/organization_tables.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
-import { ExemplarStore } from '#storage/clickhouse/exemplar_store.ts';
+import { ExemplarStore } from '#modules/metrics/store/exemplar_store.ts';
 import { testClock } from '#test/kit/clock.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { expect, test } from 'vitest';
 
-import { PAGES, SETTINGS_PAGES } from '#core/console/pages.ts';
+import { PAGES, SETTINGS_PAGES } from '#modules/pages/decide/pages.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
 import { filesOfPages, type Manifest } from '#infra/console/page_files.ts';
 

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 
-import { parseEvent, serializeEvent, type ExceptionEvent } from '#core/exceptions/event.ts';
-import { culpritOf } from '#core/exceptions/frames.ts';
-import { earlierKeysOf, groupEvent } from '#core/exceptions/grouping.ts';
-import { headlineOf, titleOf } from '#core/exceptions/title.ts';
+import { parseEvent, serializeEvent, type ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { culpritOf } from '#modules/exceptions/decide/frames.ts';
+import { earlierKeysOf, groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { headlineOf, titleOf } from '#modules/exceptions/decide/title.ts';
 import keysOfVersion2 from '#test/ingest/golden/version_2_keys.json' with { type: 'json' };
 import keysOfVersion3 from '#test/ingest/golden/version_3_keys.json' with { type: 'json' };
 import keysOfVersion4 from '#test/ingest/golden/version_4_keys.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { inflate } from '#ingest/inflate.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import {

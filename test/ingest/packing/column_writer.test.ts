@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { POINT_KINDS } from '#core/metrics/point.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
 import { columnsOf, pointAt } from '#test/kit/points.ts';

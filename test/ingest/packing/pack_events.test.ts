@@ -2,7 +2,7 @@ import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
 import { createCipher } from '#auth/cipher.ts';
-import { serializeEvent } from '#core/exceptions/event.ts';
+import { serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { type AcceptedEvent, packEvents, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { packBytes } from '#ingest/packing/pack_bytes.ts';
 import { type EventContext, readEvent } from '#ingest/protocols/sentry/event.ts';

@@ -1,8 +1,8 @@
 import fc from '#test/kit/properties.ts';
 import { expect, test } from 'vitest';
 
-import type { NewsEvent } from '#core/incidents/incident.ts';
-import { comparisonOf } from '#core/incidents/comparison.ts';
+import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
+import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import type { Id } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { createAnswerLinks } from '#notify/answer_link.ts';

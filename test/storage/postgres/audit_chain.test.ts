@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 
-import { verifyAuditLog } from '#actions/audit/verify_audit_log.ts';
+import { verifyAuditLog } from '#modules/audit/operations/verify_audit_log.ts';
 import type { Id } from '#kernel/ids.ts';
-import { AuditStore } from '#storage/postgres/audit_store.ts';
+import { AuditStore } from '#modules/audit/store/audit_store.ts';
 import type { Session } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const append = (w: World, session: Session, orgId: Id<'org'>, target: string): Promise<void> => {

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
-import { groupExceptions } from '#jobs/group_exceptions.ts';
-import { storePoints } from '#jobs/store_points.ts';
+import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
 import { AppError } from '#kernel/errors.ts';
 import { silentLog } from '#kernel/log.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue } from '#storage/queue/job_queue.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { deliverPage } from '#jobs/deliver_page.ts';
-import { runEscalationStep } from '#jobs/run_escalation_step.ts';
+import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
 import type { Clock } from '#kernel/time.ts';
 import { silentLog } from '#kernel/log.ts';
 import { OutboxStore } from '#storage/postgres/outbox_store.ts';

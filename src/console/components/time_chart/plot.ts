@@ -6,7 +6,7 @@ import { lineStyle, type Scheme, themeColor } from '#console/components/time_cha
 import { type ChartColumns, type ChartSeries, yRangeOf } from '#console/components/time_chart/chart_series.ts';
 import { CHART_FONT, textWidth, tickTexts } from '#console/components/time_chart/chart_texts.ts';
 import { drawBehind, drawForeground, type Marks } from '#console/components/time_chart/draw_marks.ts';
-import { type Measure, quantityText } from '#core/metrics/quantity.ts';
+import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 /** Content of the plot; read anew for each drawing, so that a change needs no new plot. */
 export interface PlotState {

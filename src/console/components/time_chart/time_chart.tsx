@@ -19,8 +19,8 @@ import { createPlot, type PlotArea, type PlotState } from '#console/components/t
 import { ThresholdHandle } from '#console/components/time_chart/threshold_handle.tsx';
 import classes from '#console/components/time_chart/time_chart.module.css';
 import type { TraceDot } from '#console/components/time_chart/trace_dots.tsx';
-import type { Comparator } from '#core/metrics/comparator.ts';
-import { type Measure, quantityText } from '#core/metrics/quantity.ts';
+import type { Comparator } from '#modules/rules/decide/comparator.ts';
+import { type Measure, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const ChartTable = inOwnFile(() => import('#console/components/time_chart/chart_table.tsx').then((m) => m.ChartTable));
 

@@ -4,7 +4,7 @@ import { IconCheck, IconCopy, IconExternalLink } from '@tabler/icons-react';
 
 import classes from '#console/components/time_chart/trace_dots.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { traceUrl } from '#core/metrics/trace_link.ts';
+import { traceUrl } from '#modules/metrics/decide/trace_link.ts';
 
 /** Id of a trace, with a link if the organization has set where it looks at traces. */
 export function TraceId({ traceId }: { readonly traceId: string }) {

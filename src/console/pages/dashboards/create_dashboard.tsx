@@ -16,8 +16,8 @@ import { useDraftForm } from '#console/components/use_draft.ts';
 import { nameFault } from '#console/pages/dashboards/rename_dashboard.tsx';
 import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { templateOf } from '#core/dashboards/template.ts';
-import { toLayout } from '#core/dashboards/widget.ts';
+import { templateOf } from '#modules/dashboards/decide/template.ts';
+import { toLayout } from '#modules/dashboards/decide/widget.ts';
 
 /** Number of metrics that the template looks at. */
 const METRICS = 50;

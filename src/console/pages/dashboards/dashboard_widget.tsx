@@ -5,8 +5,8 @@ import type { ChartMarker } from '#console/components/time_chart/chart_series.ts
 import type { AnsweredChart } from '#console/pages/dashboards/use_chart_batch.ts';
 import { WidgetContent } from '#console/pages/dashboards/widget_content.tsx';
 import { type WidgetChanges, WidgetFrame } from '#console/pages/dashboards/widget_frame.tsx';
-import { titleOf } from '#core/dashboards/merge_layouts.ts';
-import type { Widget } from '#core/dashboards/widget.ts';
+import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import type { Widget } from '#modules/dashboards/decide/widget.ts';
 
 /** Data shared by all widgets of a dashboard. It changes with each answer, while frames and grid stay as they are. */
 interface DashboardData {

@@ -29,9 +29,9 @@ import { toDraft, useDashboardDraft } from '#console/pages/dashboards/use_dashbo
 import { type GridSize, widthOf, WidgetGrid } from '#console/pages/dashboards/widget_grid.tsx';
 import { chartQueriesOf } from '#console/pages/dashboards/widget_queries.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { compacted, freePlace, moveInOrder, nudge } from '#core/dashboards/grid.ts';
-import { mergeDrafts, titleOf } from '#core/dashboards/merge_layouts.ts';
-import { newWidget } from '#core/dashboards/template.ts';
+import { compacted, freePlace, moveInOrder, nudge } from '#modules/dashboards/decide/grid.ts';
+import { mergeDrafts, titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import { newWidget } from '#modules/dashboards/decide/template.ts';
 import {
   placeWidget,
   readWidget,
@@ -39,7 +39,7 @@ import {
   type Widget,
   type WidgetFacts,
   writeWidget,
-} from '#core/dashboards/widget.ts';
+} from '#modules/dashboards/decide/widget.ts';
 
 const ConflictDialog = lazyDialog(() =>
   import('#console/pages/dashboards/conflict_dialog.tsx').then((m) => m.ConflictDialog),

@@ -5,8 +5,8 @@ import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Suggestions } from '#console/components/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { selectorOfName } from '#core/metrics/selector_text.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';
 
 interface MetricFieldProps {
   /** Id of the service; null until one is chosen. */

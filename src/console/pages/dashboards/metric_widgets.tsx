@@ -9,7 +9,7 @@ import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
-import { type Measure, measureOf, quantityText } from '#core/metrics/quantity.ts';
+import { type Measure, measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 interface MetricWidgetProps {
   readonly title: string;

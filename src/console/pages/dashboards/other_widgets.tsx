@@ -13,7 +13,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import { useTimeline } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { Widget } from '#core/dashboards/widget.ts';
+import type { Widget } from '#modules/dashboards/decide/widget.ts';
 
 const INCIDENTS = 20;
 const HOUR_MS = 3_600_000;

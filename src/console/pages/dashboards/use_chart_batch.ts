@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
-import { CHART_QUERIES_MAX } from '#core/metrics/limits.ts';
+import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts.ts';
 import type { TimeRange } from '#console/components/time_range.ts';

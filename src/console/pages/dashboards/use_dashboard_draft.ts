@@ -3,9 +3,9 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Dashboard } from '#console/api/dashboards.ts';
 import { draftKey, readDraft, removeDraft, writeDraft } from '#console/components/draft_store.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { changesBetween, type DashboardDraft, hasChanges } from '#core/dashboards/merge_layouts.ts';
-import { compacted } from '#core/dashboards/grid.ts';
-import { readWidgets, type StoredWidget, toLayout, type Widget } from '#core/dashboards/widget.ts';
+import { changesBetween, type DashboardDraft, hasChanges } from '#modules/dashboards/decide/merge_layouts.ts';
+import { compacted } from '#modules/dashboards/decide/grid.ts';
+import { readWidgets, type StoredWidget, toLayout, type Widget } from '#modules/dashboards/decide/widget.ts';
 
 /** Changes under way, and the dashboard as it was when they began. */
 interface Editing {

@@ -6,8 +6,8 @@ import classes from '#console/pages/dashboards/dashboards.module.css';
 import { NumberWidget, SeriesWidget, TableWidget } from '#console/pages/dashboards/metric_widgets.tsx';
 import { IncidentsWidget, OnCallWidget, TextWidget, UnknownWidget } from '#console/pages/dashboards/other_widgets.tsx';
 import { type AnsweredChart, keyOfQuery } from '#console/pages/dashboards/use_chart_batch.ts';
-import { titleOf } from '#core/dashboards/merge_layouts.ts';
-import type { Widget } from '#core/dashboards/widget.ts';
+import { titleOf } from '#modules/dashboards/decide/merge_layouts.ts';
+import type { Widget } from '#modules/dashboards/decide/widget.ts';
 
 interface WidgetContentProps {
   readonly widget: Widget;

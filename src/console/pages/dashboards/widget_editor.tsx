@@ -16,8 +16,8 @@ import {
   type WidgetFacts,
   type WidgetKind,
   type WidgetQuery,
-} from '#core/dashboards/widget.ts';
-import { AGGREGATIONS } from '#core/metrics/aggregation.ts';
+} from '#modules/dashboards/decide/widget.ts';
+import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { Form } from '#console/components/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {

@@ -5,8 +5,8 @@ import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from 'r
 import { GridLayout, type Layout } from 'react-grid-layout';
 
 import classes from '#console/pages/dashboards/dashboards.module.css';
-import { compacted } from '#core/dashboards/grid.ts';
-import { GRID_COLUMNS, placeWidget, type Widget } from '#core/dashboards/widget.ts';
+import { compacted } from '#modules/dashboards/decide/grid.ts';
+import { GRID_COLUMNS, placeWidget, type Widget } from '#modules/dashboards/decide/widget.ts';
 
 const ROW_HEIGHT = 44;
 const GRID_GAP = 12;

@@ -1,6 +1,6 @@
 import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
-import type { Widget } from '#core/dashboards/widget.ts';
+import type { Widget } from '#modules/dashboards/decide/widget.ts';
 
 /** Width of a number's chart in pixels: it shows its past small. */
 const NUMBER_PIXELS = 100;

@@ -2,7 +2,7 @@ import { dateFormat, numberFormat } from '#console/components/formats.ts';
 
 const threeDigits = numberFormat({ maximumSignificantDigits: 3 });
 
-/** Scales of counts, as those of metrics, see `core/metrics/quantity.ts`. */
+/** Scales of counts, as those of metrics, see `modules/metrics/decide/quantity.ts`. */
 const SCALES = [
   [1e12, 'T'],
   [1e9, 'G'],

@@ -11,7 +11,7 @@ import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { DayBars } from '#console/pages/exceptions/day_bars.tsx';
 import classes from '#console/pages/exceptions/exception_row.module.css';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
-import type { GroupSort } from '#core/exceptions/group_sort.ts';
+import type { GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 
 interface ExceptionRowProps {
   readonly group: ExceptionGroup;

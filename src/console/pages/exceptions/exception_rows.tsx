@@ -7,7 +7,7 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
 import { ExceptionRow } from '#console/pages/exceptions/exception_row.tsx';
 import classes from '#console/pages/exceptions/exception_rows.module.css';
-import type { GroupSort } from '#core/exceptions/group_sort.ts';
+import type { GroupSort } from '#modules/exceptions/decide/group_sort.ts';
 
 interface ExceptionRowsProps {
   readonly label: string;

@@ -12,8 +12,8 @@ import classes from '#console/pages/exceptions/filters.module.css';
 import { ReleasePicker } from '#console/pages/exceptions/release_picker.tsx';
 import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { GROUP_SORTS, type GroupSort } from '#core/exceptions/group_sort.ts';
-import { LEVELS } from '#core/exceptions/level.ts';
+import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
 
 interface FiltersProps {
   readonly filter: ExceptionFilter;

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
 
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
-import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 
 /** Consequences that people have to know before they merge. */
 export function MergeConsequences({ status }: { readonly status: GroupStatus }) {

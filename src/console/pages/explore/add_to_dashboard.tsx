@@ -18,9 +18,9 @@ import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { newWidget } from '#core/dashboards/template.ts';
-import { readWidgets, toLayout } from '#core/dashboards/widget.ts';
-import type { Aggregation } from '#core/metrics/aggregation.ts';
+import { newWidget } from '#modules/dashboards/decide/template.ts';
+import { readWidgets, toLayout } from '#modules/dashboards/decide/widget.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 
 interface AddToDashboardProps {
   readonly search: ExploreSearch;

@@ -5,8 +5,8 @@ import { CopyField } from '#console/components/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import type { TimeRange } from '#console/components/time_range.ts';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
-import type { Aggregation } from '#core/metrics/aggregation.ts';
-import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 
 interface CopyCallProps {
   readonly search: ExploreSearch;

@@ -1,8 +1,8 @@
 import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
 import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
-import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { type LabelCondition, selectorText } from '#core/metrics/selector_text.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { type LabelCondition, selectorText } from '#modules/metrics/decide/selector_text.ts';
 
 /** Periods to compare a metric with, in days before. */
 export const COMPARISONS = { day: 1, week: 7 } as const;

@@ -9,7 +9,7 @@ import { topicKey } from '#console/api/queries.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, metricNameOf } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { LabelCondition } from '#core/metrics/selector_text.ts';
+import type { LabelCondition } from '#modules/metrics/decide/selector_text.ts';
 
 type LabelEntry = ResultOf<'describe_labels'>['labels'][number];
 

@@ -16,7 +16,7 @@ import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import { type ExploreSearch, isSelector, QUANTILES } from '#console/pages/explore/explore_search.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 type MetricEntry = ResultOf<'describe_metrics'>['metrics'][number];
 

@@ -29,8 +29,8 @@ import {
 import { LabelList } from '#console/pages/explore/label_list.tsx';
 import { TraceList } from '#console/pages/explore/trace_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 const AddToDashboard = lazyDialog(() =>
   import('#console/pages/explore/add_to_dashboard.tsx').then((m) => m.AddToDashboard),

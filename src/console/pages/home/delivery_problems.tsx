@@ -9,8 +9,8 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name, Sentence } from '#console/components/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 const SHOWN_MAX = 6;
 

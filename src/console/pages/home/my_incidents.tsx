@@ -13,7 +13,7 @@ import { LastResolved } from '#console/pages/incidents/no_incidents.tsx';
 import { useAnswerIncidents } from '#console/pages/incidents/answer_incidents.ts';
 import { focusedRowId, useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#core/console/home_reads.ts';
+import { MY_INCIDENTS, MY_INCIDENTS_SHOWN_MAX } from '#modules/pages/decide/home_reads.ts';
 
 export const myIncidentsQuery = (orgId: string) => incidentSearchQuery(orgId, MY_INCIDENTS);
 

@@ -8,7 +8,7 @@ import { Name } from '#console/components/name.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { useNow } from '#console/components/use_now.ts';
 import classes from '#console/pages/home/home.module.css';
-import { READINESS_REASONS } from '#core/oncall/readiness_words.ts';
+import { READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 
 const NEXT_SHOWN_MAX = 3;
 

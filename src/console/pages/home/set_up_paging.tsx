@@ -13,7 +13,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CAPABILITIES } from '#core/capabilities/capability.ts';
+import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 
 interface SetUpPagingProps {
   /** Service that pages; null: a new one. */

@@ -1,7 +1,7 @@
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
 import classes from '#console/pages/incidents/alert_details.module.css';
-import { shownFacts } from '#core/alerts/shown_facts.ts';
+import { shownFacts } from '#modules/alerts/decide/shown_facts.ts';
 
 /** Details of the alert that opened the incident, in the words of its tool, which are not trusted. */
 export function AlertDetails({ incident }: { readonly incident: Incident }) {

@@ -7,7 +7,7 @@ import { topicKey } from '#console/api/queries.ts';
 import { showError, showSuccess, showUndoable } from '#console/components/notice.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { Level } from '#core/exceptions/level.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
 
 /** Matching incidents: those that the filter shows, in these statuses. */
 export interface Matching {

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { DECLARED_TITLE_LENGTH_MAX } from '#core/console/limits.ts';
+import { DECLARED_TITLE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { Dialog } from '#console/components/dialog.tsx';
@@ -17,7 +17,7 @@ import { ServicePicker } from '#console/components/service_picker.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { SEVERITIES } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { Level } from '#core/exceptions/level.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
 
 const EMPTY: Declared = { serviceId: '', title: '', severity: 'error', escalationPolicyId: '' };
 const NOBODY = 'nobody';

@@ -8,7 +8,7 @@ import { whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 type Step = IncidentWithLog['escalation']['steps'][number];
 

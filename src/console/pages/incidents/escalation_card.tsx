@@ -21,8 +21,8 @@ import { useUndoAnswers } from '#console/pages/incidents/undo_answers.ts';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 const Reassign = inOwnFile(() => import('#console/pages/incidents/reassign.tsx').then((m) => m.Reassign));
 

@@ -6,7 +6,7 @@ import { AlertDetails } from '#console/pages/incidents/alert_details.tsx';
 import { ExceptionDetails } from '#console/pages/incidents/exception_details.tsx';
 import { type Measurement, MetricChart } from '#console/pages/incidents/metric_chart.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
-import { comparedTexts, measureOf } from '#core/metrics/quantity.ts';
+import { comparedTexts, measureOf } from '#modules/metrics/decide/quantity.ts';
 
 /** Cause of the incident: what made the rule fire. A storm shows it in its own card. */
 export function IncidentCause({ incident }: { readonly incident: Incident }) {

@@ -1,6 +1,6 @@
 import type { Incident, IncidentCounts } from '#console/api/actions.ts';
-import { type Level, LEVELS } from '#core/exceptions/level.ts';
-import { INCIDENT_STATUSES } from '#core/incidents/incident.ts';
+import { type Level, LEVELS } from '#modules/exceptions/decide/level.ts';
+import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
 
 export const INCIDENT_TABS = ['open', ...INCIDENT_STATUSES, 'all'] as const;
 

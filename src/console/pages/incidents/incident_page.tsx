@@ -29,7 +29,7 @@ import { IncidentContext } from '#console/pages/incidents/incident_context.tsx';
 import { IncidentCause } from '#console/pages/incidents/incident_cause.tsx';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { actorName } from '#core/incidents/incident_actor.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 
 const route = getRouteApi('/inside/incidents/$incidentId');
 

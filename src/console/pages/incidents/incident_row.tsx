@@ -11,7 +11,7 @@ import { countdownText } from '#console/components/time_text.ts';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import classes from '#console/pages/incidents/incident_row.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { actorName } from '#core/incidents/incident_actor.ts';
+import { actorName } from '#modules/incidents/decide/incident_actor.ts';
 
 interface IncidentRowProps {
   readonly incident: FoundIncident;

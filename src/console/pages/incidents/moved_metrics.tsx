@@ -7,7 +7,7 @@ import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Name } from '#console/components/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { measureOf, quantityText } from '#core/metrics/quantity.ts';
+import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 
 /** Card of the metrics of the service that left their usual range when the incident opened; nothing if none did. */
 export function MovedMetrics({ incident: { incidentId, serviceId } }: { readonly incident: IncidentWithLog }) {

@@ -9,7 +9,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Name } from '#console/components/name.tsx';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { LAST_RESOLVED } from '#core/console/home_reads.ts';
+import { LAST_RESOLVED } from '#modules/pages/decide/home_reads.ts';
 
 interface NoIncidentsProps {
   readonly tab: IncidentTab;

@@ -1,7 +1,7 @@
 import { Button, Group, Textarea } from '@mantine/core';
 import { useRef, useState } from 'react';
 
-import { NOTE_LENGTH_MAX } from '#core/console/limits.ts';
+import { NOTE_LENGTH_MAX } from '#modules/pages/decide/limits.ts';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { Confirm } from '#console/components/confirm.tsx';

@@ -5,8 +5,8 @@ import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/incidents/notification_log.module.css';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 type Notification = IncidentWithLog['notifications'][number];
 

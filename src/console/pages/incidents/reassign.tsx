@@ -18,7 +18,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 interface ReassignProps {
   readonly incident: IncidentWithLog;

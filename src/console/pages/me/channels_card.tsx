@@ -11,8 +11,8 @@ import { phonesOf } from '#console/pages/me/phones_of.ts';
 import { errorMessage } from '#console/components/error_alert.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS, declarationOf } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS, declarationOf } from '#modules/contacts/decide/channel.ts';
 
 /** Card of every channel that can reach the person, with a test that shows whether it works. */
 export function ChannelsCard({ me }: { readonly me: Me }) {

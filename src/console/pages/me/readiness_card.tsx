@@ -5,8 +5,8 @@ import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { whyUnused } from '#console/components/unused_channel.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
-import { READINESS_REASONS, type ReadinessAnswer } from '#core/oncall/readiness_words.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
+import { READINESS_REASONS, type ReadinessAnswer } from '#modules/contacts/decide/readiness_words.ts';
 
 type Readiness = Me['ownReadiness'];
 

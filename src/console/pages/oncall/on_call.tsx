@@ -1,7 +1,7 @@
 import { Outlet } from '@tanstack/react-router';
 
 import { PageTabs } from '#console/components/page_tabs.tsx';
-import { PAGES } from '#core/console/pages.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 
 const TABS = [
   { to: PAGES.onCall, label: 'On call now' },

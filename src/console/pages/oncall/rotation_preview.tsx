@@ -2,7 +2,7 @@ import { Skeleton, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import { PREVIEW_WEEKS_MAX } from '#core/console/limits.ts';
+import { PREVIEW_WEEKS_MAX } from '#modules/pages/decide/limits.ts';
 import type { ResultOf } from '#console/api/actions.ts';
 import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';

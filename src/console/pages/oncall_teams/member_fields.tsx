@@ -2,7 +2,7 @@ import { Group, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 
 import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
-import { type ChannelPreference, CHANNEL_PREFERENCES, declarationOf } from '#core/oncall/channel.ts';
+import { type ChannelPreference, CHANNEL_PREFERENCES, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 
 /** Contact of a member as a form holds it: no number is an empty text. */

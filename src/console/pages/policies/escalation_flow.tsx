@@ -9,8 +9,8 @@ import { Status } from '#console/components/status.tsx';
 import { whyUnused } from '#console/components/unused_channel.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/policies/escalation_flow.module.css';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 interface EscalationFlowProps {
   /** Steps in the order in which they fire. */

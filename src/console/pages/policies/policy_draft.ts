@@ -1,6 +1,6 @@
 import type { StepInput } from '#console/api/team_pages.ts';
-import type { Channel } from '#core/oncall/channel.ts';
-import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 /** Step as the editor holds it. */
 export interface DraftStep {

@@ -28,8 +28,8 @@ import {
 } from '#console/pages/policies/policy_draft.ts';
 import { PolicyPreview } from '#console/pages/policies/policy_preview.tsx';
 import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
-import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 interface PolicyFormProps {
   readonly values: PolicyDraft;

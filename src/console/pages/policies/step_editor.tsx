@@ -11,7 +11,7 @@ import { Bullet, Step } from '#console/components/steps.tsx';
 import type { Names } from '#console/components/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
-import { CHANNEL_DECLARATIONS } from '#core/oncall/channel.ts';
+import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
 export interface StepFaults {
   readonly afterMinutes?: string;

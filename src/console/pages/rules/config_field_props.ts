@@ -1,5 +1,5 @@
 import type { ConfigValues } from '#console/pages/rules/rule_values.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 export interface ConfigFieldsProps {
   readonly kind: RuleKind;

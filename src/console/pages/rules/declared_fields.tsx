@@ -1,7 +1,7 @@
 import { NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 
 import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.ts';
-import { configFieldsOf } from '#core/incidents/rule_kinds.ts';
+import { configFieldsOf } from '#modules/rules/decide/rule_kinds.ts';
 
 /** Fields of a kind of rule as its declaration lists them: a new kind needs no form of its own. */
 export function DeclaredFields({ kind, config, onChange, errorOf }: ConfigFieldsProps) {

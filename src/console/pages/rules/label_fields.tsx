@@ -3,12 +3,12 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { IconPlus, IconX } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
-import { LABEL_VALUES_MAX } from '#core/metrics/limits.ts';
+import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Suggestions } from '#console/components/suggestions.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { LabelMatcher, MatchOperator } from '#core/metrics/read_selector.ts';
+import type { LabelMatcher, MatchOperator } from '#modules/metrics/decide/read_selector.ts';
 
 const OPERATORS: readonly { readonly value: MatchOperator; readonly label: string }[] = [
   { value: '=', label: '= is' },

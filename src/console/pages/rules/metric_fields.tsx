@@ -5,11 +5,11 @@ import type { ConfigFieldsProps } from '#console/pages/rules/config_field_props.
 import { LabelFields } from '#console/pages/rules/label_fields.tsx';
 import { MetricPicker } from '#console/pages/rules/metric_picker.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
-import { AGGREGATIONS, type Aggregation } from '#core/metrics/aggregation.ts';
-import { COMPARATORS } from '#core/metrics/comparator.ts';
-import { type LabelMatcher, readSelector } from '#core/metrics/read_selector.ts';
-import { selectorText } from '#core/metrics/selector_text.ts';
-import { WINDOW_MINUTES_MAX } from '#core/metrics/limits.ts';
+import { AGGREGATIONS, type Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { type LabelMatcher, readSelector } from '#modules/metrics/decide/read_selector.ts';
+import { selectorText } from '#modules/metrics/decide/selector_text.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
 
 const MEANINGS: Readonly<Record<Aggregation, string>> = {
   avg: 'average',

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { actionQuery } from '#console/api/queries.ts';
 import { Suggestions } from '#console/components/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { selectorText } from '#core/metrics/selector_text.ts';
+import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 
 const OPTIONS_MAX = 50;
 const NAMES_FRESH_MS = 10_000;

@@ -1,6 +1,6 @@
 import type { Rule } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/bidi.ts';
-import { noQuantilesText } from '#core/metrics/quantile.ts';
+import { noQuantilesText } from '#modules/metrics/decide/quantile.ts';
 
 interface MissingMetricProps {
   readonly missing: NonNullable<Rule['missingMetric']>;

@@ -12,7 +12,7 @@ import { NothingMatches } from '#console/components/nothing_matches.tsx';
 import { Name } from '#console/components/name.tsx';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 interface NoRulesProps {
   readonly isFiltered: boolean;

@@ -1,5 +1,5 @@
 import type { ChartBand, ChartSeries } from '#console/components/time_chart/chart_series.ts';
-import type { ReplayedIncident, RuleHistory } from '#core/metrics/replay.ts';
+import type { ReplayedIncident, RuleHistory } from '#modules/rules/decide/replay.ts';
 
 /** Greatest width of a chart in pixels; of more values, only the least and the greatest of each column are drawn. */
 const COLUMNS_MAX = 1_000;

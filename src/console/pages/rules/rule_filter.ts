@@ -1,7 +1,7 @@
-import { type Aggregation, AGGREGATIONS } from '#core/metrics/aggregation.ts';
-import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
-import { RULE_STATES, type RuleState } from '#core/incidents/rule_state.ts';
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts';
 
 /** Filter of the list in an address. Absent parameters have their default. */
 export interface RuleFilter {

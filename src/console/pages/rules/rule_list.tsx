@@ -22,8 +22,8 @@ import { STATE_NAMES } from '#console/pages/rules/rule_state.ts';
 import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#core/incidents/rule_kinds.ts';
-import { RULE_STATES } from '#core/incidents/rule_state.ts';
+import { isRuleKind, RULE_KIND_NAMES, RULE_KINDS } from '#modules/rules/decide/rule_kinds.ts';
+import { RULE_STATES } from '#modules/rules/decide/rule_state.ts';
 
 const Maintenance = lazyDialog(() => import('#console/pages/rules/maintenance.tsx').then((m) => m.Maintenance));
 

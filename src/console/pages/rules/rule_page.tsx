@@ -29,8 +29,8 @@ import { useSwitchRule } from '#console/pages/rules/use_rule_change.ts';
 import { useShortcut } from '#console/shell/keyboard.ts';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { settingsOf } from '#core/incidents/rule_settings.ts';
-import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 const route = getRouteApi('/inside/rules/$ruleId');
 

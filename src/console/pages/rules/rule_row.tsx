@@ -11,7 +11,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { isolateBidi, withoutBidiControls } from '#console/components/bidi.ts';
 import { pagedText, stateOf } from '#console/pages/rules/rule_state.ts';
 import classes from '#console/pages/rules/rule_row.module.css';
-import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 interface RuleRowProps {
   readonly rule: Rule;

@@ -1,8 +1,8 @@
 import type { Rule } from '#console/api/actions.ts';
 import type { RuleStart } from '#console/pages/rules/rule_filter.ts';
 import { type SettingValues, valuesOfSettings } from '#console/pages/rules/setting_values.ts';
-import { configFieldsOf, isRuleKind, type RuleKind } from '#core/incidents/rule_kinds.ts';
-import type { MetricThreshold } from '#core/metrics/metric_threshold.ts';
+import { configFieldsOf, isRuleKind, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
 
 /** Config of a rule while it is edited: a number that is not complete yet is a text. */
 export type ConfigValues = Readonly<Record<string, string | number>>;

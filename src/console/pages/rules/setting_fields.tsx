@@ -2,10 +2,10 @@ import { NativeSelect, NumberInput, Stack } from '@mantine/core';
 
 import classes from '#console/pages/rules/setting_fields.module.css';
 import type { SettingValues } from '#console/pages/rules/setting_values.ts';
-import type { MonitorChoice } from '#core/incidents/exception_rule_settings.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
-import { hasSetting } from '#core/incidents/rule_settings.ts';
-import type { NoDataChoice } from '#core/metrics/rule_settings.ts';
+import type { MonitorChoice } from '#modules/rules/decide/exception_rule_settings.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import { hasSetting } from '#modules/rules/decide/rule_settings.ts';
+import type { NoDataChoice } from '#modules/rules/decide/metric_rule_settings.ts';
 
 const NO_DATA: Readonly<Record<NoDataChoice, string>> = {
   resolve: 'Resolve it',

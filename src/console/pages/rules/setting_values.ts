@@ -5,8 +5,8 @@ import {
   type RuleSettings,
   settingsOf,
   type StoredSettings,
-} from '#core/incidents/rule_settings.ts';
-import type { RuleKind } from '#core/incidents/rule_kinds.ts';
+} from '#modules/rules/decide/rule_settings.ts';
+import type { RuleKind } from '#modules/rules/decide/rule_kinds.ts';
 
 /** Settings of a rule while they are edited: an empty field is an empty text. */
 export type SettingValues = Readonly<Record<keyof RuleSettings, string | number>>;

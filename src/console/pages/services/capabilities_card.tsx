@@ -12,7 +12,7 @@ import { named } from '#console/components/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CAPABILITIES } from '#core/capabilities/capability.ts';
+import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 
 const Retention = lazyDialog(() => import('#console/pages/services/retention.tsx').then((m) => m.Retention));
 

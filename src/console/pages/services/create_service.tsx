@@ -20,7 +20,7 @@ import {
   ServiceFields,
 } from '#console/pages/services/service_fields.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CAPABILITIES } from '#core/capabilities/capability.ts';
+import { CAPABILITIES } from '#modules/capabilities/decide/capability.ts';
 
 /** Capability that could not be enabled, and why. */
 interface FailedCapability {

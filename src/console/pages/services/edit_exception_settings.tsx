@@ -10,7 +10,7 @@ import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { FILTER_NAMES } from '#console/pages/services/filter_names.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
-import { INBOUND_FILTERS } from '#core/exceptions/inbound_filters.ts';
+import { INBOUND_FILTERS } from '#modules/exceptions/decide/inbound_filters.ts';
 
 type SpikeChoice = 'off' | 'learnt' | 'fixed';
 

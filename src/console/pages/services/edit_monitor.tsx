@@ -25,7 +25,7 @@ import {
   INTERVAL_UNITS,
   MINUTES_MAX,
   THRESHOLD_MAX,
-} from '#core/monitors/schedule_limits.ts';
+} from '#modules/monitors/decide/schedule_limits.ts';
 
 type Monitor = ResultOf<'list_monitors'>['monitors'][number];
 

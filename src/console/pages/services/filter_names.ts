@@ -1,4 +1,4 @@
-import type { InboundFilter } from '#core/exceptions/inbound_filters.ts';
+import type { InboundFilter } from '#modules/exceptions/decide/inbound_filters.ts';
 
 /** Names of the filters, by what they leave out. */
 export const FILTER_NAMES: Readonly<Record<InboundFilter, string>> = {

@@ -13,7 +13,7 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
 import { LIMITED_TEXTS, notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { noQuantilesText } from '#core/metrics/quantile.ts';
+import { noQuantilesText } from '#modules/metrics/decide/quantile.ts';
 
 const REFRESH_MS = 15_000;
 /** Time since the last data within which a service counts as sending, in milliseconds. */

@@ -16,7 +16,7 @@ import { coarseDurationText, fullText } from '#console/components/time_text.ts';
 import classes from '#console/pages/services/monitors_card.module.css';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import type { RunStatus } from '#core/monitors/check_in.ts';
+import type { RunStatus } from '#modules/monitors/decide/check_in.ts';
 
 const EditMonitor = inOwnFile(() => import('#console/pages/services/edit_monitor.tsx').then((m) => m.EditMonitor));
 

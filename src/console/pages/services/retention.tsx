@@ -11,7 +11,7 @@ import { SubmitButtons } from '#console/components/submit_buttons.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { RETENTION_DAYS_MAX } from '#core/capabilities/capability.ts';
+import { RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
 
 interface RetentionProps {
   readonly service: ServiceWithKeys;

@@ -7,7 +7,7 @@ import { Name } from '#console/components/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
 import { durationText } from '#console/components/time_text.ts';
-import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];
 

@@ -5,7 +5,7 @@ import type { OpenCounts, Service } from '#console/api/actions.ts';
 import { openByServiceQuery } from '#console/api/incidents.ts';
 import { type ServiceHealth, serviceHealthQuery, serviceSearchQuery } from '#console/api/services.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { SERVICES_PAGE } from '#core/console/service_reads.ts';
+import { SERVICES_PAGE } from '#modules/pages/decide/service_reads.ts';
 
 /** Most services with open incidents, which stand before the others. */
 const ATTENTION_MAX = 50;

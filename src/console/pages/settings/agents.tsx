@@ -32,8 +32,8 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { useDraftState } from '#console/components/use_draft_state.ts';
 import { SearchedList } from '#console/pages/settings/searched_list.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { WRITES_AN_HOUR_MAX } from '#core/responder/agent_settings.ts';
-import { HOLD_MINUTES_MAX } from '#core/responder/hold.ts';
+import { WRITES_AN_HOUR_MAX } from '#modules/agents/decide/agent_settings.ts';
+import { HOLD_MINUTES_MAX } from '#modules/agents/decide/hold.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 type Settings = ResultOf<'get_agents'>['settings'];

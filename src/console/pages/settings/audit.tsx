@@ -25,7 +25,7 @@ import { AuditDetails, whoText, viaText } from '#console/pages/settings/audit_de
 import { type AuditFilter, auditInput } from '#console/pages/settings/audit_filter.ts';
 import { ownerOf, targetText } from '#console/pages/settings/audit_target.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { VIAS } from '#core/access/via.ts';
+import { VIAS } from '#modules/accounts/decide/via.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 
 const route = getRouteApi('/inside/settings/audit');

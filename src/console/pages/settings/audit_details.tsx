@@ -4,8 +4,8 @@ import { isolateBidi } from '#console/components/bidi.ts';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import { Sentence } from '#console/components/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
-import { VIAS, viaTexts } from '#core/access/via.ts';
-import { visibleJson, visibleText } from '#core/responder/visible_text.ts';
+import { VIAS, viaTexts } from '#modules/accounts/decide/via.ts';
+import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';
 
 const KINDS: Readonly<Record<string, string>> = {
   system: 'Tocsin itself',

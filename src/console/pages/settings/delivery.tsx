@@ -9,8 +9,8 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { reasonOf } from '#core/incidents/reasons.ts';
-import { CHANNEL_DECLARATIONS, PROVIDERS } from '#core/oncall/channel.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { CHANNEL_DECLARATIONS, PROVIDERS } from '#modules/contacts/decide/channel.ts';
 
 const REFRESH_MS = 15_000;
 

@@ -12,7 +12,7 @@ import { faultsAtFields } from '#console/components/field_faults.ts';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftForm } from '#console/components/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#core/metrics/trace_link.ts';
+import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
 
 /** Card of the address where the organization looks at traces, so that charts can link to them. */
 export function TraceLinkCard() {

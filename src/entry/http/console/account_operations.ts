@@ -7,7 +7,7 @@ import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
 import { setSender } from '#entry/http/sender.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
 
 /** Serves an operation on an account at its route. The caller is authenticated before the body is read. */
 export function serveAccountOperation(scope: FastifyInstance, serving: Serving, operation: AnyAccountOperation): void {

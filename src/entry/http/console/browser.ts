@@ -4,8 +4,8 @@ import type { Browser } from '#actions/action_context.ts';
 import { authenticateSession } from '#auth/sessions.ts';
 import type { Serving } from '#entry/http/console/serving.ts';
 import { AppError } from '#kernel/errors.ts';
-import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Browser behind a request. `giveCookies` sends it the cookies that an operation set, once that is committed. */
 export interface BrowserOfRequest extends Browser {

@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 
-import { getSession } from '#actions/account/get_session.ts';
+import { getSession } from '#modules/accounts/operations/get_session.ts';
 import { getConsoleOperation } from '#actions/registry.ts';
 import { runAccountOperation } from '#actions/run_account_operation.ts';
 import { runReads } from '#actions/run_reads.ts';
 import { memberCallerOf } from '#auth/sessions.ts';
-import { FIRST_READS, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#core/console/first_reads.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { FIRST_READS, type FirstRead, PAGES_WITHOUT_SHELL, SHELL_READS } from '#modules/pages/decide/first_reads.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
 import type { Serving } from '#entry/http/console/serving.ts';
@@ -15,8 +15,8 @@ import { routeOfPage } from '#entry/http/console_build.ts';
 import { setSender } from '#entry/http/sender.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
-import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Initial data of a page for the person who opens it, so that the console begins without a request of its own. */
 export interface DataOfPage {

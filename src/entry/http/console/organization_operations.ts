@@ -11,8 +11,8 @@ import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
 import { setSender } from '#entry/http/sender.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import type { SessionOfPerson } from '#storage/postgres/session_store.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';
+import { storesOf } from '#modules/stores.ts';
 
 const ACTIONS_OF_ORGANIZATION = '/organizations/:org/actions';
 

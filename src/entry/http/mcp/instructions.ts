@@ -1,4 +1,4 @@
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 
 const NAME_MAX = 80;

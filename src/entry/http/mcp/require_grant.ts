@@ -1,6 +1,6 @@
 import { findAction } from '#actions/registry.ts';
 import { type ActionRuntime, requirePermission } from '#actions/run_action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 
 /**

@@ -7,9 +7,9 @@ import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { renderDigest } from '#entry/http/mcp/digest.ts';
 import { parseResultUri } from '#entry/http/mcp/resource_uris.ts';
 
-import { conditionText } from '#core/incidents/rule_kinds.ts';
+import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 import { AppError } from '#kernel/errors.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 /** Resources that always exist. */
 export const RESOURCES = [

@@ -1,6 +1,6 @@
 import type { ServerEventBus } from '@modelcontextprotocol/server';
 
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Limits } from '#kernel/limit_settings.ts';
 

@@ -4,7 +4,7 @@ import type { AnyAction } from '#actions/action_context.ts';
 import { ACTIONS } from '#actions/registry.ts';
 import { toInputSchema, toOutputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import type { Effect } from '#kernel/action.ts';
-import type { Caller } from '#core/access/caller.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
 
 /**
  * Hints by which clients decide what to confirm with people before a call. Nothing is done outside of the product; a

@@ -3,7 +3,7 @@ import { type TObject, type TSchema, Type } from 'typebox';
 import type { AnyAccountOperation, AnyConsoleOperation } from '#actions/action_context.ts';
 import { ACCOUNT_OPERATIONS, CONSOLE_OPERATIONS } from '#actions/registry.ts';
 import { READS_INPUT } from '#actions/run_reads.ts';
-import { LIVE_TOPICS } from '#core/console/live_topics.ts';
+import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { CONSOLE_PATH } from '#entry/http/console.ts';
 import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
 import { EVENTS_PATH } from '#entry/http/console/events.ts';

@@ -4,7 +4,7 @@ import { refusedAs, refusedWhen } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 import type { ProtocolReference } from '#ingest/metric_protocol.ts';
 import { SENTRY_ENDPOINTS, SENTRY_PROJECT_PATTERN } from '#ingest/protocols/sentry.ts';
-import { CHECK_IN_STATUSES } from '#core/monitors/check_in.ts';
+import { CHECK_IN_STATUSES } from '#modules/monitors/decide/check_in.ts';
 import { METRIC_PROTOCOLS } from '#ingest/registry.ts';
 import { INGEST_PATHS } from '#kernel/api_paths.ts';
 

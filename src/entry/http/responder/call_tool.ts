@@ -1,10 +1,10 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 
 import type { AnyOperation } from '#actions/action_context.ts';
-import { getIncident } from '#actions/incidents/get_incident.ts';
-import { getProposal } from '#actions/responder/get_proposal.ts';
-import { proposeAction } from '#actions/responder/propose_action.ts';
-import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
+import { getIncident } from '#modules/incidents/operations/get_incident.ts';
+import { getProposal } from '#modules/agents/operations/get_proposal.ts';
+import { proposeAction } from '#modules/agents/operations/propose_action.ts';
+import { RESPONDER_TOOLS } from '#modules/agents/operations/tools.ts';
 import { runAction } from '#actions/run_action.ts';
 import { senderIdOf } from '#entry/http/call_budget.ts';
 import { readAgentInput } from '#entry/http/mcp/agent_input.ts';

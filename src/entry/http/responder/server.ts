@@ -7,8 +7,8 @@ import {
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 
-import { proposeAction } from '#actions/responder/propose_action.ts';
-import { RESPONDER_TOOLS } from '#actions/responder/tools.ts';
+import { proposeAction } from '#modules/agents/operations/propose_action.ts';
+import { RESPONDER_TOOLS } from '#modules/agents/operations/tools.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toInputSchema } from '#entry/http/mcp/tool_schemas.ts';
 import { CONTRACT_VERSION } from '#entry/http/openapi/document.ts';

@@ -1,6 +1,6 @@
-import { slugOf } from '#core/releases/slug.ts';
+import { slugOf } from '#modules/releases/decide/slug.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import type { DeployRow, ReleaseRow } from '#storage/postgres/release_store.ts';
+import type { DeployRow, ReleaseRow } from '#modules/releases/store/release_store.ts';
 
 interface NamedService {
   readonly id: string;

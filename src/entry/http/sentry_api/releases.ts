@@ -1,4 +1,4 @@
-import type { Commit } from '#core/releases/commit.ts';
+import type { Commit } from '#modules/releases/decide/commit.ts';
 import {
   type JsonObject,
   listOfTexts,
@@ -13,13 +13,13 @@ import { deployAnswer, releaseAnswer } from '#entry/http/sentry_api/answers.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import { deleteRelease } from '#releases/delete_release.ts';
-import { findServices } from '#releases/find_services.ts';
-import { recordDeploy } from '#releases/record_deploy.ts';
-import { authorOf } from '#releases/requester.ts';
-import { saveRelease } from '#releases/save_release.ts';
-import type { ReleaseFields, ReleaseRow } from '#storage/postgres/release_store.ts';
-import { inUnitOfWork } from '#storage/postgres/unit_of_work.ts';
+import { deleteRelease } from '#modules/releases/delete_release.ts';
+import { findServices } from '#modules/releases/find_services.ts';
+import { recordDeploy } from '#modules/releases/record_deploy.ts';
+import { authorOf } from '#modules/releases/requester.ts';
+import { saveRelease } from '#modules/releases/save_release.ts';
+import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 const VERSION_LENGTH_MAX = 200;
 const PROJECTS_MAX = 50;

@@ -3,8 +3,8 @@ import type { FastifyInstance, FastifyRequest, HTTPMethods, RouteGenericInterfac
 import type { ActionRuntime } from '#actions/run_action.ts';
 import { authenticateApiKey } from '#auth/api_keys.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
-import type { Caller } from '#core/access/caller.ts';
-import { slugOf } from '#core/releases/slug.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { slugOf } from '#modules/releases/decide/slug.ts';
 import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
 import { LOOPBACK_NAMES } from '#entry/http/own_origin.ts';
 import { setSender } from '#entry/http/sender.ts';
@@ -12,8 +12,8 @@ import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Log } from '#kernel/log.ts';
 import type { Permission } from '#kernel/permissions.ts';
-import type { Requester } from '#releases/requester.ts';
-import { type Stores, storesOf } from '#storage/postgres/stores.ts';
+import type { Requester } from '#modules/releases/requester.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
 
 /** Context of the endpoints. */
 export interface SentryApi {

@@ -1,6 +1,6 @@
-import { findServices } from '#releases/find_services.ts';
-import { acceptChunks, UPLOAD_LIMITS } from '#releases/source_maps/accept_chunk.ts';
-import { askForAssembly } from '#releases/source_maps/ask_for_assembly.ts';
+import { findServices } from '#modules/releases/find_services.ts';
+import { acceptChunks, UPLOAD_LIMITS } from '#modules/releases/source_maps/accept_chunk.ts';
+import { askForAssembly } from '#modules/releases/source_maps/ask_for_assembly.ts';
 import { listOfTexts, objectOf, optionalText, requiredText } from '#entry/http/sentry_api/bodies.ts';
 import { filesOf } from '#entry/http/sentry_api/form_files.ts';
 import { type AddEndpoint, type Call, SENTRY_API_PATH, type SentryApi } from '#entry/http/sentry_api/scope.ts';

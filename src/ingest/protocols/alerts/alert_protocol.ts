@@ -1,5 +1,5 @@
-import type { WebhookMapping } from '#core/alerts/mapping.ts';
-import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#core/alerts/sent_alert.ts';
+import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import type { AlertOutcome, AlertOwner, AlertSourceName, SentAlert } from '#modules/alerts/decide/sent_alert.ts';
 import type { AppError } from '#kernel/errors.ts';
 import type { Temporal } from '#kernel/time.ts';
 

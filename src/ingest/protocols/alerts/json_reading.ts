@@ -1,6 +1,6 @@
-import { cutDetails, cutTitle } from '#core/alerts/alert_limits.ts';
-import { cutLinks } from '#core/alerts/alert_links.ts';
-import type { AlertLink } from '#core/alerts/alert_event.ts';
+import { cutDetails, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import { Temporal } from '#kernel/time.ts';
 
 export type JsonRecord = Readonly<Record<string, unknown>>;

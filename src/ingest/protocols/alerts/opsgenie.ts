@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutNote, cutTitle } from '#core/alerts/alert_limits.ts';
-import type { AlertOutcome } from '#core/alerts/sent_alert.ts';
-import { severityOf } from '#core/alerts/severity.ts';
+import { type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutNote, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import type { AlertOutcome } from '#modules/alerts/decide/sent_alert.ts';
+import { severityOf } from '#modules/alerts/decide/severity.ts';
 import type {
   AlertAnswer,
   AlertEndpoint,

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 
-import { type AlertAction, type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
-import { cutLinks } from '#core/alerts/alert_links.ts';
-import { severityOf } from '#core/alerts/severity.ts';
+import { type AlertAction, type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import { severityOf } from '#modules/alerts/decide/severity.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import {
   detailsOf,

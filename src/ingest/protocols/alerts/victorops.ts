@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { type AlertAction, type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
-import type { Level } from '#core/exceptions/level.ts';
+import { type AlertAction, type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { detailsOf, isRecord, linksOf, textIn, timeOf, toolNamed } from '#ingest/protocols/alerts/json_reading.ts';
 import type { AppError } from '#kernel/errors.ts';

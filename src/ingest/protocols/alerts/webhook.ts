@@ -1,9 +1,9 @@
-import { type AlertEvent, bareEvent } from '#core/alerts/alert_event.ts';
-import { cutKey, cutTitle } from '#core/alerts/alert_limits.ts';
-import { cutLinks } from '#core/alerts/alert_links.ts';
-import { isWebhookTemplate, readMapped, WEBHOOK_TEMPLATES, type WebhookMapping } from '#core/alerts/mapping.ts';
-import { severityOf } from '#core/alerts/severity.ts';
-import { SOURCE_NAME_LENGTH_MAX } from '#core/alerts/tools.ts';
+import { type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
+import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
+import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import { isWebhookTemplate, readMapped, WEBHOOK_TEMPLATES, type WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import { severityOf } from '#modules/alerts/decide/severity.ts';
+import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';
 import { detailsOf, isRecord, timeOf } from '#ingest/protocols/alerts/json_reading.ts';
 import { type AppError, invalidInput } from '#kernel/errors.ts';

@@ -1,4 +1,4 @@
-import type { PointKind } from '#core/metrics/point.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { kindOfSeries } from '#ingest/protocols/prometheus/counter_names.ts';
 import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
 import { emptyLabels, NAME_LABEL, faultyLabel, type Label, tooLong, UNREAD_LABEL } from '#ingest/admission/labels.ts';

@@ -1,9 +1,9 @@
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { faultyLabel, NAME_LABEL, toSeriesText, type Label } from '#ingest/admission/labels.ts';
 import { SharedSeriesFinder } from '#ingest/admission/shared_series.ts';
-import { type GridHistogram, RANGE_LABEL, toGrid } from '#core/metrics/exponential_buckets.ts';
-import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import { type GridHistogram, RANGE_LABEL, toGrid } from '#modules/metrics/decide/exponential_buckets.ts';
+import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';
 import { type OtlpPoint, QUANTILES_MAX } from '#ingest/protocols/otlp/point.ts';
 import { StreamLabels } from '#ingest/protocols/otlp/stream_labels.ts';

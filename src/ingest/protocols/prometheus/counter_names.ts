@@ -1,5 +1,5 @@
-import { METRIC_TYPE as TYPE } from '#core/metrics/metric_type.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import { METRIC_TYPE as TYPE } from '#modules/metrics/decide/metric_type.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 
 /** The type of a metric family, by its number; undefined or 0 for one of which nothing is known. */
 export type TypeOfFamily = (family: string) => number | undefined;

@@ -1,4 +1,4 @@
-import { type GridHistogram, RANGE_LABEL, type RangeCount } from '#core/metrics/exponential_buckets.ts';
+import { type GridHistogram, RANGE_LABEL, type RangeCount } from '#modules/metrics/decide/exponential_buckets.ts';
 import { type Label, NAME_LABEL } from '#ingest/admission/labels.ts';
 import type { PointAdmission } from '#ingest/admission/point_admission.ts';
 import { LabelCache } from '#ingest/protocols/body/label_cache.ts';

@@ -4,7 +4,7 @@ import {
   type RangeCount,
   rangeOf,
   toGrid,
-} from '#core/metrics/exponential_buckets.ts';
+} from '#modules/metrics/decide/exponential_buckets.ts';
 import { WIRE, type WireReader } from '#ingest/protocols/protobuf/wire_reader.ts';
 
 /** The bits of the NaN that Prometheus writes as the sum when a series has ended. */

@@ -1,4 +1,4 @@
-import type { PointKind } from '#core/metrics/point.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import type { AcceptedSeries } from '#ingest/admission/point_admission.ts';
 import type { MetricTypes } from '#ingest/series/metric_types.ts';
 import { hashSpan } from '#ingest/hashing/keyed_hash.ts';

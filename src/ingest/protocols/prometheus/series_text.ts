@@ -1,4 +1,4 @@
-import type { Series } from '#core/metrics/point.ts';
+import type { Series } from '#modules/metrics/decide/point.ts';
 import { toSeriesText } from '#ingest/admission/labels.ts';
 
 /** Whether label names and values in turn hold this label. */

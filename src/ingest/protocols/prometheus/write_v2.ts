@@ -1,6 +1,6 @@
 import { SERIES_BYTES_MAX } from '#ingest/protocols/prometheus/scan_request.ts';
 import { LABEL_BYTES } from '#ingest/protocols/body/read_cost.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import {
   emptyLabels,
   faultyLabel,

@@ -4,8 +4,8 @@ import {
   DEFAULT_ENVIRONMENT,
   ENVIRONMENT_LENGTH_MAX,
   toSlug,
-} from '#core/monitors/check_in.ts';
-import { type MonitorConfig, readMonitorConfig, scheduleFault } from '#core/monitors/schedule.ts';
+} from '#modules/monitors/decide/check_in.ts';
+import { type MonitorConfig, readMonitorConfig, scheduleFault } from '#modules/monitors/decide/schedule.ts';
 import { asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 

@@ -1,5 +1,5 @@
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
-import { debugIdOf } from '#core/source_maps/debug_id.ts';
+import { debugIdOf } from '#modules/releases/decide/source_maps/debug_id.ts';
 import { asList, asObject } from '#ingest/protocols/sentry/json.ts';
 
 const IMAGES_MAX = 200;

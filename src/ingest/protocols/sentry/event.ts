@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#core/exceptions/event.ts';
+import type { Breadcrumb, ExceptionEvent, TrimmedPart } from '#modules/exceptions/decide/event.ts';
 import { asDebugIds } from '#ingest/protocols/sentry/debug_ids.ts';
 import type { Temporal } from '#kernel/time.ts';
 

@@ -1,6 +1,6 @@
-import type { Json } from '#core/exceptions/event.ts';
-import { isSecretName } from '#core/exceptions/secret_names.ts';
-import { FILTERED, withoutSecrets } from '#core/exceptions/secrets.ts';
+import type { Json } from '#modules/exceptions/decide/event.ts';
+import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { FILTERED, withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
 import { readBounded } from '#ingest/protocols/sentry/bounded_json.ts';
 import { endOfString, surveyJson } from '#kernel/json_survey.ts';
 

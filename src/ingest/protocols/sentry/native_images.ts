@@ -1,5 +1,5 @@
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
-import type { Frame } from '#core/exceptions/event.ts';
+import type { Frame } from '#modules/exceptions/decide/event.ts';
 import { asList, asObject, asText, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
 /** A library of compiled code, where its process had loaded it. */

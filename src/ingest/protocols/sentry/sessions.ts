@@ -1,4 +1,4 @@
-import type { SessionCounts, SessionOutcome } from '#core/exceptions/sessions.ts';
+import type { SessionCounts, SessionOutcome } from '#modules/exceptions/decide/sessions.ts';
 import { asCount, asList, asObject, asText, type JsonObject, parseJson } from '#ingest/protocols/sentry/json.ts';
 import { asEventId } from '#ingest/protocols/sentry/values.ts';
 

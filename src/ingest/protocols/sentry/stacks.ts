@@ -1,6 +1,6 @@
 import { PATH_LENGTH_MAX } from '#ingest/protocols/sentry/values.ts';
-import type { EventThread, ExceptionValue, Frame, Mechanism } from '#core/exceptions/event.ts';
-import { withoutSecrets, withoutTokens } from '#core/exceptions/secrets.ts';
+import type { EventThread, ExceptionValue, Frame, Mechanism } from '#modules/exceptions/decide/event.ts';
+import { withoutSecrets, withoutTokens } from '#modules/exceptions/decide/secrets.ts';
 import { asList, asObject, asPlainText, asText, asTextOrJson, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 import { asNativePlace, type NativeImage } from '#ingest/protocols/sentry/native_images.ts';
 import { NO_VARIABLES, type VariableReader, withoutKnown } from '#ingest/protocols/sentry/variables.ts';

@@ -1,4 +1,4 @@
-import { TRIMMED_PARTS, type TrimmedPart } from '#core/exceptions/event.ts';
+import { TRIMMED_PARTS, type TrimmedPart } from '#modules/exceptions/decide/event.ts';
 import type { Steps } from '#kernel/steps.ts';
 import { endOfString } from '#kernel/json_survey.ts';
 

@@ -1,7 +1,7 @@
-import type { EventUser } from '#core/exceptions/event.ts';
-import type { Level } from '#core/exceptions/level.ts';
-import { isSecretName } from '#core/exceptions/secret_names.ts';
-import { FILTERED } from '#core/exceptions/secrets.ts';
+import type { EventUser } from '#modules/exceptions/decide/event.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { FILTERED } from '#modules/exceptions/decide/secrets.ts';
 import { parseIpAddress } from '#kernel/ip_address.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -1,4 +1,4 @@
-import type { Json } from '#core/exceptions/event.ts';
+import type { Json } from '#modules/exceptions/decide/event.ts';
 import { asObject, asText, boundedJson, type JsonBudget, type JsonObject } from '#ingest/protocols/sentry/json.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { RANGE_LABEL, toRanges } from '#core/metrics/exponential_buckets.ts';
-import { METRIC_TYPE } from '#core/metrics/metric_type.ts';
-import type { PointKind } from '#core/metrics/point.ts';
+import { RANGE_LABEL, toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
+import { METRIC_TYPE } from '#modules/metrics/decide/metric_type.ts';
+import type { PointKind } from '#modules/metrics/decide/point.ts';
 import type { Steps } from '#kernel/steps.ts';
 import type { Line } from '#ingest/protocols/statsd/line.ts';
 

@@ -1,5 +1,5 @@
-import { comparisonOf } from '#core/incidents/comparison.ts';
-import { proposalText } from '#core/responder/proposal_text.ts';
+import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
+import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import { digestSummary, splitTitle, type Message, newsText, type Offer, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 

@@ -1,7 +1,7 @@
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { proposalText } from '#core/responder/proposal_text.ts';
+import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import {
   digestSummary,
   type Message,

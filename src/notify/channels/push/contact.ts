@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-import { INTERNAL_NAME } from '#core/oncall/subscription_faults.ts';
+import { INTERNAL_NAME } from '#modules/contacts/decide/subscription_faults.ts';
 import { addressIn } from '#notify/mail/address.ts';
 
 /** Contact for push services (`sub` of RFC 8292, 2.1). */

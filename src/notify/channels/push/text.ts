@@ -1,8 +1,8 @@
-import { linkTo } from '#core/console/link_to.ts';
-import { PAGES } from '#core/console/pages.ts';
-import { comparisonOf } from '#core/incidents/comparison.ts';
+import { linkTo } from '#modules/pages/decide/link_to.ts';
+import { PAGES } from '#modules/pages/decide/pages.ts';
+import { comparisonOf } from '#modules/incidents/decide/comparison.ts';
 import type { AnswerLinks } from '#notify/answer_link.ts';
-import { proposalText } from '#core/responder/proposal_text.ts';
+import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import { digestSummary, newsText, type OutgoingMessage, type PageSubject } from '#notify/message.ts';
 import { NUMBER_CHANGED } from '#notify/texts/number_changed_text.ts';
 import { withoutLinks } from '#notify/texts/without_links.ts';

@@ -1,4 +1,4 @@
-import { parseOptOut } from '#core/oncall/sms_reply.ts';
+import { parseOptOut } from '#modules/notifications/decide/sms_reply.ts';
 import type { DeliveryReport } from '#notify/delivery_report.ts';
 import type { CallbackProvider, Fields, ReportCallback } from '#notify/provider_callbacks.ts';
 import { reasonOfCode } from '#notify/twilio/error_codes.ts';

@@ -1,4 +1,4 @@
-import { proposalText } from '#core/responder/proposal_text.ts';
+import { proposalText } from '#modules/agents/decide/proposal_text.ts';
 import {
   type DigestItem,
   digestSummary,

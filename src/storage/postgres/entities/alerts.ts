@@ -1,10 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { AlertLink } from '#core/alerts/alert_event.ts';
-import type { AlertHistory } from '#core/alerts/alert_history.ts';
-import type { RouteCondition, RouteOutcome } from '#core/alerts/route.ts';
-import type { StoredSourceSettings } from '#core/alerts/source_settings.ts';
-import type { IncidentStatus } from '#core/incidents/incident.ts';
+import type { AlertLink } from '#modules/alerts/decide/alert_event.ts';
+import type { AlertHistory } from '#modules/alerts/decide/alert_history.ts';
+import type { RouteCondition, RouteOutcome } from '#modules/alerts/decide/route.ts';
+import type { StoredSourceSettings } from '#modules/alerts/decide/source_settings.ts';
+import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const AlertKeyEntity = defineEntity({

@@ -1,11 +1,11 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { DayCounts, ReleaseCount, ValueCount } from '#core/exceptions/group_counts.ts';
-import type { Fix } from '#core/exceptions/fix.ts';
-import type { GroupingPart } from '#core/exceptions/grouping.ts';
-import type { InboundFilter } from '#core/exceptions/inbound_filters.ts';
-import type { Level } from '#core/exceptions/level.ts';
-import type { GroupStatus } from '#core/exceptions/group_status.ts';
+import type { DayCounts, ReleaseCount, ValueCount } from '#modules/exceptions/decide/group_counts.ts';
+import type { Fix } from '#modules/exceptions/decide/fix.ts';
+import type { GroupingPart } from '#modules/exceptions/decide/grouping.ts';
+import type { InboundFilter } from '#modules/exceptions/decide/inbound_filters.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const ExceptionGroupEntity = defineEntity({
@@ -53,7 +53,7 @@ export const ExceptionGroupKeyEntity = defineEntity({
   },
 });
 
-/** Common parts of the messages of a service; see core/exceptions/message_templates.ts. */
+/** Common parts of the messages of a service; see modules/exceptions/decide/message_templates.ts. */
 export const MessageTemplateEntity = defineEntity({
   name: 'MessageTemplate',
   tableName: 'message_templates',

@@ -1,9 +1,9 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { StepState } from '#core/incidents/escalation_state.ts';
-import type { IncidentStatus, IncidentActor } from '#core/incidents/incident.ts';
-import type { CauseKind, IncidentKind } from '#core/incidents/incident_kind.ts';
-import type { EscalationStep } from '#core/oncall/escalation.ts';
+import type { StepState } from '#modules/incidents/decide/escalation_state.ts';
+import type { IncidentStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { CauseKind, IncidentKind } from '#modules/incidents/decide/incident_kind.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const IncidentEntity = defineEntity({

@@ -1,8 +1,8 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { NewsEvent } from '#core/incidents/incident.ts';
-import type { Channel } from '#core/oncall/channel.ts';
-import type { NotificationStatus } from '#core/oncall/recipients.ts';
+import type { NewsEvent } from '#modules/incidents/decide/incident.ts';
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+import type { NotificationStatus } from '#modules/policies/decide/recipients.ts';
 import { bigint, id, instant, text } from '#storage/postgres/entities/column_types.ts';
 
 /**

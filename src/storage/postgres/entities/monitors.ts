@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { CheckInStatus, RunStatus } from '#core/monitors/check_in.ts';
-import type { EditedConfig, MonitorConfig, MonitorSchedule } from '#core/monitors/schedule.ts';
+import type { CheckInStatus, RunStatus } from '#modules/monitors/decide/check_in.ts';
+import type { EditedConfig, MonitorConfig, MonitorSchedule } from '#modules/monitors/decide/schedule.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 /** A scheduled job of a service in one environment. */

@@ -1,10 +1,10 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { Recurrence } from '#core/incidents/maintenance.ts';
-import type { RuleConfig, RuleKind } from '#core/incidents/rule_kinds.ts';
-import type { StoredSettings } from '#core/incidents/rule_settings.ts';
-import type { EscalationStep } from '#core/oncall/escalation.ts';
-import type { RotationType } from '#core/oncall/rotation.ts';
+import type { Recurrence } from '#modules/maintenance/decide/maintenance.ts';
+import type { RuleConfig, RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import type { RotationType } from '#modules/schedules/decide/rotation.ts';
 import type { Id } from '#kernel/ids.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 

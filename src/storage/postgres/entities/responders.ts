@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { IncidentActor } from '#core/incidents/incident.ts';
-import type { ProposalKind, ProposalStatus } from '#core/responder/proposal.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import type { ProposalKind, ProposalStatus } from '#modules/agents/decide/proposal.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 /** Decisions of an organization about its agents; one without a row has the defaults. */

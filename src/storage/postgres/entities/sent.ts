@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { SessionOutcome } from '#core/exceptions/sessions.ts';
+import type { SessionOutcome } from '#modules/exceptions/decide/sessions.ts';
 import { bigint, bytes, id, instant } from '#storage/postgres/entities/column_types.ts';
 
 /** Items besides events that were not kept, or not sent by their client: their number within an hour. */

@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/postgresql';
 
-import type { Capability } from '#core/capabilities/capability.ts';
+import type { Capability } from '#modules/capabilities/decide/capability.ts';
 import type { ErrorCode } from '#kernel/errors.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -144,7 +144,7 @@ export const MetricTypeEntity = defineEntity({
   },
 });
 
-/** Time at which points of a service were last stored late (`core/metrics/late_points.ts`). */
+/** Time at which points of a service were last stored late (`modules/metrics/decide/late_points.ts`). */
 export const LatePointsEntity = defineEntity({
   name: 'LatePoints',
   tableName: 'late_points',

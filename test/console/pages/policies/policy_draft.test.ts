@@ -14,7 +14,7 @@ import {
   toStepInputs,
 } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
-import { POLICY_STEPS_MAX } from '#core/oncall/limits.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
 const stepsAt = (...minutes: (number | '')[]): DraftStep[] =>
   minutes.map((afterMinutes, key) => ({

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { addApiKey } from '#actions/keys/add_api_key.ts';
+import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
 import { newId } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 

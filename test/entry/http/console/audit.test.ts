@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { givePassword, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -12,7 +12,7 @@ import type { DataOfPage } from '#entry/http/console/data_of_page.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { escapeHtml } from '#notify/texts/html.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 
-import { LIVE_TOPICS } from '#core/console/live_topics.ts';
+import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
 import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { opened } from '#test/contract/connection.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
-import { eventAt, groupAndStore } from '#test/actions/exceptions/given_events.ts';
+import { storesOf } from '#modules/stores.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
-import { countExceptions } from '#exceptions/count_exceptions.ts';
+import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 
 let w: World;
 let editor: Browser;

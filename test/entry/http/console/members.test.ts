@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { PERMISSIONS } from '#kernel/permissions.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';

@@ -1,9 +1,9 @@
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { headlineOf, titleOf } from '#core/exceptions/title.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { headlineOf, titleOf } from '#modules/exceptions/decide/title.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { parseEvent, serializeEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { headlineOf, titleOf } from '#core/exceptions/title.ts';
+import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { headlineOf, titleOf } from '#modules/exceptions/decide/title.ts';
 import { AppError } from '#kernel/errors.ts';
 import { slowRuns } from '#test/kit/properties.ts';
 import { decode, readRecordings } from '#test/ingest/golden/sentry_recordings.ts';

@@ -1,6 +1,6 @@
-import { serializeEvent } from '#core/exceptions/event.ts';
-import { groupEvent } from '#core/exceptions/grouping.ts';
-import { onOccurrence, toOccurrence } from '#core/exceptions/occurrence.ts';
+import { serializeEvent } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { onOccurrence, toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { fromEpochMilliseconds } from '#kernel/time.ts';
 import { hostileEvents } from '#test/ingest/protocols/sentry/hostile_events.ts';

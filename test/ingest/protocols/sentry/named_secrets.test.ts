@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { Temporal } from '#kernel/time.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 
-import type { ExceptionEvent } from '#core/exceptions/event.ts';
-import { culpritOf } from '#core/exceptions/frames.ts';
+import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
+import { culpritOf } from '#modules/exceptions/decide/frames.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { Temporal } from '#kernel/time.ts';
 

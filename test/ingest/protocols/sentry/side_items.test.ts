@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-import { crashFreePercent } from '#core/exceptions/sessions.ts';
+import { crashFreePercent } from '#modules/exceptions/decide/sessions.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { Temporal, toTimestamp } from '#kernel/time.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { type ExceptionEvent, parseEvent, serializeEvent } from '#core/exceptions/event.ts';
+import { type ExceptionEvent, parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
 import { readEvent } from '#ingest/protocols/sentry/event.ts';
 import { decodeSentryRequest } from '#ingest/protocols/sentry.ts';
 import { Temporal } from '#kernel/time.ts';

@@ -1,16 +1,16 @@
 import type { AnyAction } from '#actions/action_context.ts';
 import { idSourceOf } from '#actions/id_sources.ts';
-import { nearestNames } from '#actions/metrics/nearest_names.ts';
+import { nearestNames } from '#modules/metrics/nearest_names.ts';
 import type { Directory } from '#entry/http/mcp/advice/directory.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
-import { type Comparator, COMPARATORS } from '#core/metrics/comparator.ts';
-import { cutWindow } from '#core/metrics/buckets.ts';
-import { readSelector } from '#core/metrics/read_selector.ts';
-import { summaryOf } from '#core/metrics/summary.ts';
-import { parseInstant } from '#core/oncall/parse_instant.ts';
+import { type Comparator, COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { cutWindow } from '#modules/metrics/decide/buckets.ts';
+import { readSelector } from '#modules/metrics/decide/read_selector.ts';
+import { summaryOf } from '#modules/metrics/decide/summary.ts';
+import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
 import { AppError } from '#kernel/errors.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
-import { storesOf } from '#storage/postgres/stores.ts';
+import { storesOf } from '#modules/stores.ts';
 
 interface Filled {
   readonly value: unknown;

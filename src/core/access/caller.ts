@@ -1,5 +1,0 @@
-import type { Via } from '#core/access/via.ts';
-import type { CallerVia } from '#kernel/caller.ts';
-
-/** Caller of an action, over any protocol. */
-export type Caller = CallerVia<Via>;

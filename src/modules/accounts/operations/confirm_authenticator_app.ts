@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+
+import { afterAdding, RecoveryCodes } from '#modules/accounts/operations/second_factors.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { periodOfCode } from '#auth/second_factor/totp.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+
+export const confirmAuthenticatorApp = defineAction({
+  name: 'confirm_authenticator_app',
+  consoleOnly: true,
+  scope: 'signed_in',
+  route: 'POST /me/authenticator-app/confirmation',
+  stepUp: true,
+  summary: 'Confirm the authenticator app with a code of it. The first second factor comes with recovery codes.',
+  effect: 'write',
+  input: Type.Object({ code: Type.String({ pattern: '^\\d{6}$', description: 'six digits' }) }, CLOSED),
+  result: Type.Object({ recoveryCodes: RecoveryCodes }),
+  conflict: 'no app waits to be confirmed',
+  example: { code: '123456' },
+  async handle({ code }, context) {
+    const { stores, now, session, installation, record } = context;
+    const { userId } = session;
+    const app = await stores.secondFactors.findApp(userId);
+    if (app === null || app.confirmedAt !== null) {
+      throw new AppError('conflict', 'no authenticator app is waiting to be confirmed; start again');
+    }
+    const period = periodOfCode(installation.ciphers.secondFactors.decrypt(app.secretSealed), code, now);
+    if (period === null) throw invalidInput([{ path: 'code', message: 'is not the current code of the app' }]);
+    await stores.secondFactors.confirmApp(userId, now);
+    await stores.secondFactors.takePeriod(userId, period);
+    record({
+      userId,
+      action: 'add_authenticator_app',
+      target: userId,
+      before: null,
+      after: { confirmed: true },
+    });
+    return await afterAdding(context);
+  },
+});

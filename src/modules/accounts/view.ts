@@ -1,0 +1,50 @@
+import { type Static, Type } from 'typebox';
+
+import { IdText } from '#actions/fields.ts';
+import { type Id, asId } from '#kernel/ids.ts';
+import { PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#kernel/permissions.ts';
+import type { Stores } from '#modules/stores.ts';
+
+export const RoleName = Type.Enum([...ROLES]);
+
+/** The signed-in person and their organizations. */
+export const SignedInView = Type.Object({
+  user: Type.Object({
+    userId: IdText,
+    email: Type.String(),
+    name: Type.String(),
+    hasSecondFactor: Type.Boolean(),
+  }),
+  organizations: Type.Array(
+    Type.Object({
+      orgId: IdText,
+      name: Type.String(),
+      role: RoleName,
+      secondFactorRequired: Type.Boolean({ description: 'whether owners and admins need a second factor here' }),
+      traceLink: Type.Union([Type.String(), Type.Null()], {
+        description: 'where people look at traces, with {traceId} in it; null where nobody has said',
+      }),
+      permissions: Type.Array(Type.Enum([...PERMISSIONS])),
+    }),
+    { description: 'by name' },
+  ),
+  sessionId: IdText,
+});
+
+export async function readSignedIn(
+  stores: Pick<Stores, 'people' | 'secondFactors'>,
+  userId: Id<'user'>,
+  sessionId: string,
+): Promise<Static<typeof SignedInView>> {
+  const user = await stores.people.findUser(userId);
+  if (user === null) throw new Error(`the session ${sessionId} has no user`);
+  const { passkeys, hasApp } = await stores.secondFactors.summaryOf(userId);
+  const memberships = await stores.people.listMemberships(userId);
+  return {
+    user: { userId: user.id, email: user.email, name: user.name, hasSecondFactor: passkeys > 0 || hasApp },
+    organizations: memberships.map((membership) => {
+      return { ...membership, permissions: [...ROLE_PERMISSIONS[membership.role]] };
+    }),
+    sessionId: asId('session', sessionId),
+  };
+}

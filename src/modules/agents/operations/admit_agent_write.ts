@@ -1,0 +1,56 @@
+import type { AnyOperation } from '#actions/action_context.ts';
+import type { Caller } from '#modules/accounts/decide/caller.ts';
+import { capOf } from '#modules/agents/decide/agent_settings.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+const RETRY_AFTER_SECONDS = 300;
+
+/**
+ * Counts a change by an agent in its cap, in the transaction of the change. Throws `forbidden` while the agents of the
+ * organization are stopped, and `rate_limited` beyond the cap.
+ */
+export async function admitAgentWrite(
+  { stores, now }: UnitOfWork,
+  { orgId, actor, responder }: Caller,
+  operation: AnyOperation,
+  { agentWritesAnHour }: Pick<Limits, 'agentWritesAnHour'>,
+): Promise<void> {
+  const settings = await stores.responders.shareSettings(orgId);
+  if (settings.areStopped) throw agentsStopped();
+  if (responder !== undefined && !(await stores.responders.isResponder(orgId, responder.agentId))) {
+    throw new AppError('forbidden', 'this agent may no longer respond to incidents');
+  }
+  const agentId = responder?.agentId ?? agentIdOf(actor);
+  const cap = capOf(settings, responder !== undefined, agentWritesAnHour);
+  if (cap === null || agentId === null || isBeyondCap(operation)) return;
+  if (await stores.responders.countWrite(agentId, cap, now)) return;
+  throw new AppError('rate_limited', `this agent has made ${cap} changes within an hour, which is its cap here`, {
+    ...(settings.writesAnHour === null && { limit: 'agentWritesAnHour' as const }),
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}
+
+function isBeyondCap(operation: AnyOperation): boolean {
+  return operation.consoleOnly === true && operation.isBeyondCap === true;
+}
+
+/** Returns the connection or the key that an agent acts through; null for a person. */
+export function agentIdOf(actor: Caller['actor']): string | null {
+  switch (actor.kind) {
+    case 'user':
+      return actor.connection?.connectionId ?? actor.apiKeyId;
+    case 'api_key':
+      return actor.apiKeyId;
+    case 'system':
+      return null;
+  }
+}
+
+export function agentsStopped(): AppError {
+  return new AppError(
+    'forbidden',
+    'the organization has stopped all agents; only its owners can allow them again, in the settings',
+  );
+}

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { lockIncident } from '#modules/incidents/change_status.ts';
+import { NOTES_MAX, NoteText, NoteView, toNoteView } from '#modules/incidents/notes.ts';
+import { responderOf } from '#modules/agents/operations/view.ts';
+import { hashSecret } from '#auth/secret_text.ts';
+import { AppError } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
+
+/** Limit on the notes of one agent on one incident, so that people always find room for theirs. */
+const AGENT_NOTES_MAX = 50;
+
+export const writeNote = defineAction({
+  name: 'write_note',
+  consoleOnly: true,
+  isForResponders: true,
+  summary:
+    'Write what you found into the timeline of an incident, under the name of the agent. The same text twice is one note.',
+  permission: 'oncall:view',
+  effect: 'write',
+  input: Type.Object({ incidentId: IdText, text: NoteText }, CLOSED),
+  result: NoteView,
+  conflict: `you have written ${AGENT_NOTES_MAX} notes on it, or it has ${NOTES_MAX}`,
+  example: {
+    incidentId: EXAMPLE_IDS.incidentId,
+    text: 'Errors began with release 2.4.1, two minutes before the trigger.',
+  },
+  async handle({ incidentId, text }, context) {
+    const { stores, now, record, caller } = context;
+    const { agentId, agentName } = responderOf(caller);
+    const incident = await lockIncident(incidentId, context);
+    const body = text.trim();
+    // A key of the organization has no user, so its own id is used instead.
+    const userId = caller.actor.kind === 'user' ? caller.actor.userId : asId('user', agentId);
+    const requestKey = hashSecret(`${agentId}\n${body}`).toString('base64url').slice(0, 40);
+    const note = { incidentId: incident.id, userId, requestKey };
+    const known = await stores.incidentNotes.findByRequest(note);
+    if (known !== null) return toNoteView(known);
+    const notes = await stores.incidentNotes.list(incident.id, NOTES_MAX);
+    const own = notes.filter((other) => other.agentName === agentName).length;
+    if (notes.length >= NOTES_MAX || own >= AGENT_NOTES_MAX) {
+      throw new AppError(
+        'conflict',
+        `an agent writes at most ${AGENT_NOTES_MAX} notes on an incident, and it has at most ${NOTES_MAX}`,
+      );
+    }
+    const added = await stores.incidentNotes.insert({ ...note, agentName, body }, now);
+    record({ target: incident.id, before: null, after: { noteId: added.id, length: body.length } });
+    return toNoteView(added);
+  },
+});

@@ -1,0 +1,197 @@
+import { sql } from 'kysely';
+
+import { AGENT_SETTINGS_DEFAULT, type AgentSettings } from '#modules/agents/decide/agent_settings.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { holdLock, shareLock } from '#storage/postgres/advisory_lock.ts';
+import { columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { AgentSettingsEntity, ResponderEntity } from '#storage/postgres/entities/responders.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+
+/** A connection that may respond, by the one of its ids that is set. */
+export type ResponderRow = Pick<
+  Row<typeof ResponderEntity>,
+  'agentId' | 'orgId' | 'connectionId' | 'apiKeyId' | 'enabledBy' | 'enabledAt'
+>;
+
+/** State of one agent: what its organization decided, and whether it may respond. */
+export interface AgentState extends AgentSettings {
+  readonly isResponder: boolean;
+}
+
+/** Filter of agents. */
+export interface AgentFilter {
+  /** Only those that act as this person; null: all of the organization. */
+  readonly ofUser: Id<'user'> | null;
+  /** Part of the name of the agent or of the person. */
+  readonly text?: string | undefined;
+}
+
+/** A connected app or an API key, as the list of agents shows it. */
+export interface AgentRow {
+  readonly agentId: string;
+  readonly kind: 'app' | 'api_key';
+  readonly name: string;
+  /** null: a key of the organization. */
+  readonly userName: string | null;
+  readonly lastUsedAt: Temporal.Instant | null;
+  readonly isResponder: boolean;
+}
+
+/** The last one of a page: the next begins behind it. */
+export type AgentPlace = Pick<AgentRow, 'agentId' | 'name' | 'isResponder'>;
+
+const FIND_SETTINGS = prepared((db, { orgId }: Values<{ orgId: Id<'org'> }>) =>
+  db
+    .selectFrom('agent_settings as s')
+    .select(columns(AgentSettingsEntity, 's', ['areStopped', 'writesAnHour', 'holdMinutes']))
+    .where('s.org_id', '=', orgId),
+);
+
+/** Stores which connections may respond, and what an organization allows its agents. */
+export class ResponderStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async getSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    return (await FIND_SETTINGS.row(this.#session, { orgId })) ?? AGENT_SETTINGS_DEFAULT;
+  }
+
+  /** The settings for a change by an agent: nobody changes them before the transaction ends. */
+  async shareSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    await shareLock(this.#session, `agent_settings ${orgId}`);
+    return await this.getSettings(orgId);
+  }
+
+  /** The settings for a change of them, once every change of an agent that is under way has ended. */
+  async lockSettings(orgId: Id<'org'>): Promise<AgentSettings> {
+    await holdLock(this.#session, `agent_settings ${orgId}`);
+    return await this.getSettings(orgId);
+  }
+
+  /** Lock them first. */
+  async setSettings(orgId: Id<'org'>, settings: AgentSettings): Promise<void> {
+    const row = toColumns(AgentSettingsEntity, { ...settings });
+    await this.#session.db
+      .insertInto('agent_settings')
+      .values({ org_id: orgId, ...row })
+      .onConflict((conflict) => conflict.column('org_id').doUpdateSet(row))
+      .execute();
+  }
+
+  async getAgentState(orgId: Id<'org'>, agentId: string): Promise<AgentState> {
+    const settings = await this.getSettings(orgId);
+    return { ...settings, isResponder: await this.isResponder(orgId, agentId) };
+  }
+
+  async isResponder(orgId: Id<'org'>, agentId: string): Promise<boolean> {
+    const found = await this.#session.db
+      .selectFrom('responders')
+      .select('agent_id')
+      .where('agent_id', '=', agentId)
+      .where('org_id', '=', orgId)
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /** Connected apps and API keys that are not revoked: those that may respond first, then by name. */
+  async listAgents(
+    orgId: Id<'org'>,
+    filter: AgentFilter,
+    page: { readonly after: AgentPlace | null; readonly limit: number },
+  ): Promise<AgentRow[]> {
+    const { after } = page;
+    let found = this.#agents(orgId, filter).selectAll();
+    if (after !== null) {
+      found = found.where(
+        ({ ref }) =>
+          sql<boolean>`(not ${ref('isResponder')}, lower(${ref('name')}), ${ref('agentId')}) > (${!after.isResponder}, lower(${after.name}), ${after.agentId})`,
+      );
+    }
+    return await found
+      .orderBy('isResponder', 'desc')
+      .orderBy(({ fn }) => fn('lower', ['name']))
+      .orderBy('agentId')
+      .limit(page.limit)
+      .execute();
+  }
+
+  async countAgents(orgId: Id<'org'>, filter: AgentFilter): Promise<number> {
+    const { count } = await this.#agents(orgId, filter)
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  /** Enabled already: nothing changes. */
+  async enable(responder: ResponderRow): Promise<void> {
+    await this.#session.db
+      .insertInto('responders')
+      .values(toColumns(ResponderEntity, { ...responder }))
+      .onConflict((conflict) => conflict.column('agent_id').doNothing())
+      .execute();
+  }
+
+  async disable(orgId: Id<'org'>, agentId: string): Promise<void> {
+    await this.#session.db
+      .deleteFrom('responders')
+      .where('agent_id', '=', agentId)
+      .where('org_id', '=', orgId)
+      .execute();
+  }
+
+  /**
+   * Counts a change of an agent, unless it has made `cap` within the last hour: false then. Changes of one agent wait for
+   * each other, so that no two pass where one was left.
+   */
+  async countWrite(agentId: string, cap: number, now: Temporal.Instant): Promise<boolean> {
+    const { db } = this.#session;
+    await holdLock(this.#session, `agent_writes ${agentId}`);
+    await db
+      .deleteFrom('agent_writes')
+      .where('agent_id', '=', agentId)
+      .where('at', '<=', now.subtract({ hours: 1 }))
+      .execute();
+    const { count } = await db
+      .selectFrom('agent_writes')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('agent_id', '=', agentId)
+      .executeTakeFirstOrThrow();
+    if (count >= cap) return false;
+    await db.insertInto('agent_writes').values({ agent_id: agentId, at: now }).execute();
+    return true;
+  }
+
+  #agents(orgId: Id<'org'>, { ofUser, text }: AgentFilter) {
+    const { db } = this.#session;
+    const apps = db
+      .selectFrom('connections as c')
+      .leftJoin('users as u', 'u.id', 'c.user_id')
+      .select(({ ref }) => [sql<string>`${ref('c.id')}`.as('agentId'), sql<AgentRow['kind']>`'app'`.as('kind')])
+      .select(['c.client_name as name', 'u.name as userName', 'c.last_used_at as lastUsedAt'])
+      .where('c.org_id', '=', orgId)
+      .$if(ofUser !== null, (query) => query.where('c.user_id', '=', ofUser));
+    const keys = db
+      .selectFrom('api_keys as k')
+      .leftJoin('users as u', 'u.id', 'k.user_id')
+      .select(({ ref }) => [sql<string>`${ref('k.id')}`.as('agentId'), sql<AgentRow['kind']>`'api_key'`.as('kind')])
+      .select(['k.name', 'u.name as userName', 'k.last_used_at as lastUsedAt'])
+      .where('k.org_id', '=', orgId)
+      .where('k.revoked_at', 'is', null)
+      .$if(ofUser !== null, (query) => query.where('k.user_id', '=', ofUser));
+    const agents = db
+      .selectFrom(apps.unionAll(keys).as('a'))
+      .leftJoin('responders as r', 'r.agent_id', 'a.agentId')
+      .select(['a.agentId', 'a.kind', 'a.name', 'a.userName', 'a.lastUsedAt'])
+      .select(({ ref }) => sql<boolean>`${ref('r.agent_id')} is not null`.as('isResponder'));
+    const found = db.selectFrom(agents.as('agents'));
+    if (text === undefined) return found;
+    return found.where(
+      ({ ref }) => sql<boolean>`strpos(lower(concat_ws(' ', ${ref('name')}, ${ref('userName')})), lower(${text})) > 0`,
+    );
+  }
+}

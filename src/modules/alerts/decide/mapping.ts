@@ -1,0 +1,196 @@
+import { detailText } from '#modules/alerts/decide/route.ts';
+
+/** Meaning of the values of a status field, compared as text without regard to case. */
+interface StatusMapping {
+  readonly path: string;
+  readonly resolved: readonly string[];
+  readonly acknowledged?: readonly string[];
+  /** Values that trigger; any other value is ignored. If absent, every value but those above triggers. */
+  readonly triggered?: readonly string[];
+}
+
+/**
+ * Paths of the parts of an alert in any JSON: names of fields with dots between them, and numbers for places in lists. Of
+ * several paths the first that holds something counts.
+ */
+export interface WebhookMapping {
+  readonly title: readonly string[];
+  readonly key: readonly string[];
+  readonly status: StatusMapping | null;
+  readonly severity: readonly string[];
+  readonly link: readonly string[];
+  readonly at: readonly string[];
+}
+
+/** Alert that a mapping finds in a body. */
+export interface MappedAlert {
+  /** Null for a body that says nothing of an alert. */
+  readonly action: 'trigger' | 'acknowledge' | 'resolve' | null;
+  readonly title: string | null;
+  readonly key: string | null;
+  readonly severity: string | null;
+  readonly link: string | null;
+  readonly at: string | null;
+}
+
+const mapping = (given: Partial<WebhookMapping>): WebhookMapping => ({
+  title: [],
+  key: [],
+  status: null,
+  severity: [],
+  link: [],
+  at: [],
+  ...given,
+});
+
+const RECOVERED = [
+  'ok',
+  'up',
+  'resolved',
+  'resolve',
+  'recovery',
+  'recovered',
+  'closed',
+  'close',
+  'normal',
+  'success',
+  'completed',
+];
+const ACKNOWLEDGED = ['acknowledgement', 'acknowledged', 'acknowledge', 'ack'];
+
+/** Mappings for bodies as tools send them, or as their guides say to configure them. */
+export const WEBHOOK_TEMPLATES = {
+  'uptime-kuma': mapping({
+    title: ['msg', 'monitor.name'],
+    key: ['monitor.id', 'heartbeat.monitorID', 'monitor.name'],
+    status: { path: 'heartbeat.status', resolved: ['1'], triggered: ['0'] },
+    link: ['monitor.url'],
+  }),
+  healthchecks: mapping({
+    title: ['title', 'name', 'check'],
+    key: ['code', 'uuid', 'unique_key', 'name'],
+    status: { path: 'status', resolved: ['up'] },
+    link: ['url', 'details_url'],
+  }),
+  zabbix: mapping({
+    title: ['Subject', 'subject', 'message', 'name'],
+    key: ['Event_ID', 'event_id', 'eventid', 'X-S4-ExternalID'],
+    status: {
+      path: 'X-S4-Status|Trigger_Status|status',
+      resolved: ['resolved', 'ok', 'recovery'],
+      acknowledged: ACKNOWLEDGED,
+    },
+    severity: ['Severity', 'severity'],
+    link: ['Link', 'url', 'Zabbix_URL'],
+  }),
+  icinga: mapping({
+    title: ['title', 'output', 'service_output', 'host_output'],
+    key: ['key', 'service_name', 'service', 'host_name', 'host'],
+    status: {
+      path: 'notification_type|type',
+      resolved: ['recovery', 'flappingend', 'downtimeend'],
+      acknowledged: ACKNOWLEDGED,
+    },
+    severity: ['state', 'service_state', 'host_state'],
+    link: ['url', 'link'],
+  }),
+  checkmk: mapping({
+    title: ['title', 'SERVICEOUTPUT', 'HOSTOUTPUT'],
+    key: ['key', 'SERVICEPROBLEMID', 'HOSTPROBLEMID', 'SERVICEDESC', 'HOSTNAME'],
+    status: { path: 'NOTIFICATIONTYPE', resolved: ['recovery'], acknowledged: ACKNOWLEDGED },
+    severity: ['SERVICESTATE', 'HOSTSTATE'],
+    link: ['SERVICEURL', 'HOSTURL'],
+  }),
+  gatus: mapping({
+    title: ['title', 'description', 'endpoint', 'name'],
+    key: ['key', 'endpoint', 'name'],
+    status: { path: 'status|state', resolved: ['resolved'] },
+    link: ['url'],
+  }),
+  sentry: mapping({
+    title: ['data.issue.title', 'data.event.title', 'event.title', 'message', 'project_name'],
+    key: ['data.issue.id', 'data.event.issue_id', 'event.issue_id', 'id'],
+    status: { path: 'action', resolved: ['resolved', 'archived', 'ignored'] },
+    severity: ['data.issue.level', 'data.event.level', 'level'],
+    link: ['data.issue.permalink', 'data.issue.web_url', 'data.event.web_url', 'url'],
+  }),
+  'better-stack': mapping({
+    title: ['data.attributes.name', 'data.attributes.cause', 'name'],
+    key: ['data.id', 'id'],
+    status: {
+      path: 'event|data.attributes.status|data.attributes.resolved_at',
+      resolved: ['resolved', 'incident_resolved'],
+      acknowledged: ['acknowledged', 'incident_acknowledged'],
+    },
+    link: ['data.attributes.url'],
+    at: ['data.attributes.started_at'],
+  }),
+  github: mapping({
+    title: [
+      'workflow_run.display_title',
+      'workflow_run.name',
+      'alert.rule.description',
+      'check_run.name',
+      'deployment_status.description',
+    ],
+    key: ['workflow_run.workflow_id', 'alert.html_url', 'alert.number', 'check_run.name', 'repository.full_name'],
+    status: {
+      path: 'workflow_run.conclusion|check_run.conclusion|deployment_status.state|action',
+      resolved: ['success', 'neutral', 'skipped', 'fixed', 'dismissed', 'closed_by_user', 'resolved'],
+      triggered: ['failure', 'timed_out', 'startup_failure', 'error', 'created', 'reopened', 'appeared_in_branch'],
+    },
+    link: ['workflow_run.html_url', 'alert.html_url', 'check_run.html_url', 'deployment_status.target_url'],
+  }),
+  cloudwatch: mapping({
+    title: ['AlarmName'],
+    key: ['AlarmArn', 'AlarmName'],
+    status: { path: 'NewStateValue', resolved: ['OK'], triggered: ['ALARM'] },
+    at: ['StateChangeTime'],
+  }),
+  any: mapping({
+    title: ['title', 'summary', 'subject', 'message', 'text', 'msg', 'description', 'name'],
+    key: ['dedup_key', 'dedupKey', 'alias', 'incident_key', 'key', 'id', 'name', 'title'],
+    status: { path: 'status|state|action|event_action', resolved: RECOVERED, acknowledged: ACKNOWLEDGED },
+    severity: ['severity', 'priority', 'level'],
+    link: ['url', 'link', 'html_url'],
+    at: ['timestamp', 'time', 'at'],
+  }),
+} as const satisfies Readonly<Record<string, WebhookMapping>>;
+
+export type WebhookTemplate = keyof typeof WEBHOOK_TEMPLATES;
+
+export function isWebhookTemplate(name: string): name is WebhookTemplate {
+  return Object.hasOwn(WEBHOOK_TEMPLATES, name);
+}
+
+/** Reads a body by a mapping. Never throws, whatever the body is. */
+export function readMapped(body: Readonly<Record<string, unknown>>, map: WebhookMapping): MappedAlert {
+  const at = (paths: readonly string[]): string | null => {
+    for (const path of paths) {
+      const text = detailText(body, path)?.trim() ?? '';
+      if (text !== '') return text;
+    }
+    return null;
+  };
+  return {
+    action: actionOf(map.status, at),
+    title: at(map.title),
+    key: at(map.key),
+    severity: at(map.severity),
+    link: at(map.link),
+    at: at(map.at),
+  };
+}
+
+function actionOf(
+  status: StatusMapping | null,
+  at: (paths: readonly string[]) => string | null,
+): MappedAlert['action'] {
+  if (status === null) return 'trigger';
+  const value = at(status.path.split('|'))?.toLowerCase() ?? null;
+  const isAmong = (values: readonly string[] = []): boolean => values.some((one) => one.toLowerCase() === value);
+  if (isAmong(status.resolved)) return 'resolve';
+  if (isAmong(status.acknowledged)) return 'acknowledge';
+  if (status.triggered === undefined) return 'trigger';
+  return isAmong(status.triggered) ? 'trigger' : null;
+}

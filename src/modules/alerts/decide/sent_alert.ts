@@ -1,0 +1,31 @@
+import type { AlertEvent } from '#modules/alerts/decide/alert_event.ts';
+import type { AlertEffect } from '#modules/alerts/decide/decide_alert.ts';
+import type { AlertProtocolName } from '#modules/alerts/decide/tools.ts';
+import type { Id } from '#kernel/ids.ts';
+
+/** The service that alerts are about. */
+export interface AlertOwner {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+}
+
+/** A protocol, and which of several tools of a service that speak it. */
+export interface AlertSourceName {
+  readonly protocol: AlertProtocolName;
+  readonly name: string;
+}
+
+/** One event of a source. */
+export interface SentAlert {
+  readonly source: AlertSourceName;
+  readonly event: AlertEvent;
+}
+
+/** Outcome of an event. */
+export interface AlertOutcome {
+  /** Null for an event about an alert that was never heard of. */
+  readonly alertId: Id<'alert'> | null;
+  /** The incident of the alert, open or not; null when it has none. */
+  readonly incidentId: Id<'incident'> | null;
+  readonly effect: AlertEffect;
+}

@@ -1,0 +1,111 @@
+import { incidentDetails } from '#modules/alerts/decide/alert_change.ts';
+import { labelsOfDetails } from '#modules/alerts/decide/labels.ts';
+import { routeOf } from '#modules/alerts/decide/route.ts';
+import type { AlertOwner } from '#modules/alerts/decide/sent_alert.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { type Affected, type AlertQueue, dedupKeyOfAlert } from '#modules/alerts/alert_queue.ts';
+import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
+import type { Firing, Opener } from '#modules/incidents/paging/firing.ts';
+import { openIncidents } from '#modules/incidents/open_incidents.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { AlertRouteRow, RoutePolicy } from '#modules/alerts/store/alert_route_store.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+/** Alerts that join an incident in one transaction and are named in its timeline. */
+const JOINED_MAX = 10;
+
+/** Opens the incidents of alerts by the routes of the service, and says in their rows which these are. */
+export async function openAlerts(
+  unit: UnitOfWork,
+  owner: AlertOwner,
+  opening: readonly Affected[],
+  limit: IncidentLimit,
+): Promise<void> {
+  if (opening.length === 0) return;
+  const { stores } = unit;
+  const routes = await stores.alertRoutes.list(owner.serviceId);
+  const policies = await stores.alertRoutes.findPolicies(owner.orgId, policyIdsOf(routes));
+  const firings = new Map<string, Firing>();
+  const opened: AlertQueue[] = [];
+  for (const { queue } of opening) {
+    const route = routeOf(routes, {
+      severity: queue.row.severity,
+      protocol: queue.source.row.protocol,
+      sourceName: queue.source.row.name,
+      details: queue.row.details,
+    });
+    const isDropped = route?.outcome === 'drop';
+    queue.row = { ...queue.row, isDropped, incidentId: null };
+    queue.isChanged = true;
+    if (isDropped) continue;
+    opened.push(queue);
+    const firing = firingOf(owner, queue, route, policies);
+    const before = firings.get(firing.cause.dedupKey ?? '');
+    if (before === undefined) firings.set(firing.cause.dedupKey ?? '', firing);
+  }
+  const before = new Set((await stores.alerts.listStanding([...firings.keys()])).map(({ dedupKey }) => dedupKey));
+  await openIncidents(unit, [...firings.values()], limit);
+  await link(unit, opened, before);
+}
+
+function policyIdsOf(routes: readonly AlertRouteRow[]): Id<'policy'>[] {
+  return [...new Set(routes.flatMap(({ policyId }) => (policyId === null ? [] : [policyId])))];
+}
+
+function firingOf(
+  owner: AlertOwner,
+  queue: AlertQueue,
+  route: AlertRouteRow | null,
+  policies: ReadonlyMap<Id<'policy'>, RoutePolicy>,
+): Firing {
+  const { row, source } = queue;
+  const policy = route?.outcome === 'page' && route.policyId !== null ? policies.get(route.policyId) : undefined;
+  const { groupMinutes } = source.settings;
+  const rule: Opener = {
+    orgId: owner.orgId,
+    serviceId: owner.serviceId,
+    ruleId: null,
+    name: row.tool,
+    settings: groupMinutes === 0 ? null : { groupMinutes },
+    escalationPolicyId: policy?.id ?? null,
+    teamId: policy?.teamId ?? null,
+    steps: policy?.steps ?? [],
+    ...(policy?.isPolicyUnreadable && { isPolicyUnreadable: true }),
+  };
+  return {
+    rule,
+    cause: {
+      kind: 'alert',
+      exceptionGroupId: null,
+      dedupKey: dedupKeyOfAlert(queue),
+      title: row.title,
+      severity: row.severity,
+      details: incidentDetails(row, { protocol: source.row.protocol, sourceName: source.row.name, key: row.key }),
+      labels: labelsOfDetails(row.details),
+      sentence: row.title,
+    },
+  };
+}
+
+/** Says in each row which incident stands for it. One that was open before has a further alert, which may be worse. */
+async function link(unit: UnitOfWork, opened: readonly AlertQueue[], before: ReadonlySet<string>): Promise<void> {
+  const { stores, now } = unit;
+  const standing = await stores.alerts.listStanding(opened.map(dedupKeyOfAlert));
+  const byKey = new Map(standing.map((one) => [one.dedupKey, one]));
+  const linked = new Set<string>();
+  let joined = 0;
+  for (const queue of opened) {
+    const key = dedupKeyOfAlert(queue);
+    const incident = byKey.get(key);
+    queue.row = { ...queue.row, incidentId: incident?.incidentId ?? null };
+    const isFurther = before.has(key) || linked.has(key);
+    linked.add(key);
+    if (!isFurther || incident === undefined || incident.isMember) continue;
+    const row = await stores.incidents.lock(incident.incidentId);
+    if (row !== null) await raiseSeverity(unit, row, queue);
+    joined += 1;
+    if (joined > JOINED_MAX) continue;
+    const { tool, title } = queue.row;
+    await stores.timeline.record(incident.incidentId, 'alert_joined', { tool, title }, now);
+  }
+}

@@ -1,0 +1,70 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.ts';
+import { SourceSettingsView } from '#modules/alerts/operations/source_fields.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { sourceSettingsOf } from '#modules/alerts/decide/source_settings.ts';
+import { toolOf } from '#modules/alerts/decide/tools.ts';
+import { ALERTS_PATH } from '#kernel/api_paths.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { AlertSourceRow } from '#modules/alerts/store/alert_source_store.ts';
+
+const SourceView = Type.Object({
+  sourceId: IdText,
+  protocol: Type.String(),
+  name: Type.String({ description: 'which of several tools that speak it; empty for the only one' }),
+  tool: Type.String({ description: 'protocol and name, as people call it' }),
+  settings: SourceSettingsView,
+  lastAlertAt: nullable(Timestamp),
+  accepted: Type.Integer({ description: 'events that were taken' }),
+  refused: Type.Integer({ description: 'requests that were refused; one a second is counted' }),
+  lastRefusedAt: nullable(Timestamp),
+  lastRefusal: nullable(Type.String()),
+  createdAt: Timestamp,
+});
+
+export const listAlertSources = defineAction({
+  name: 'list_alert_sources',
+  consoleOnly: true,
+  summary: 'List the tools that have sent alerts of a service, what was refused of them and why, and the routes.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ serviceId: IdText }, CLOSED),
+  result: Type.Object({
+    ...RoutesView.properties,
+    address: Type.String({ description: 'where the addresses of all protocols begin' }),
+    hasKey: Type.Boolean({ description: 'whether the service has an alert key' }),
+    sources: Type.Array(SourceView),
+  }),
+  example: { serviceId: IDS.serviceId },
+  async handle({ serviceId }, { caller, stores, baseUrl }) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const sources = await stores.alertSources.list(service.id);
+    return {
+      serviceId: service.id,
+      address: `${baseUrl.replace(/\/+$/, '')}${ALERTS_PATH}`,
+      hasKey: (await stores.alertKeys.findSecret(service.id)) !== null,
+      sources: sources.map(toSourceView),
+      routes: toRouteViews(await stores.alertRoutes.list(service.id)),
+    };
+  },
+});
+
+function toSourceView(source: AlertSourceRow): Static<typeof SourceView> {
+  const { id: sourceId, protocol, name, accepted, refused, lastRefusal } = source;
+  return {
+    sourceId,
+    protocol,
+    name,
+    tool: toolOf(protocol, name),
+    settings: sourceSettingsOf(source.settings),
+    lastAlertAt: toTimestampOrNull(source.lastAlertAt),
+    accepted,
+    refused,
+    lastRefusedAt: toTimestampOrNull(source.lastRefusedAt),
+    lastRefusal,
+    createdAt: toTimestamp(source.createdAt),
+  };
+}

@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { RoutesView, toRouteViews } from '#modules/alerts/operations/route_view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { ALERT_PROTOCOL_NAMES } from '#modules/alerts/decide/tools.ts';
+import { ROUTE_CONDITIONS_MAX, ROUTE_OUTCOMES, type RouteCondition, ROUTES_MAX } from '#modules/alerts/decide/route.ts';
+import { LEVELS } from '#modules/exceptions/decide/level.ts';
+import { type Fault, invalidInput } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
+
+const PATH = Type.String({ minLength: 1, maxLength: 200, description: 'a path in the details, as `labels.team`' });
+const VALUE = Type.String({ maxLength: 500 });
+
+const Condition = Type.Object(
+  {
+    kind: Type.Enum(['severity', 'source', 'detail']),
+    atLeast: Type.Optional(Type.Enum([...LEVELS], { description: 'of severity' })),
+    protocol: Type.Optional(Type.Enum([...ALERT_PROTOCOL_NAMES], { description: 'of source' })),
+    name: Type.Optional(Type.String({ maxLength: 100, description: 'of source: which of several' })),
+    path: Type.Optional(PATH),
+    equals: Type.Optional(VALUE),
+    matches: Type.Optional(VALUE),
+  },
+  CLOSED,
+);
+
+const Route = Type.Object(
+  {
+    conditions: Type.Array(Condition, { maxItems: ROUTE_CONDITIONS_MAX, description: 'all have to be true' }),
+    outcome: Type.Enum([...ROUTE_OUTCOMES], {
+      description: 'page by the policy, open an incident that pages nobody, or drop: count the alert and do nothing',
+    }),
+    policyId: nullable(IdText),
+    pagesOnRise: Type.Boolean({ description: 'whether an alert that becomes more severe pages anew' }),
+  },
+  CLOSED,
+);
+
+export const setAlertRoutes = defineAction({
+  name: 'set_alert_routes',
+  consoleOnly: true,
+  summary:
+    'Set what becomes of the alerts of a service: the first route whose conditions are all true counts; the last one has none.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ serviceId: IdText, routes: Type.Array(Route, { minItems: 1, maxItems: ROUTES_MAX }) }, CLOSED),
+  result: RoutesView,
+  example: {
+    serviceId: IDS.serviceId,
+    routes: [{ conditions: [], outcome: 'page', policyId: IDS.policyId, pagesOnRise: true }],
+  },
+  async handle({ serviceId, routes }, { stores, caller, now, record }) {
+    const faults = faultsOf(routes);
+    if (faults.length > 0) throw invalidInput(faults);
+    const service = await stores.services.lock(caller.orgId, serviceId);
+    for (const [index, { policyId }] of routes.entries()) {
+      if (policyId !== null) await stores.policies.get(caller.orgId, policyId, `routes[${index}].policyId`);
+    }
+    const before = await stores.alertRoutes.list(service.id);
+    const after = routes.map((route) => ({
+      ...route,
+      conditions: route.conditions.flatMap((condition) => conditionOf(condition) ?? []),
+      policyId: route.policyId === null ? null : asId('policy', route.policyId),
+    }));
+    await stores.alertRoutes.replace(service, after, now);
+    record({ target: service.id, before: { alertRoutes: before }, after: { alertRoutes: after } });
+    return { serviceId: service.id, routes: toRouteViews(after) };
+  },
+});
+
+/** Null for one that lacks what its kind asks for. */
+function conditionOf({
+  kind,
+  atLeast,
+  protocol,
+  name,
+  path,
+  equals,
+  matches,
+}: Static<typeof Condition>): RouteCondition | null {
+  switch (kind) {
+    case 'severity':
+      return atLeast === undefined ? null : { kind, atLeast };
+    case 'source':
+      return protocol === undefined ? null : { kind, protocol, ...(name !== undefined && { name }) };
+    case 'detail':
+      if (path === undefined) return null;
+      if (equals !== undefined) return { kind, path, equals };
+      return matches === undefined ? null : { kind, path, matches };
+  }
+}
+
+function faultsOf(routes: readonly Static<typeof Route>[]): Fault[] {
+  return routes.flatMap(({ conditions, outcome, policyId }, index): Fault[] => {
+    const isLast = index === routes.length - 1;
+    const incomplete = conditions.flatMap((condition, place): Fault[] =>
+      conditionOf(condition) === null
+        ? [
+            {
+              path: `routes[${index}].conditions[${place}]`,
+              message: 'severity asks for atLeast, source for protocol, detail for path and equals or matches',
+            },
+          ]
+        : [],
+    );
+    return [
+      ...incomplete,
+      ...(isLast && conditions.length > 0
+        ? [{ path: `routes[${index}].conditions`, message: 'the last route takes the rest: it has no conditions' }]
+        : []),
+      ...(!isLast && conditions.length === 0
+        ? [{ path: `routes[${index}].conditions`, message: 'only the last route has no conditions' }]
+        : []),
+      ...(outcome === 'page' && policyId === null
+        ? [{ path: `routes[${index}].policyId`, message: 'is required: a route that pages names a policy' }]
+        : []),
+      ...(outcome !== 'page' && policyId !== null
+        ? [{ path: `routes[${index}].policyId`, message: 'is null for a route that pages nobody' }]
+        : []),
+    ];
+  });
+}

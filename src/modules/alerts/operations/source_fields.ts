@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import { CLOSED, nullable } from '#actions/fields.ts';
+import type { WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import { GROUP_MINUTES_MAX } from '#modules/rules/decide/rule_settings.ts';
+
+const LEASE_MINUTES_MAX = 44_640;
+
+const PATH_LENGTH_MAX = 300;
+const Paths = Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }), { maxItems: 10 });
+const Values = Type.Array(Type.String({ maxLength: 100 }), { maxItems: 30 });
+
+const Mapping = Type.Object(
+  {
+    title: Paths,
+    key: Paths,
+    status: nullable(
+      Type.Object(
+        {
+          path: Type.String({ minLength: 1, maxLength: PATH_LENGTH_MAX }),
+          resolved: Values,
+          acknowledged: Type.Optional(Values),
+          triggered: Type.Optional(Values),
+        },
+        CLOSED,
+      ),
+    ),
+    severity: Paths,
+    link: Paths,
+    at: Paths,
+  },
+  {
+    ...CLOSED,
+    description:
+      'where the parts of an alert stand in any JSON, as `alerts.0.title`; null: as the template of its name says, or by usual names',
+  },
+);
+
+/** Settings of a source. */
+export const SOURCE_SETTING_FIELDS = {
+  incidentsPer: Type.Enum(['group', 'alert'], {
+    description: 'group: alerts that their tool calls one group share an incident; alert: each has its own',
+  }),
+  leaseMinutes: nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: LEASE_MINUTES_MAX,
+      description: 'an alert that nobody repeats for so long has no word; null: as the tool says, or as was learnt',
+    }),
+  ),
+  onSilence: Type.Enum(['keep', 'resolve'], { description: 'what becomes of an alert without word' }),
+  mapping: Type.Unsafe<WebhookMapping | null>(nullable(Mapping)),
+  groupMinutes: Type.Integer({
+    minimum: 0,
+    maximum: GROUP_MINUTES_MAX,
+    description: 'what opens so soon after another incident of the service is linked to it and does not page beside it',
+  }),
+};
+
+export const SourceSettingsView = Type.Object(SOURCE_SETTING_FIELDS);

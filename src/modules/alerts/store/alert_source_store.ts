@@ -1,0 +1,183 @@
+import { sql } from 'kysely';
+
+import type { Repetition } from '#modules/alerts/decide/lease.ts';
+import { SOURCES_MAX, type StoredSourceSettings } from '#modules/alerts/decide/source_settings.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { columns, json, type Row, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { AlertBodyEntity, AlertSourceEntity } from '#storage/postgres/entities/alerts.ts';
+
+export type AlertSourceRow = Row<typeof AlertSourceEntity>;
+
+/** Name of a source of a service. */
+export interface SourceName {
+  readonly protocol: string;
+  readonly name: string;
+}
+
+/** Change of a source since it was last saved. */
+export interface SourceChange {
+  readonly id: Id<'alertsource'>;
+  readonly accepted: number;
+  readonly repetition: Repetition;
+}
+
+/** The bodies that a source sent last, for people who look what is wrong. */
+export const BODIES_KEPT = 5;
+
+/** The tools that send alerts of a service. */
+export class AlertSourceStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async list(serviceId: Id<'service'>): Promise<AlertSourceRow[]> {
+    return await this.#session.db
+      .selectFrom('alert_sources as s')
+      .select(columns(AlertSourceEntity, 's'))
+      .where('s.service_id', '=', serviceId)
+      .orderBy('s.protocol')
+      .orderBy('s.name')
+      .limit(SOURCES_MAX)
+      .execute();
+  }
+
+  async find(serviceId: Id<'service'>, { protocol, name }: SourceName): Promise<AlertSourceRow | null> {
+    const source = await this.#session.db
+      .selectFrom('alert_sources as s')
+      .select(columns(AlertSourceEntity, 's'))
+      .where('s.service_id', '=', serviceId)
+      .where('s.protocol', '=', protocol)
+      .where('s.name', '=', name)
+      .executeTakeFirst();
+    return source ?? null;
+  }
+
+  /** Throws `not_found`. */
+  async get(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
+    const source = await this.#named(orgId, sourceId).executeTakeFirst();
+    if (source === undefined) throw notFound('sourceId', 'source of alerts');
+    return source;
+  }
+
+  /** Throws `not_found`. Locked until the transaction ends. */
+  async lock(orgId: Id<'org'>, sourceId: string): Promise<AlertSourceRow> {
+    const source = await this.#named(orgId, sourceId).forUpdate().executeTakeFirst();
+    if (source === undefined) throw notFound('sourceId', 'source of alerts');
+    return source;
+  }
+
+  #named(orgId: Id<'org'>, sourceId: string) {
+    return this.#session.db
+      .selectFrom('alert_sources as s')
+      .select(columns(AlertSourceEntity, 's'))
+      .where('s.org_id', '=', orgId)
+      .where('s.id', '=', asId('alertsource', sourceId));
+  }
+
+  /**
+   * The source of this name, made when it is new. A service that has as many as it may gets one without a name for the
+   * rest: nothing that was sent is refused for that.
+   */
+  async findOrCreate(
+    { orgId, serviceId }: { readonly orgId: Id<'org'>; readonly serviceId: Id<'service'> },
+    wanted: SourceName,
+    now: Temporal.Instant,
+  ): Promise<AlertSourceRow> {
+    const known = await this.find(serviceId, wanted);
+    if (known !== null) return known;
+    const { count } = await this.#session.db
+      .selectFrom('alert_sources')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('service_id', '=', serviceId)
+      .executeTakeFirstOrThrow();
+    const name = count >= SOURCES_MAX ? '' : wanted.name;
+    const row = { id: newId('alertsource'), orgId, serviceId, protocol: wanted.protocol, name, settings: {} };
+    await this.#session.db
+      .insertInto('alert_sources')
+      .values(toColumns(AlertSourceEntity, { ...row, createdAt: now, updatedAt: now }))
+      .onConflict((conflict) => conflict.columns(['service_id', 'protocol', 'name']).doNothing())
+      .execute();
+    const made = await this.find(serviceId, { protocol: wanted.protocol, name });
+    if (made === null) throw new Error('a source that was just made is there');
+    return made;
+  }
+
+  async noteAlerts(changes: readonly SourceChange[], now: Temporal.Instant): Promise<void> {
+    if (changes.length === 0) return;
+    const changed = rowsOf('c', {
+      id: ['text', changes.map(({ id }) => id)],
+      accepted: ['bigint', changes.map(({ accepted }) => accepted)],
+      longest: ['integer', changes.map(({ repetition }) => repetition.longest)],
+      shortest: ['integer', changes.map(({ repetition }) => repetition.shortest)],
+    });
+    await this.#session.db
+      .updateTable('alert_sources as s')
+      .from(changed)
+      .set(({ eb, ref }) => ({
+        accepted: eb('s.accepted', '+', ref('c.accepted')),
+        longest_gap_seconds: ref('c.longest'),
+        shortest_gap_seconds: ref('c.shortest'),
+        last_alert_at: now,
+      }))
+      .whereRef('s.id', '=', 'c.id')
+      .execute();
+  }
+
+  async noteRefusal(id: Id<'alertsource'>, reason: string, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('alert_sources')
+      .set(({ eb }) => ({ refused: eb('refused', '+', 1), last_refusal: reason, last_refused_at: now }))
+      .where('id', '=', id)
+      .execute();
+  }
+
+  async saveSettings(
+    { id }: Pick<AlertSourceRow, 'id'>,
+    settings: StoredSourceSettings,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('alert_sources')
+      .set({ settings: json(settings), updated_at: now })
+      .where('id', '=', id)
+      .execute();
+  }
+
+  /** Keeps a body, and of this source no more than the newest five. */
+  async keepBody(body: Omit<Row<typeof AlertBodyEntity>, 'id'>): Promise<void> {
+    const { db } = this.#session;
+    await db.insertInto('alert_bodies').values(toColumns(AlertBodyEntity, body)).execute();
+    await db
+      .deleteFrom('alert_bodies')
+      .where('source_id', '=', body.sourceId)
+      .where('id', 'not in', ({ selectFrom }) =>
+        selectFrom('alert_bodies')
+          .select('id')
+          .where('source_id', '=', body.sourceId)
+          .orderBy('id', 'desc')
+          .limit(BODIES_KEPT),
+      )
+      .execute();
+  }
+
+  /** Newest first. */
+  async listBodies(sourceId: Id<'alertsource'>): Promise<Row<typeof AlertBodyEntity>[]> {
+    return await this.#session.db
+      .selectFrom('alert_bodies as b')
+      .select(columns(AlertBodyEntity, 'b'))
+      .where('b.source_id', '=', sourceId)
+      .orderBy('b.id', 'desc')
+      .limit(BODIES_KEPT)
+      .execute();
+  }
+
+  /** Removes bodies that were received before. */
+  async removeBodies(before: Temporal.Instant): Promise<void> {
+    await sql`delete from alert_bodies where received_at < ${before}`.execute(this.#session.db);
+  }
+}

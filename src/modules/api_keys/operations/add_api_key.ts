@@ -1,0 +1,59 @@
+import type { Static } from 'typebox';
+
+import type { Change } from '#actions/action_context.ts';
+import { auditedApiKey, type NewApiKeyView, toApiKeyView } from '#modules/api_keys/operations/view.ts';
+import { recordChange } from '#actions/record_change.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { issueApiKey } from '#auth/api_keys.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Permission } from '#kernel/permissions.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
+
+interface WantedKey {
+  readonly orgId: Id<'org'>;
+  /** User of the key; null for a key of the organization. */
+  readonly userId: Id<'user'> | null;
+  readonly name: string;
+  /** Permissions of the key; null for all that the role allows, or all there are. */
+  readonly permissions: readonly Permission[] | null;
+  /** Time when it expires; null: it works until it is revoked. */
+  readonly expiresAt: Temporal.Instant | null;
+  /** Creator of the key; null: the command line. */
+  readonly createdBy: Id<'user'> | null;
+}
+
+type Unit = Pick<UnitOfWork, 'stores' | 'now'>;
+
+/** Makes a key that may do something. The secret is returned here and never again. */
+export async function makeApiKey(
+  { stores, now }: Unit,
+  { permissions, expiresAt, ...wanted }: WantedKey,
+): Promise<{ view: Static<typeof NewApiKeyView>; change: Change }> {
+  if (permissions?.length === 0) {
+    throw invalidInput([
+      {
+        path: 'permissions',
+        message: 'must name at least one permission; a key without permissions cannot do anything',
+      },
+    ]);
+  }
+  const fields = { ...wanted, permissions: permissions && [...new Set(permissions)] };
+  const { keyId, key } = await issueApiKey(stores, { ...fields, ...(expiresAt && { expiresAt }) }, now);
+  const made = await stores.apiKeys.find(wanted.orgId, keyId);
+  if (made === null) throw new Error('a key that was just made is there');
+  const view = toApiKeyView(made);
+  return { view: { ...view, secret: key }, change: { target: keyId, before: null, after: auditedApiKey(view) } };
+}
+
+/** Creates the first key of an installation, or one made by the command line, with its audit row. */
+export async function addApiKey(
+  unit: Unit,
+  wanted: Omit<WantedKey, 'createdBy'>,
+  by: AuditedBy,
+): Promise<Static<typeof NewApiKeyView>> {
+  const { view, change } = await makeApiKey(unit, { ...wanted, createdBy: null });
+  await recordChange(unit, wanted.orgId, by, { action: 'create_api_key', ...change });
+  return view;
+}

@@ -1,0 +1,96 @@
+import { type Static, type TObject, Type } from 'typebox';
+
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { parseInstant } from '#modules/schedules/decide/parse_instant.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { VIAS } from '#modules/accounts/decide/via.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { AuditFilter, AuditLine } from '#modules/audit/store/audit_reader.ts';
+
+const RESULTS = ['done', 'forbidden', 'refused'] as const;
+export const FILTER_FIELDS = {
+  from: Type.Optional(Type.String({ description: 'RFC 3339; at or after' })),
+  to: Type.Optional(Type.String({ description: 'RFC 3339; before' })),
+  actor: Type.Optional(Type.String({ description: 'the id of a user, key or connection; or system, or unknown' })),
+  via: Type.Optional(Type.Enum([...VIAS, 'system'])),
+  action: Type.Optional(Type.String()),
+  target: Type.Optional(Type.String({ description: 'the id of what was changed' })),
+  result: Type.Optional(Type.Enum([...RESULTS])),
+};
+
+const Fields = nullable(Type.Object({}, { additionalProperties: true }));
+
+export const AuditEntryView = Type.Object({
+  auditId: IdText,
+  at: Timestamp,
+  actor: Type.Object({
+    kind: Type.Enum(['user', 'api_key', 'system', 'unknown']),
+    id: nullable(Type.String()),
+    name: nullable(Type.String()),
+  }),
+  apiKey: nullable(
+    Type.Object({ apiKeyId: IdText, name: nullable(Type.String()) }, { description: 'the key that was used' }),
+  ),
+  via: Type.String(),
+  connection: nullable(Type.Object({ connectionId: IdText, clientName: Type.String() })),
+  proposal: nullable(
+    Type.Object(
+      { proposalId: IdText, agentId: Type.String(), agentName: Type.String() },
+      { description: 'what an agent proposed and this person approved' },
+    ),
+  ),
+  action: Type.String(),
+  target: nullable(Type.String()),
+  before: Fields,
+  after: Fields,
+  result: Type.Enum([...RESULTS]),
+  address: nullable(Type.String()),
+  requestId: Type.String(),
+});
+
+export type AuditEntryView = Static<typeof AuditEntryView>;
+
+/** Throws `invalid_input` for texts that are not times. */
+export function parseFilter({ from, to, ...others }: Static<TObject<typeof FILTER_FIELDS>>): AuditFilter {
+  return { ...others, ...(from && { from: parseTime(from, 'from') }), ...(to && { to: parseTime(to, 'to') }) };
+}
+
+function parseTime(text: string, path: string): Temporal.Instant {
+  return orThrow(parseInstant(text, 'UTC', path));
+}
+
+export function toAuditEntryView({ actor, actorName, apiKeyName, at, ...line }: AuditLine): AuditEntryView {
+  return {
+    auditId: line.auditId,
+    at: toTimestamp(at),
+    actor: { kind: actor.kind, id: idOf(actor), name: actorName },
+    apiKey: apiKeyOf(actor, apiKeyName),
+    via: line.via,
+    connection: (actor.kind === 'user' && actor.connection) || null,
+    proposal: (actor.kind === 'user' && actor.proposal) || null,
+    action: line.action,
+    target: line.target,
+    before: line.before,
+    after: line.after,
+    result: line.result,
+    address: line.address,
+    requestId: line.requestId,
+  };
+}
+
+function apiKeyOf(actor: AuditLine['actor'], name: string | null): AuditEntryView['apiKey'] {
+  if (actor.kind !== 'user' && actor.kind !== 'api_key') return null;
+  return actor.apiKeyId === null ? null : { apiKeyId: actor.apiKeyId, name };
+}
+
+function idOf(actor: AuditLine['actor']): string | null {
+  switch (actor.kind) {
+    case 'user':
+      return actor.userId;
+    case 'api_key':
+      return actor.apiKeyId;
+    case 'system':
+    case 'unknown':
+      return null;
+  }
+}

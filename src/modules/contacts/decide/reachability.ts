@@ -1,0 +1,123 @@
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+
+import { type Channel, CHANNELS } from './channel.ts';
+import { type Contact, findAddress, wantsChannel } from './contact.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { type Gap, gapsBetween } from '#modules/schedules/decide/gaps.ts';
+import type { Override } from '#modules/schedules/decide/overrides.ts';
+import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
+import type { IsPresent, Rotation } from '#modules/schedules/decide/rotation.ts';
+
+type Instant = Temporal.Instant;
+type UserId = Id<'user'>;
+
+/** Reasons why a page might reach nobody, shown to people before it happens. */
+export type ReachabilityWarning =
+  | {
+      readonly kind: 'step_reaches_nobody';
+      readonly policyId: Id<'policy'>;
+      readonly stepIndex: number;
+      readonly reason: NobodyReached;
+    }
+  /** The stored policy or schedule cannot be read. */
+  | { readonly kind: 'policy_unreadable'; readonly policyId: Id<'policy'> }
+  | { readonly kind: 'schedule_unreadable'; readonly scheduleId: Id<'schedule'> }
+  | { readonly kind: 'schedule_gap'; readonly scheduleId: Id<'schedule'>; readonly gaps: readonly Gap[] }
+  | { readonly kind: 'member_unreachable'; readonly memberId: Id<'member'>; readonly userId: UserId }
+  /** Somebody whom this team pages, in a role that may neither acknowledge nor resolve. */
+  | { readonly kind: 'cannot_answer'; readonly userId: UserId };
+
+/** A team as it stands. */
+export interface TeamReach {
+  readonly members: readonly { readonly id: Id<'member'>; readonly userId: UserId }[];
+  readonly policies: readonly {
+    readonly id: Id<'policy'>;
+    readonly steps: readonly EscalationStep[];
+    readonly isUnreadable?: true;
+  }[];
+  readonly schedules: readonly {
+    readonly id: Id<'schedule'>;
+    readonly rotation: Rotation;
+    readonly overrides: readonly Override[];
+    readonly isUnreadable?: true | undefined;
+  }[];
+  readonly onCallUserIds: readonly UserId[];
+  /** Contacts of everybody in the organization whom the team could page. */
+  readonly contacts: ReadonlyMap<UserId, Contact>;
+  readonly isPresent: IsPresent;
+  /** Whether the role of somebody in the organization lets them acknowledge. */
+  readonly mayAnswer: (userId: UserId) => boolean;
+}
+
+const DAYS_AHEAD = 30;
+
+/**
+ * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
+ * 30 days, members whom no channel reaches, and people who are paged but may not answer.
+ */
+export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, now: Instant): ReachabilityWarning[] {
+  const to = now.add({ hours: DAYS_AHEAD * 24 });
+  return [
+    ...team.policies.flatMap(({ id: policyId, isUnreadable }): ReachabilityWarning[] =>
+      isUnreadable ? [{ kind: 'policy_unreadable', policyId }] : [],
+    ),
+    ...team.policies.flatMap(({ id: policyId, steps }) =>
+      steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
+        const { nobodyReached: reason } = decideRecipients(step, team.onCallUserIds, team.contacts, configured);
+        return reason === null ? [] : [{ kind: 'step_reaches_nobody', policyId, stepIndex, reason }];
+      }),
+    ),
+    ...team.schedules.flatMap(({ id: scheduleId, rotation, overrides, isUnreadable }): ReachabilityWarning[] => {
+      if (isUnreadable) return [{ kind: 'schedule_unreadable', scheduleId }];
+      const gaps = gapsBetween(rotation, overrides, now, to, team.isPresent);
+      return gaps.length === 0 ? [] : [{ kind: 'schedule_gap', scheduleId, gaps }];
+    }),
+    ...team.members.flatMap(({ id: memberId, userId }): ReachabilityWarning[] => {
+      const contact = team.contacts.get(userId);
+      return contact && isReachable(contact, configured) ? [] : [{ kind: 'member_unreachable', memberId, userId }];
+    }),
+    ...[...peopleOnDuty(team, now)]
+      .filter((userId) => team.contacts.has(userId) && !team.mayAnswer(userId))
+      .map((userId): ReachabilityWarning => ({ kind: 'cannot_answer', userId })),
+  ];
+}
+
+/** Returns everybody whom a step names, or whom a schedule puts on call from now on. */
+export function peopleOnDuty(
+  { policies, schedules }: Pick<TeamReach, 'policies' | 'schedules'>,
+  now: Instant,
+): ReadonlySet<UserId> {
+  return new Set([
+    ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
+    ...schedules.flatMap(({ rotation, overrides }) => [
+      ...rotation.userIds,
+      ...overrides.filter(({ endAt }) => !isAtOrBefore(endAt, now)).map(({ userId }) => userId),
+    ]),
+  ]);
+}
+
+/** Whether a warning about a team is one about pages by this policy. */
+export function isAboutPolicy(
+  warning: Pick<ReachabilityWarning, 'kind'> & { readonly policyId?: string; readonly userId?: string },
+  { id, steps }: { readonly id: string; readonly steps: readonly EscalationStep[] },
+): boolean {
+  switch (warning.kind) {
+    case 'step_reaches_nobody':
+    case 'policy_unreadable':
+      return warning.policyId === id;
+    case 'schedule_unreadable':
+    case 'schedule_gap':
+      return steps.some(({ useSchedule }) => useSchedule);
+    case 'member_unreachable':
+    case 'cannot_answer':
+      return steps.some(({ targetUserIds }) => targetUserIds.some((userId) => userId === warning.userId));
+  }
+}
+
+/** Whether any channel that the person wants and the operator has set up has an address. */
+export function isReachable(contact: Contact, configured: ReadonlySet<Channel>): boolean {
+  return CHANNELS.some(
+    (channel) => wantsChannel(contact, channel) && findAddress(contact, channel) !== null && configured.has(channel),
+  );
+}

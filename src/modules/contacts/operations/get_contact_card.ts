@@ -1,0 +1,34 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED } from '#actions/fields.ts';
+import { contactCardOf } from '#modules/contacts/decide/contact_card.ts';
+import type { FileAnswer } from '#kernel/action.ts';
+import { AppError } from '#kernel/errors.ts';
+
+const MEDIA_TYPE = 'text/vcard';
+const NAME = 'Tocsin pages';
+
+export const getContactCard = defineAction({
+  name: 'get_contact_card',
+  consoleOnly: true,
+  summary:
+    'Download a contact card with the numbers and the address that pages come from, so that a phone lets them through while it is silent.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: Type.Unsafe<FileAnswer>({ description: 'a file' }),
+  sends: [MEDIA_TYPE],
+  conflict: 'neither SMS and calls nor mail is set up on this server',
+  example: {},
+  async handle(_input, { installation: { senders } }) {
+    if (senders.phones.length + senders.emails.length === 0) {
+      throw new AppError('conflict', 'neither SMS and calls nor mail is set up on this server');
+    }
+    return { name: 'tocsin.vcf', mediaType: MEDIA_TYPE, content: inOnePiece(contactCardOf(NAME, senders)) };
+  },
+});
+
+async function* inOnePiece(text: string): AsyncGenerator<string> {
+  yield text;
+}

@@ -1,0 +1,89 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { changesSince } from '#actions/changes_since.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { callerUser } from '#modules/accounts/caller_user.ts';
+import { ContactView, toContactView } from '#modules/contacts/contact_view.ts';
+import { notifyOfNumberChange } from '#modules/teams/change_number.ts';
+import { CHANNEL_SWITCHES, ContactRead, Phone } from '#modules/teams/contact_fields.ts';
+import { toMemberRecord } from '#modules/teams/view.ts';
+import type { Preferences } from '#modules/contacts/decide/contact.ts';
+import { maskPhone } from '#modules/contacts/decide/masking.ts';
+
+const WHAT = 'how you are reached';
+
+/** Changes how the caller is reached; every role may do that for itself. */
+export const updateOwnContact = defineAction({
+  name: 'update_own_contact',
+  consoleOnly: true,
+  summary:
+    'Change how a team reaches you, or with teamId null how you are reached about incidents of other teams. Every role may do this.',
+  permission: 'organization:view',
+  effect: 'write',
+  input: Type.Object(
+    {
+      teamId: nullable(IdText),
+      phone: Type.Optional(nullable(Phone)),
+      ...CHANNEL_SWITCHES,
+      basedOn: Type.Optional(ContactRead),
+    },
+    CLOSED,
+  ),
+  result: ContactView,
+  conflict: 'somebody has changed the same since it was read',
+  example: {
+    teamId: EXAMPLE_IDS.teamId,
+    phone: '+31612345678',
+    smsEnabled: true,
+    callEnabled: false,
+    pushEnabled: true,
+    emailEnabled: true,
+    basedOn: { phone: null, smsEnabled: true, callEnabled: true, pushEnabled: true, emailEnabled: true },
+  },
+  async handle({ teamId, basedOn, ...input }, context) {
+    if (teamId === null) return await updateOwn(input, basedOn, context);
+    const { caller, stores, now, configuredChannels, record } = context;
+    const member = await stores.teams.lockMemberOf(caller.orgId, teamId, callerUser(caller));
+    const before = toMemberRecord(member);
+    const wasReached = toContactView(member);
+    Object.assign(member, changesSince(basedOn, wasReached, input, WHAT));
+    await stores.teams.saveMember(member, now);
+    const contact = toContactView(member);
+    const change = { before: wasReached.phone, after: contact.phone };
+    await notifyOfNumberChange(context, caller, member.userId, change, configuredChannels);
+    // Two numbers may look the same once they are masked.
+    const after = { ...toMemberRecord(member), ...(contact.phone === wasReached.phone ? {} : { phoneChanged: true }) };
+    record({ target: member.id, before, after });
+    return contact;
+  },
+});
+
+/** Changes the settings for incidents of teams that the person is not in. */
+async function updateOwn(
+  input: Partial<Preferences>,
+  basedOn: Preferences | undefined,
+  context: ActionContext,
+): Promise<Static<typeof ContactView>> {
+  const { caller, stores, configuredChannels, record } = context;
+  const userId = callerUser(caller);
+  const membership = await stores.people.lockMembership(caller.orgId, userId);
+  const before = toContactView(membership);
+  Object.assign(membership, changesSince(basedOn, before, input, WHAT));
+  await stores.people.saveMembership(membership);
+  const contact = toContactView(membership);
+  const isOther = contact.phone !== before.phone;
+  const change = { before: before.phone, after: contact.phone };
+  await notifyOfNumberChange(context, caller, userId, change, configuredChannels);
+  record({
+    target: userId,
+    before: maskedContact(before),
+    after: { ...maskedContact(contact), ...(isOther && { phoneChanged: true }) },
+  });
+  return contact;
+}
+
+function maskedContact(contact: Static<typeof ContactView>): object {
+  return { ...contact, phone: contact.phone === null ? null : maskPhone(contact.phone) };
+}

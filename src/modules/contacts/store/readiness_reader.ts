@@ -1,0 +1,84 @@
+import { type Channel, CHANNELS, declarationOf } from '#modules/contacts/decide/channel.ts';
+import type { Arrival } from '#modules/contacts/decide/readiness.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, rowsOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** The devices that somebody has subscribed to push. */
+export interface Devices {
+  readonly count: number;
+  /** Time at which the oldest was subscribed. */
+  readonly since: Temporal.Instant;
+}
+
+export type ArrivalAtPerson = Arrival & { readonly userId: Id<'user'> };
+
+/** Channels that report no arrival: there, acceptance by the provider is as good as it gets. */
+const WITHOUT_REPORTS: readonly Channel[] = CHANNELS.filter((channel) => !declarationOf(channel).reportsArrival);
+
+/** Channels whose arrival says nothing of a person: voicemail and screening answer, too. */
+const CALLS: readonly Channel[] = CHANNELS.filter((channel) => declarationOf(channel).isCall);
+
+/** Reads what shows that people can be reached. */
+export class ReadinessReader {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Returns the devices of the users who have any. */
+  async listDevices(userIds: readonly Id<'user'>[]): Promise<Map<Id<'user'>, Devices>> {
+    const found = await this.#session.db
+      .selectFrom('push_subscriptions as s')
+      .select(({ fn }) => [
+        's.user_id as userId',
+        fn.countAll<number>().as('count'),
+        fn.agg<Temporal.Instant>('min', ['s.created_at']).as('since'),
+      ])
+      .where('s.user_id', '=', anyOf([...new Set(userIds)]))
+      .groupBy('s.user_id')
+      .execute();
+    return new Map(found.map(({ userId, count, since }) => [userId, { count, since }]));
+  }
+
+  /**
+   * The last test or page of the organization that reached each of them, by channel and address. A call counts once a key
+   * was pressed in it; whatever was answered counts, whether or not its arrival was reported.
+   */
+  async listArrivals(orgId: Id<'org'>, userIds: readonly Id<'user'>[]): Promise<ArrivalAtPerson[]> {
+    const asked = [...new Set(userIds)].flatMap((userId) => CHANNELS.map((channel) => ({ userId, channel })));
+    if (asked.length === 0) return [];
+    const places = rowsOf('asked', {
+      user_id: ['text', asked.map(({ userId }) => userId)],
+      channel: ['text', asked.map(({ channel }) => channel)],
+    });
+    return await this.#session.db
+      .selectFrom(places)
+      .innerJoinLateral(
+        (eb) =>
+          eb
+            .selectFrom('notifications as n')
+            .select(['n.user_id as userId', 'n.channel', 'n.address'])
+            .select(({ fn }) => fn.max(fn.coalesce('n.answered_at', 'n.updated_at')).as('at'))
+            .whereRef('n.user_id', '=', 'asked.user_id')
+            .whereRef('n.channel', '=', 'asked.channel')
+            .where('n.org_id', '=', orgId)
+            .where('n.released_at', 'is not', null)
+            .where('n.kind', 'in', ['test', 'page'])
+            .where((n) =>
+              n.or([
+                n('n.answered_at', 'is not', null),
+                n.and([n('n.status', '=', 'delivered'), n('n.channel', 'not in', [...CALLS])]),
+                n.and([n('n.status', '=', 'sent'), n('n.channel', 'in', [...WITHOUT_REPORTS])]),
+              ]),
+            )
+            .groupBy(['n.user_id', 'n.channel', 'n.address'])
+            .as('last'),
+        (join) => join.onTrue(),
+      )
+      .select(['last.userId', 'last.channel', 'last.address', 'last.at'])
+      .execute();
+  }
+}

@@ -1,0 +1,80 @@
+import { compacted, freePlace } from '#modules/dashboards/decide/grid.ts';
+import { readWidget, type Widget, type WidgetFacts, WIDGET_SIZES, writeWidget } from '#modules/dashboards/decide/widget.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { selectorText } from '#modules/metrics/decide/selector_text.ts';
+
+/** A metric that a service sends. */
+export interface SentMetric {
+  readonly metricName: string;
+  /** It stands for the series of a histogram, and no series has its name. */
+  readonly isHistogram: boolean;
+  readonly aggregation: Aggregation;
+  readonly seriesCount: number;
+}
+
+const CHARTS_MAX = 8;
+const NUMBERS = 4;
+
+/** Patterns of metric names, the most telling about a service's health first: errors, latency, traffic, usage. */
+const INTERESTING: readonly RegExp[] = [
+  /error|fail|exception|5xx/i,
+  /duration|latency|response_time|_time_|elapsed/i,
+  /request|http|rpc|message|order|job/i,
+  /queue|depth|lag|backlog|pending/i,
+  /cpu|load/i,
+  /mem|heap|rss/i,
+  /disk|filesystem|storage/i,
+  /connection|pool|socket/i,
+];
+/** Metrics that people seldom look at. */
+const BORING = /(?:_bucket|_created|_info|scrape_|promhttp_|process_start_time)/;
+
+/** Returns the metrics to begin with, the most telling first; a second one of a subject comes after each first one. */
+export function mostUsefulMetrics(metrics: readonly SentMetric[], limit: number): SentMetric[] {
+  const worth = metrics.filter(({ metricName }) => !BORING.test(metricName));
+  const bySubject = Map.groupBy(worth, ({ metricName }) => {
+    const found = INTERESTING.findIndex((pattern) => pattern.test(metricName));
+    return found === -1 ? INTERESTING.length : found;
+  });
+  const subjects = [...bySubject].toSorted(([a], [b]) => a - b).map(([, own]) => own);
+  const chosen: SentMetric[] = [];
+  for (let turn = 0; chosen.length < Math.min(limit, worth.length); turn += 1) {
+    chosen.push(...subjects.flatMap((own) => own[turn] ?? []));
+  }
+  return chosen.slice(0, limit);
+}
+
+/** Returns a first dashboard of a service: numbers on top, charts below, then its incidents and who is on call. */
+export function templateOf(metrics: readonly SentMetric[], newId: () => string): Widget[] {
+  const telling = mostUsefulMetrics(metrics, CHARTS_MAX);
+  const widgets: Widget[] = [];
+  for (const metric of telling.slice(0, NUMBERS)) add(widgets, newId(), 'number', factsOf(metric));
+  for (const metric of telling) add(widgets, newId(), 'series', factsOf(metric));
+  add(widgets, newId(), 'incidents', { title: 'Incidents', queries: [] });
+  add(widgets, newId(), 'oncall', { title: 'On call', queries: [] });
+  return compacted(widgets);
+}
+
+/** Quantile of a histogram that is charted: all but one in twenty observations stay below it. */
+const SHOWN_QUANTILE = { label: 'quantile', operator: '=', value: '0.95' } as const;
+
+function factsOf({ metricName: name, isHistogram, aggregation }: SentMetric): Pick<WidgetFacts, 'title' | 'queries'> {
+  const metricName = selectorText(name, isHistogram ? [SHOWN_QUANTILE] : []);
+  const query = { serviceId: null, metricName, aggregation, splitBy: null, top: 5 };
+  return { title: isHistogram ? `${name}, 95%` : name, queries: [query] };
+}
+
+function add(
+  widgets: Widget[],
+  id: string,
+  kind: WidgetFacts['kind'],
+  facts: Pick<WidgetFacts, 'title' | 'queries'>,
+): void {
+  widgets.push(newWidget(id, { kind, text: '', serviceId: null, teamId: null, ...facts }, widgets));
+}
+
+/** Returns a new widget at a free position beside the others. */
+export function newWidget(id: string, facts: WidgetFacts, others: readonly Widget[]): Widget {
+  const grid = { ...freePlace(others, WIDGET_SIZES[facts.kind]) };
+  return readWidget({ ...writeWidget({}, id, facts), grid }, id);
+}

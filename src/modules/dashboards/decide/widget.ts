@@ -1,0 +1,208 @@
+import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+
+/** A widget as it is stored. The console changes only the fields that it knows. */
+export interface StoredWidget {
+  readonly type?: string | undefined;
+  readonly title?: string | undefined;
+  readonly query?: unknown;
+  readonly options?: unknown;
+  readonly grid?: { readonly [name: string]: unknown } | undefined;
+  readonly [name: string]: unknown;
+}
+
+export const WIDGET_KINDS = ['series', 'number', 'table', 'text', 'incidents', 'oncall'] as const;
+export type WidgetKind = (typeof WIDGET_KINDS)[number];
+
+/** Aliases that other tools use for the kinds of widgets. */
+const KIND_NAMES: Readonly<Record<string, WidgetKind>> = {
+  timeseries: 'series',
+  line: 'series',
+  area: 'series',
+  chart: 'series',
+  graph: 'series',
+  stat: 'number',
+  value: 'number',
+  gauge: 'number',
+  singlestat: 'number',
+  list: 'table',
+  markdown: 'text',
+  note: 'text',
+  alerts: 'incidents',
+  on_call: 'oncall',
+  'on-call': 'oncall',
+};
+
+/** Query of a widget for a metric. */
+export interface WidgetQuery {
+  /** Service of the metric; null for the dashboard's own. */
+  readonly serviceId: string | null;
+  readonly metricName: string;
+  readonly aggregation: Aggregation;
+  readonly splitBy: string | null;
+  readonly top: number;
+}
+
+export interface GridPlace {
+  readonly x: number;
+  readonly y: number;
+  readonly w: number;
+  readonly h: number;
+}
+
+/** A widget as the console reads it. */
+export interface Widget {
+  /** Id that stays with the widget once it was saved here; before that, its position in the layout. */
+  readonly id: string;
+  /** Kind of the widget; null if the console cannot show it. */
+  readonly kind: WidgetKind | null;
+  readonly title: string;
+  readonly queries: readonly WidgetQuery[];
+  /** Text of a text widget. */
+  readonly text: string;
+  /** Service whose incidents, or team whose shifts, are shown; null for all of the dashboard. */
+  readonly serviceId: string | null;
+  readonly teamId: string | null;
+  readonly grid: GridPlace;
+  readonly stored: StoredWidget;
+}
+
+export const GRID_COLUMNS = 12;
+/** Limit on the queries of one widget. */
+export const QUERIES_MAX = 10;
+const TOP = 5;
+const TOP_MAX = 20;
+const HEIGHT_MAX = 40;
+
+/** Size of a new widget, by kind. */
+export const WIDGET_SIZES: Readonly<Record<WidgetKind, { readonly w: number; readonly h: number }>> = {
+  series: { w: 6, h: 6 },
+  number: { w: 3, h: 3 },
+  table: { w: 6, h: 6 },
+  text: { w: 4, h: 3 },
+  incidents: { w: 6, h: 6 },
+  oncall: { w: 4, h: 4 },
+};
+
+/** Reads every widget of a layout, whether the console or a caller of the API made it. */
+export function readWidgets(layout: readonly StoredWidget[]): Widget[] {
+  const known = new Set<string>();
+  return layout.map((stored, index) => {
+    const own = recordOf(stored.options)['id'];
+    const id = typeof own === 'string' && own !== '' && !known.has(own) ? own : `place-${index}`;
+    known.add(id);
+    return readWidget(stored, id);
+  });
+}
+
+export function readWidget(stored: StoredWidget, id: string): Widget {
+  const type = (textOf(stored.type) ?? '').toLowerCase();
+  const kind = WIDGET_KINDS.find((known) => known === type) ?? KIND_NAMES[type] ?? null;
+  const options = recordOf(stored.options);
+  return {
+    id,
+    kind,
+    title: textOf(stored.title) ?? '',
+    queries: readQueries(stored.query),
+    text: textOf(options['text']) ?? textOf(options['content']) ?? textOf(recordOf(stored.query)['text']) ?? '',
+    serviceId: textOf(options['serviceId']) ?? textOf(recordOf(stored.query)['serviceId']),
+    teamId: textOf(options['teamId']) ?? textOf(recordOf(stored.query)['teamId']),
+    grid: readGrid(stored.grid ?? {}, kind ?? 'series'),
+    stored,
+  };
+}
+
+/** Reads one query, a list of queries, or an object that holds the list. */
+function readQueries(query: unknown): WidgetQuery[] {
+  const inner = recordOf(query)['queries'];
+  const all = Array.isArray(query) ? query : Array.isArray(inner) ? inner : [query];
+  return all.slice(0, QUERIES_MAX).flatMap((one: unknown) => {
+    const { metricName, metric, aggregation, serviceId, splitBy, top } = recordOf(one);
+    const name = textOf(metricName) ?? textOf(metric);
+    if (name === null) return [];
+    return [
+      {
+        serviceId: textOf(serviceId),
+        metricName: name,
+        aggregation: AGGREGATIONS.find((known) => known === aggregation) ?? 'avg',
+        splitBy: textOf(splitBy),
+        top: typeof top === 'number' && Number.isInteger(top) && top >= 1 && top <= TOP_MAX ? top : TOP,
+      },
+    ];
+  });
+}
+
+function readGrid(grid: { readonly [name: string]: unknown }, kind: WidgetKind): GridPlace {
+  const { w: usualWidth, h: usualHeight } = WIDGET_SIZES[kind];
+  const w = wholeNumber(grid['w'], usualWidth, 1, GRID_COLUMNS);
+  return {
+    x: wholeNumber(grid['x'], 0, 0, GRID_COLUMNS - w),
+    y: wholeNumber(grid['y'], Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER),
+    w,
+    h: wholeNumber(grid['h'], usualHeight, 2, HEIGHT_MAX),
+  };
+}
+
+function wholeNumber(value: unknown, fallback: number, min: number, max: number): number {
+  const found = typeof value === 'number' && Number.isFinite(value) ? Math.round(value) : fallback;
+  return Math.min(Math.max(found, min), max);
+}
+
+/** Fields of a widget that people can edit. */
+export interface WidgetFacts {
+  readonly kind: WidgetKind;
+  readonly title: string;
+  readonly queries: readonly WidgetQuery[];
+  readonly text: string;
+  readonly serviceId: string | null;
+  readonly teamId: string | null;
+}
+
+/** Returns the widget to store for these facts. Fields that the console does not know stay. */
+export function writeWidget(before: StoredWidget, id: string, facts: WidgetFacts): StoredWidget {
+  const { kind, title, queries, text, serviceId, teamId } = facts;
+  const isSameKind = readWidget(before, id).kind === kind;
+  const options: Record<string, unknown> = { ...recordOf(before.options), id };
+  for (const [name, value] of Object.entries({ text: text || null, serviceId, teamId })) {
+    if (value === null) delete options[name];
+    else options[name] = value;
+  }
+  const written = queries.map(writeQuery);
+  const { query: _, ...rest } = before;
+  return {
+    ...rest,
+    type: isSameKind && before.type !== undefined ? before.type : kind,
+    title,
+    ...(written.length > 0 && { query: written.length === 1 ? written[0] : written }),
+    options,
+  };
+}
+
+function writeQuery({ serviceId, metricName, aggregation, splitBy, top }: WidgetQuery): Record<string, unknown> {
+  return {
+    metricName,
+    aggregation,
+    ...(serviceId !== null && { serviceId }),
+    ...(splitBy !== null && { splitBy, top }),
+  };
+}
+
+/** Returns the widget at another position. */
+export function placeWidget(widget: Widget, { x, y, w, h }: GridPlace): Widget {
+  const { grid } = widget;
+  if (grid.x === x && grid.y === y && grid.w === w && grid.h === h) return widget;
+  const stored = { ...widget.stored, grid: { ...widget.stored.grid, x, y, w, h } };
+  return { ...widget, grid: { x, y, w, h }, stored };
+}
+
+/** Returns the layout to save: each widget with its id, so that it is recognized later. */
+export function toLayout(widgets: readonly Widget[]): StoredWidget[] {
+  return widgets.map(({ id, stored }) => ({ ...stored, options: { ...recordOf(stored.options), id } }));
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}

@@ -1,0 +1,21 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { DashboardView, toDashboardView, DASHBOARD_EXAMPLE } from '#modules/dashboards/operations/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+
+export const getDashboard = defineAction({
+  name: 'get_dashboard',
+  summary: 'Return one dashboard with its widget layout.',
+  guidance: 'Call it before update_dashboard.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object({ dashboardId: IdText }, CLOSED),
+  result: DashboardView,
+  example: { dashboardId: IDS.dashboardId },
+  exampleResult: DASHBOARD_EXAMPLE,
+  async handle({ dashboardId }, { caller, stores }) {
+    return toDashboardView(await stores.dashboards.get(caller.orgId, dashboardId));
+  },
+});

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { DASHBOARD_EXAMPLE, DashboardView, Layout, toDashboardView } from '#modules/dashboards/operations/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Name, Timestamp } from '#actions/fields.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+/** Saves a dashboard in the console: unlike `update_dashboard`, it never overwrites what its caller has not seen. */
+export const saveDashboard = defineAction({
+  name: 'save_dashboard',
+  consoleOnly: true,
+  summary: 'Change a dashboard, unless somebody else has changed it since it was read.',
+  permission: 'dashboards:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      dashboardId: IdText,
+      readAt: Timestamp,
+      name: Type.Optional(Name),
+      layout: Type.Optional(Layout),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    isSaved: Type.Boolean({ description: 'false: somebody else has changed it, and nothing was saved' }),
+    dashboard: DashboardView,
+  }),
+  example: {
+    dashboardId: IDS.dashboardId,
+    readAt: DASHBOARD_EXAMPLE.updatedAt,
+    name: 'Checkout',
+    layout: DASHBOARD_EXAMPLE.layout,
+  },
+  async handle({ dashboardId, readAt, ...fields }, { caller, stores, now, record }) {
+    const before = await stores.dashboards.lock(caller.orgId, dashboardId);
+    const after = { ...before, ...fields };
+    const isSame = isDeepStrictEqual(before, after);
+    if (isSame || toTimestamp(before.updatedAt) !== readAt) {
+      return { isSaved: isSame, dashboard: toDashboardView(before) };
+    }
+    // Two changes never have the same time, or the second could be taken for the first.
+    const earliest = before.updatedAt.add({ milliseconds: 1 });
+    const saved = { ...after, updatedAt: now.epochMilliseconds >= earliest.epochMilliseconds ? now : earliest };
+    await stores.dashboards.save(saved);
+    record({ target: before.id, before: toDashboardView(before), after: toDashboardView(saved) });
+    return { isSaved: true, dashboard: toDashboardView(saved) };
+  },
+});

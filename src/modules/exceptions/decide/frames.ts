@@ -1,0 +1,237 @@
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
+import { framesOf, reportedException } from '#modules/exceptions/decide/event.ts';
+import {
+  ANONYMOUS,
+  earlierFunction,
+  earlierModule,
+  stableFile,
+  stableFunction,
+  stableModule,
+  stableScriptFunction,
+} from '#modules/exceptions/decide/generated_names.ts';
+import { isClosure, withoutRubyOwner } from '#modules/exceptions/decide/numbered_names.ts';
+
+/** Paths of the language's own runtime: never application code, even if an old client says so. */
+const RUNTIME_PATH =
+  /^node:|^internal\/|(?:^|\/)<frozen |^native$|^<anonymous>$|\[native code\]|^\/(?:lib(?:32|64|x32)?|System)\/|^\/usr\/lib(?:32|64)?\/.*\.(?:so|dylib)(?:\.[\d.]+)?$|^[a-z]:\/windows\/|\/lib\/python\d(?:\.\d+)?\/(?!(?:site|dist)-packages\/)|\/(?:usr\/(?:local|lib)|opt)\/go[^/]*\/src\/|\/lib\/ruby\/\d[\d.]*\/|^<internal:/i;
+const RUNTIME_MODULE = /^(?:java|javax|jdk|sun|com\.sun|kotlin|scala|System|Microsoft)\./;
+
+/** Paths of installed packages: not the application unless the client insists. */
+const PACKAGE_PATH =
+  /(?:^|\/)(?:node_modules|site-packages|dist-packages|vendor|gems|bower_components|\.cargo|\.pub-cache|pkg\/mod|webpack\/(?:bootstrap|runtime))(?:\/|$)|^(?:webpack|chrome-extension|moz-extension|safari-extension|safari-web-extension):\/\/\/?(?:external|$|[a-z0-9-]{20,})/;
+const PACKAGE_MODULE =
+  /^(?:org\.(?:springframework|apache|hibernate|eclipse|jboss|junit|postgresql|slf4j)|com\.(?:fasterxml|mysql|zaxxer|google\.common)|io\.(?:netty|grpc|micrometer|vertx)|reactor|kotlinx|androidx|android|groovy|akka|play|io\.sentry|sentry_sdk|Sentry)\.|^(?:runtime|reflect|net\/http|testing)$/;
+
+/** Executable of an application on a phone: its own code, even if the client says that it is not. */
+const APPLICATION_BUNDLE = /\/Containers\/Bundle\/Application\/[^/]+\/[^/]+\.app\/[^/]+$/i;
+
+/** Versions of the grouping whose keys are computed here; code that differs between them says so. */
+export type KeyVersion = 3 | 4 | 5;
+
+/** Whether the frame is code of the application itself, rather than of its language or the packages it uses. */
+export function isInApp(frame: Frame, version: KeyVersion = 5): boolean {
+  if (version !== 3 && APPLICATION_BUNDLE.test(frame.native?.package ?? '')) return true;
+  if (frame.inApp === false) return false;
+  const path = (frame.absPath ?? frame.filename ?? frame.native?.package ?? '').replaceAll('\\', '/');
+  const module = frame.module ?? '';
+  if (RUNTIME_PATH.test(path) || RUNTIME_MODULE.test(module)) return false;
+  return frame.inApp === true || !(PACKAGE_PATH.test(path) || PACKAGE_MODULE.test(module));
+}
+
+/** Languages whose clients send the source line as it was written. */
+const WRITTEN_LINES = /^(?:javascript|node|bun|deno|python|php|ruby)\b/;
+
+/** Longest context line that counts. Longer ones are from bundles; the part that clients send depends on the column. */
+const CONTEXT_LENGTH_MAX = 120;
+
+/** The part of a group's key that comes from a frame. */
+interface FrameIdentity {
+  /** Readable line: `views in checkout: raise CardDeclined(card)`. Never depends on line numbers, builds or hosts. */
+  readonly line: string;
+  /** Whether it says more than the file. */
+  readonly isNamed: boolean;
+  /** Whether several closures of one place may have this line. */
+  readonly isAmbiguous: boolean;
+}
+
+/** Returns the identity of a frame; null when nothing in it is stable. */
+function frameIdentity(frame: Frame, platform: string, version: KeyVersion): FrameIdentity | null {
+  const name =
+    (isScript(platform) ? stableScriptFunction(frame.function) : namedFunction(frame, platform, version)) ??
+    nativeIdentity(frame);
+  const file = () => fileIdentity(frame, { platform, isNamed: name !== null, version });
+  const module = version < 5 ? earlierModule(frame.module) : stableModule(frame.module);
+  // Only some versions of Ruby and its client say which module a method belongs to.
+  const isByFile = version >= 5 && platform === 'ruby';
+  const where = isByFile ? (file() ?? module) : (module ?? file());
+  const line = contextIdentity(frame, platform);
+  const place = [where, name].filter((part) => part !== null).join(' in ');
+  const parts = [place, line ?? ''].filter((part) => part !== '');
+  if (parts.length === 0) return null;
+  const isAmbiguous = line === null && !isScript(platform) && isClosure(frame.function, frame.module);
+  return { line: parts.join(': '), isNamed: name !== null || line !== null, isAmbiguous };
+}
+
+/** Whether the platform runs JavaScript, whose engines each spell functions in their own way. */
+export function isScript(platform: string): boolean {
+  return /^(?:javascript|node|bun|deno)\b/.test(platform);
+}
+
+interface FileRules {
+  readonly platform: string;
+  readonly isNamed: boolean;
+  readonly version: KeyVersion;
+}
+
+/**
+ * Returns the file if it counts. Bundlers move functions between the files of a page: the file of one that has a name
+ * does not count, nor one named by a digest. Since version 4 the files of an installed application do.
+ */
+function fileIdentity({ filename, absPath }: Frame, { platform, isNamed, version }: FileRules): string | null {
+  const file = stableFile(filename) ?? stableFile(absPath);
+  const address = absPath ?? filename ?? '';
+  if (platform !== 'javascript' || !FROM_A_BUNDLE.test(address)) return file;
+  if (file?.includes('<hash>') === true) return null;
+  return isNamed && (version === 3 || FROM_A_PAGE.test(address)) ? null : file;
+}
+
+const FROM_A_PAGE = /^https?:\/\//;
+const FROM_A_BUNDLE = /^(?:https?|app|capacitor|file):\/\//;
+
+function namedFunction(frame: Frame, platform: string, version: KeyVersion): string | null {
+  const stable = version < 5 ? earlierFunction(frame.function) : stableFunction(frame.function);
+  const name = stable !== null && version >= 5 && platform === 'ruby' ? withoutRubyOwner(stable) : stable;
+  return name === null || name.endsWith(ANONYMOUS) || name === '<redacted>' ? null : name;
+}
+
+/** Returns the identity of compiled code without symbols: `libshop.so+0x1f30`. */
+function nativeIdentity({ native }: Frame): string | null {
+  if (native === undefined) return null;
+  const library = stableFile(native.package);
+  return [library, native.offset].filter((part) => part !== null).join('+') || null;
+}
+
+function contextIdentity(frame: Frame, platform: string): string | null {
+  if (frame.contextLine === null || !WRITTEN_LINES.test(platform)) return null;
+  const line = frame.contextLine.trim().replaceAll(/\s+/g, ' ');
+  return line === '' || line.length > CONTEXT_LENGTH_MAX || line.includes('{snip}') ? null : line;
+}
+
+/** The part of a group's key that comes from a stack. */
+export interface StackIdentity {
+  /**
+   * Lines in order, each once: recursion reads the same at any depth, by one function or by several in turn. Since
+   * version 4 the call that raised is the last, even if it was called before, and two closures of one function are two.
+   */
+  readonly lines: readonly string[];
+  /** Whether the raising call has a name, or its line of source; since version 5, whether that tells it from others. */
+  readonly isRaiserNamed: boolean;
+}
+
+export function stackIdentity(frames: readonly Frame[], platform: string, version: KeyVersion): StackIdentity {
+  const counted = isScript(platform) ? framesOfScript(frames, platform) : frames;
+  const identities = counted.map((frame) => frameIdentity(frame, platform, version));
+  const calls = identities.flatMap((identity, index): readonly (readonly [call: string, line: string])[] => {
+    if (identity === null) return [];
+    const { line, isNamed } = identity;
+    const own = version === 3 || !isNamed || isScript(platform) ? '' : (counted[index]?.function ?? '');
+    return [[`${own}\n${line}`, line]];
+  });
+  const once = [...new Map(calls)];
+  const raiser = version === 3 || calls.at(-1)?.[0] === once.at(-1)?.[0] ? [] : calls.slice(-1);
+  const lines = [...once, ...raiser].map(([, line]) => line);
+  const last = identities.at(-1) ?? null;
+  return { lines, isRaiserNamed: last !== null && last.isNamed && (version < 5 || !last.isAmbiguous) };
+}
+
+const BUILT_IN = /^(?:native|<anonymous>|\[native code\])$/;
+/** Marks of V8 and Firefox for the calls before an `await`, a timer or an event; Safari has none. */
+const ASYNC_CALLER = /^async |^(?:async|promise callback|[\w.]{1,40} handler|EventListener\.handleEvent)\*/;
+
+/** Returns the frames that every browser shows of the same stack; all of them if that leaves none. */
+function framesOfScript(frames: readonly Frame[], platform: string): readonly Frame[] {
+  const start =
+    platform === 'javascript' ? frames.findLastIndex((frame) => ASYNC_CALLER.test(frame.function ?? '')) : -1;
+  const shown = frames.slice(start + 1).filter(({ filename, absPath }) => !BUILT_IN.test(filename ?? absPath ?? ''));
+  return shown.length > 0 ? shown : frames;
+}
+
+/** The place where a person should look first. */
+export interface Culprit {
+  /** Readable place, such as `UserService.find` or `checkout (views.py)`. */
+  readonly label: string;
+  readonly inApp: boolean;
+  readonly frame: Frame;
+}
+
+/**
+ * Finds the deepest frame of the application, in the exception that reached the client if it has one, then in its
+ * causes, then in the thread; else the deepest frame of all. Null for an event without a stack.
+ */
+export function culpritOf(event: ExceptionEvent): Culprit | null {
+  const stacks = stacksOf(event);
+  for (const frames of stacks) {
+    const at = frames.findLastIndex((candidate) => isInApp(candidate));
+    const frame = callerOfBuiltIn(frames, at, event.platform) ?? frames[at];
+    if (frame !== undefined) return toCulprit(frame, true);
+  }
+  const deepest = stacks.map((frames) => frames.at(-1)).find((frame) => frame !== undefined);
+  return deepest === undefined ? null : toCulprit(deepest, false);
+}
+
+function stacksOf(event: ExceptionEvent): readonly (readonly Frame[])[] {
+  const reported = reportedException(event);
+  const causes = event.exceptions.slice(0, -1).reverse();
+  return [
+    reported === null ? [] : framesOf(event, reported),
+    ...causes.map((cause) => framesOf(event, cause)),
+    event.thread?.frames ?? [],
+    event.stacktrace,
+  ];
+}
+
+/** Returns the caller of a built-in method (`fetch`, `Integer`), which Ruby shows with the caller's line. */
+function callerOfBuiltIn(frames: readonly Frame[], at: number, platform: string): Frame | undefined {
+  const frame = frames[at];
+  if (platform !== 'ruby' || frame === undefined || frame.lineno === null) return undefined;
+  const isSameLine = ({ filename, lineno }: Frame): boolean => lineno === frame.lineno && filename === frame.filename;
+  const below = frames.slice(0, at).findLastIndex((candidate) => !isSameLine(candidate));
+  return frames[below + 1];
+}
+
+function toCulprit(frame: Frame, inApp: boolean): Culprit {
+  return { label: locationOf(frame), inApp, frame };
+}
+
+/** Returns `UserService.find` if the module is a class, else `checkout (views.py)`, else whichever half is known. */
+function locationOf(frame: Frame): string {
+  const name = readableName(stableFunction(frame.function));
+  const file = builtInFile(frame) ?? fileName(frame.filename) ?? fileName(frame.absPath) ?? frame.module;
+  if (name === null) return file ?? 'unknown code';
+  const className = frame.module?.split(/[.\\/]/).at(-1) ?? '';
+  if (/^[A-Z][\w$]*$/.test(className) && !/[.:#]/.test(name)) return `${className}.${name}`;
+  return file === null || name.includes('::') || name.includes('#') ? name : `${name} (${file})`;
+}
+
+/** Returns `node:internal/errors` whole: its last segment could be any application's file. */
+function builtInFile({ filename }: Frame): string | null {
+  return filename?.startsWith('node:') === true ? filename : null;
+}
+
+/** Returns `index.js` for `index-DWx9cN3q.js`; a chunk that is named only by its digest keeps a placeholder. */
+function fileName(path: string | null): string | null {
+  return stableFile(path)?.replace(/(?<=[\w>])[._-]<hash>/g, '') ?? null;
+}
+
+/** Placeholders of runtimes for a function without a name of its own. */
+const NAMELESS = /(?:^|[./])(?:<.*>|\?)$|^(?:Timeout\._onTimeout|Immediate\._onImmediate|listOnTimeout)$/;
+
+/** Strips arguments and namespace from a function's name; null for a name without meaning, such as `<module>`. */
+function readableName(name: string | null): string | null {
+  const short =
+    name
+      ?.replace(/(?<=\w)\(.*$/s, '')
+      .replace(/^.*\\(?=.)/s, '')
+      .replace(/^(?:block in |HTML\w*Element\.)/, '') ?? '';
+  return short === '' || NAMELESS.test(short) ? null : short;
+}

@@ -1,0 +1,302 @@
+import { createHash } from 'node:crypto';
+
+import {
+  type EventThread,
+  type ExceptionEvent,
+  type ExceptionValue,
+  type Frame,
+  framesOf,
+  reportedException,
+} from '#modules/exceptions/decide/event.ts';
+import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#modules/exceptions/decide/fingerprint.ts';
+import { plainEngineMessage, plainEngineType } from '#modules/exceptions/decide/engine_messages.ts';
+import { isInApp, isScript, type KeyVersion, stackIdentity } from '#modules/exceptions/decide/frames.ts';
+import { earlierModule, stableType } from '#modules/exceptions/decide/generated_names.ts';
+import { keyOfVersion2 } from '#modules/exceptions/decide/grouping_v2/grouping.ts';
+import { maskVariables } from '#modules/exceptions/decide/masking.ts';
+import { ANONYMOUS_CLASS } from '#modules/exceptions/decide/numbered_names.ts';
+import { withoutRubyDetail } from '#modules/exceptions/decide/readable_message.ts';
+
+/** Version of the grouping, raised when the same event may get another key; a group keeps the one it was made with. */
+export const GROUPING_VERSION = 5;
+
+/** Format, hashed with the parts since version 3: an event whose parts later versions leave unchanged keeps its key. */
+const KEY_FORMAT = 3;
+
+type GroupingStrategy = 'fingerprint' | 'exception' | 'thread' | 'stacktrace' | 'message';
+
+/** A reason why events are one group: `lines` are exactly the hashed input, `because` describes them in words. */
+export interface GroupingPart {
+  readonly strategy: GroupingStrategy;
+  readonly because: string;
+  readonly lines: readonly string[];
+}
+
+export interface Grouping {
+  readonly version: number;
+  /** Key of 32 lower hex digits, a function of the version and the parts' strategies and lines alone. */
+  readonly key: string;
+  readonly parts: readonly GroupingPart[];
+}
+
+/** Returns the group of an event and the reasons. The result for an event is the same on every machine. */
+export function groupEvent(event: ExceptionEvent): Grouping {
+  const parts = partsOf(event, GROUPING_VERSION);
+  return { version: GROUPING_VERSION, key: keyOf(parts), parts };
+}
+
+/** A message whose template decides which group an event belongs to, see message_templates.ts. */
+export interface LearnableMessage {
+  /** The message, its variables masked. */
+  readonly text: string;
+  /** Digest of the calls that led to its report; null if they are not known. */
+  readonly place: string | null;
+}
+
+/** Returns the message; null if anything but a message and the place of its report decides the event's group. */
+export function learnableMessage({ parts }: Pick<Grouping, 'parts'>): LearnableMessage | null {
+  const [part, calls, ...others] = parts;
+  const [text, ...more] = part?.lines ?? [];
+  if (part?.strategy !== 'message' || text === undefined || more.length > 0 || others.length > 0) return null;
+  if (calls === undefined) return { text, place: null };
+  return calls.strategy === 'stacktrace' ? { text, place: digestOf(calls.lines) } : null;
+}
+
+/**
+ * Returns the message of an event that is grouped by its stack: people can split it off the group of that key. Null if
+ * the client's fingerprint or the message decides, or there is no message.
+ */
+export function splittableMessage(event: ExceptionEvent, { key, parts }: Grouping): LearnableMessage | null {
+  if (parts.some(({ strategy }) => strategy === 'fingerprint' || strategy === 'message')) return null;
+  const exception = reportedException(event);
+  const said = exception === null ? event.message : valueToCount(exception, event.platform, GROUPING_VERSION);
+  const text = textIdentity(said ?? event.message);
+  return text === null ? null : { text, place: placeOfGroup(key) };
+}
+
+/** Returns the place that stands for a group of stacks, where a message's place is needed. */
+export function placeOfGroup(key: string): string {
+  return `group ${key}`;
+}
+
+/**
+ * Returns the keys by which earlier releases knew the event, the nearest first: a group that has one of them keeps its
+ * events. Version 2 knew it as it was sent, its frames not mapped.
+ */
+export function earlierKeysOf(event: ExceptionEvent, asSent: ExceptionEvent = event): readonly string[] {
+  return [keyOf(partsOf(event, 4)), keyOf(partsOf(event, 3)), keyOfVersion2(asSent)];
+}
+
+/** Returns the key of a group that a person has split off: its events had `key`, and a stack's have this message. */
+export function keyOfSplit(key: string, said?: string): string {
+  return digestOf(['split', key, ...(said === undefined ? [] : [said])]);
+}
+
+function keyOf(parts: readonly GroupingPart[]): string {
+  return digestOf([KEY_FORMAT, parts.map((part) => [part.strategy, part.lines])]);
+}
+
+function digestOf(hashed: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(hashed)).digest('hex').slice(0, 32);
+}
+
+function partsOf(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  return hasOwnFingerprint(event) ? fingerprintParts(event, version) : defaultParts(event, version);
+}
+
+/** Returns the parts of a client's fingerprint. The default entry counts once; repeating it changes nothing. */
+function fingerprintParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  const firstDefault = event.fingerprint.findIndex(isDefaultEntry);
+  return event.fingerprint.flatMap((entry, index): readonly GroupingPart[] =>
+    isDefaultEntry(entry)
+      ? index === firstDefault
+        ? defaultParts(event, version)
+        : []
+      : [
+          {
+            strategy: 'fingerprint',
+            because: 'the fingerprint set by the client',
+            lines: [fillVariables(entry, event)],
+          },
+        ],
+  );
+}
+
+function defaultParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  const chain = isReportedMessage(event) ? [] : chainParts(event, version);
+  if (chain.some((part) => part.lines.length > 0)) return chain;
+  const isCrash = event.thread?.crashed === true || event.message === null;
+  const stack =
+    (isCrash ? threadPart(event.thread, event.platform, version) : null) ??
+    callsPart('stacktrace', REPORTED, event.stacktrace, event.platform, version);
+  if (stack !== null) return [stack];
+  const report =
+    version === 3 ? null : callsPart('stacktrace', REPORTED, framesOfReport(event), event.platform, version);
+  return report === null ? [messagePart(event)] : [messagePart(event), report];
+}
+
+const REPORTED = 'the calls that led to the report';
+
+/** Returns the frames where a message was reported, as far as the client shows them. */
+function framesOfReport({ exceptions, thread }: ExceptionEvent): readonly Frame[] {
+  return exceptions.at(-1)?.frames ?? thread?.frames ?? [];
+}
+
+/**
+ * Whether it is a message to which the client added an exception of its own making, only to show where it was reported.
+ * Several messages of one function would be one group if that stack alone counted.
+ */
+function isReportedMessage(event: ExceptionEvent): boolean {
+  return event.message !== null && event.exceptions.every((exception) => exception.mechanism?.synthetic === true);
+}
+
+/**
+ * Returns the parts of a chain of causes, root cause first, as sent; the members of a group of exceptions, which come
+ * in any order, are ordered by their text. Causes with the same text count once.
+ */
+function chainParts(event: ExceptionEvent, version: KeyVersion): readonly GroupingPart[] {
+  const exceptions =
+    version < 5
+      ? event.exceptions
+      : event.exceptions.map((exception) => ({ ...exception, frames: framesOf(event, exception) }));
+  const frames = exceptions.flatMap((exception) => exception.frames);
+  const onlyInApp = frames.some((frame) => isInApp(frame, version));
+  const said = exceptions.map((exception) => ({
+    exception,
+    part: exceptionPart(exception, { platform: event.platform, onlyInApp, version }),
+  }));
+  return [...new Map(inOrderOfGroups(said).map((part) => [part.lines.join('\n'), part])).values()];
+}
+
+interface Said {
+  readonly exception: ExceptionValue;
+  readonly part: GroupingPart;
+}
+
+function inOrderOfGroups(said: readonly Said[]): readonly GroupingPart[] {
+  const groups = new Set(
+    said.flatMap(({ exception: { mechanism } }) => (mechanism?.group?.isGroup === true ? [mechanism.group.id] : [])),
+  );
+  if (groups.size === 0) return said.map(({ part }) => part);
+  const holderOf = ({ exception: { mechanism } }: Said): number | null => {
+    const parentId = mechanism?.group?.parentId ?? null;
+    return parentId !== null && groups.has(parentId) ? parentId : null;
+  };
+  const ordered = (holder: number | null): readonly GroupingPart[] => {
+    const blocks = said
+      .filter((one) => holderOf(one) === holder)
+      .map(({ exception: { mechanism }, part }) => [
+        ...(mechanism?.group?.isGroup === true && mechanism.group.id !== holder ? ordered(mechanism.group.id) : []),
+        part,
+      ]);
+    return (holder === null ? blocks : blocks.toSorted(byText)).flat();
+  };
+  const parts = ordered(null);
+  // Members that hold each other are not in the tree: then all members count in the order in which they came.
+  return parts.length === said.length ? parts : said.map(({ part }) => part);
+}
+
+function byText(a: readonly GroupingPart[], b: readonly GroupingPart[]): number {
+  const [first, second] = [a, b].map((block) => block.map(({ lines }) => lines.join('\n')).join('\n\n'));
+  return (first ?? '') < (second ?? '') ? -1 : 1;
+}
+
+interface ChainRules {
+  readonly platform: string;
+  readonly onlyInApp: boolean;
+  readonly version: KeyVersion;
+}
+
+function exceptionPart(exception: ExceptionValue, { platform, onlyInApp, version }: ChainRules): GroupingPart {
+  const type = typeIdentity(exception, platform, version);
+  const frames = onlyInApp ? exception.frames.filter((frame) => isInApp(frame, version)) : exception.frames;
+  const { lines: calls, isRaiserNamed } = stackIdentity(frames, platform, version);
+  if (isRaiserNamed && !isWhereReported(exception, platform)) {
+    return { strategy: 'exception', because: callsReason(type.length > 0, onlyInApp), lines: [...type, ...calls] };
+  }
+  if (frames.length === 0 && exception.frames.length > 0 && type.length > 0) {
+    return { strategy: 'exception', because: 'the type of a cause raised outside the application', lines: type };
+  }
+  const value = textIdentity(valueToCount(exception, platform, version));
+  const said = value === null ? [] : [`value ${value}`];
+  const because = isWhereReported(exception, platform)
+    ? 'the message, and the calls that led to its report'
+    : valueReason(calls.length > 0);
+  return { strategy: 'exception', because, lines: [...type, ...calls, ...said] };
+}
+
+/** Returns the value without what an engine, a version of a language or a build puts into it. */
+function valueToCount({ type, value }: ExceptionValue, platform: string, version: KeyVersion): string | null {
+  if (isScript(platform)) return plainEngineMessage(value ?? '').replace(MINIFIED_NAMES, version < 5 ? '$&' : '<name>');
+  if (value === null || version < 5) return value;
+  return withoutRubyDetail(value, type).replace(...ANONYMOUS_CLASS);
+}
+
+/** Type names as Dart's compiler for the web shows them. */
+const MINIFIED_NAMES = /\bminified:\w{1,40}/g;
+
+/** Returns the line for the type. A name of one or two letters is a minifier's, and has none. */
+function typeIdentity({ type, mechanism }: ExceptionValue, platform: string, version: KeyVersion): readonly string[] {
+  const stable = version < 5 ? earlierModule : stableType;
+  const name = mechanism?.synthetic === true ? null : stable(type);
+  if (name === null || (isScript(platform) && /^[\w$]{1,2}$/.test(name))) return [];
+  return [`type ${isScript(platform) ? plainEngineType(name) : name}`];
+}
+
+/** Go's own errors, as `errors.New` and `fmt.Errorf` make them. */
+const STACKLESS = /^\*(?:errors\.(?:errorString|joinError)|fmt\.wrapErrors?)$/;
+
+/**
+ * Whether the stack is only that of the report. An error of Go has none: its client adds that one. If a program reports
+ * all its errors in one place and the type is everybody's (`*errors.errorString`), only the message tells them apart.
+ */
+function isWhereReported({ type, frames }: ExceptionValue, platform: string): boolean {
+  return platform === 'go' && frames.length > 0 && type !== null && STACKLESS.test(type);
+}
+
+function callsReason(hasType: boolean, onlyInApp: boolean): string {
+  const where = onlyInApp ? 'inside the application' : 'of the whole stack';
+  return `${hasType ? 'the type and the calls' : 'the calls'} ${where}`;
+}
+
+function valueReason(hasCalls: boolean): string {
+  return `the type and message of an exception ${hasCalls ? 'raised by a call that has no name' : 'without a stack'}`;
+}
+
+function threadPart(thread: EventThread | null, platform: string, version: KeyVersion): GroupingPart | null {
+  if (thread === null) return null;
+  const because = thread.crashed ? 'the calls of the crashed thread' : 'the calls of the reporting thread';
+  return callsPart('thread', because, thread.frames, platform, version);
+}
+
+function callsPart(
+  strategy: GroupingStrategy,
+  because: string,
+  frames: readonly Frame[],
+  platform: string,
+  version: KeyVersion,
+): GroupingPart | null {
+  const inApp = frames.filter((frame) => isInApp(frame, version));
+  const { lines } = stackIdentity(inApp.length > 0 ? inApp : frames, platform, version);
+  return lines.length === 0 ? null : { strategy, because, lines };
+}
+
+function messagePart(event: ExceptionEvent): GroupingPart {
+  const text = textIdentity(event.messageTemplate ?? event.message);
+  if (text !== null) return { strategy: 'message', because: 'the message, its variables masked', lines: [text] };
+  const scene = [event.platform, event.logger, event.transaction].filter((line) => line !== null);
+  return { strategy: 'message', because: 'where an event without any message came from', lines: scene };
+}
+
+const LINES_COUNTED = 2;
+const LINE_LENGTH_COUNTED = 500;
+/** Limit on the characters read: far more than a line keeps once its variables are masked. */
+const LINE_LENGTH_READ = 4_000;
+
+/** Returns the first lines of a message without its variables; what follows is detail. Null when nothing is said. */
+function textIdentity(text: string | null): string | null {
+  const lines = (text ?? '').split('\n').map((line) => line.trim().replaceAll(/\s+/g, ' '));
+  const counted = lines.filter((line) => line !== '').slice(0, LINES_COUNTED);
+  const masked = counted.map((line) => maskVariables(line.slice(0, LINE_LENGTH_READ), LINE_LENGTH_COUNTED));
+  return masked.length === 0 ? null : masked.join(' / ');
+}

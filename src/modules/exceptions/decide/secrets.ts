@@ -1,0 +1,233 @@
+import { isSecretName } from '#modules/exceptions/decide/secret_names.ts';
+import { replaceTokens } from '#modules/exceptions/decide/token_forms.ts';
+
+/*
+ * Removes secrets from the data that senders put into events. Every step is linear in the text: patterns
+ * begin at the edge of a run and repeat a bounded number of times, or over characters that cannot end the repetition.
+ */
+
+export const FILTERED = '[filtered]';
+
+/** Classes of characters. A dash joins words and digits alike. */
+const [WORD, DIGIT, SPACER, MARK] = [1, 2, 4, 8];
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
+  const char = String.fromCharCode(code);
+  if (/\d/.test(char)) return WORD | DIGIT;
+  if (/[A-Za-z_]/.test(char)) return WORD;
+  if (char === '-') return WORD | SPACER;
+  if (char === ' ') return SPACER;
+  return /[=:@<([]/.test(char) ? MARK : 0;
+});
+const RUN_LEAST = 16;
+/** Least number of dashes in a row, as in `-----BEGIN`. */
+const DASHES_LEAST = 5;
+const CARD_DIGITS_LEAST = 13;
+
+/** Removes secrets from a text. Most texts hold nothing that could be one, and are scanned once. */
+export function withoutSecrets(text: string): string {
+  let digits = 0;
+  let hasDigits = false;
+  let hasMark = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const kind = CLASSES[text.charCodeAt(at)] ?? 0;
+    if ((kind & DIGIT) !== 0) digits += 1;
+    else if ((kind & SPACER) === 0) digits = 0;
+    if (digits >= CARD_DIGITS_LEAST) hasDigits = true;
+    if ((kind & MARK) !== 0) hasMark = true;
+  }
+  let clean = hasKeyRun(text) ? withoutKeys(text) : text;
+  if (hasMark) clean = withoutNamed(clean);
+  if (hasDigits) clean = clean.replace(DIGITS, (found) => (isCard(found) ? '[card number]' : found));
+  return clean;
+}
+
+/**
+ * Removes from a line of source only the secrets that show by their form: `login(token=token)` holds none, and tells
+ * where it went wrong.
+ */
+export function withoutTokens(line: string): string {
+  return hasKeyRun(line) ? withoutKeys(line) : line;
+}
+
+/** Whether so many characters of words follow each other, a digit or a row of dashes among them. */
+function hasKeyRun(text: string): boolean {
+  let run = 0;
+  let marks = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const kind = CLASSES[text.charCodeAt(at)] ?? 0;
+    if ((kind & WORD) === 0) {
+      run = 0;
+      marks = 0;
+      continue;
+    }
+    run += 1;
+    if ((kind & (DIGIT | SPACER)) !== 0) marks += 1;
+    if ((run >= RUN_LEAST && marks > 0) || marks >= DASHES_LEAST) return true;
+  }
+  return false;
+}
+
+const WEBHOOK =
+  /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/|webhook\.office\.com\/webhookb2\/)[\w/@-]{8,400}/g;
+const SCHEME = /\b(Bearer|Basic|Digest|Token)( {1,4})([\w.~+/=-]{12,})/gi;
+const KEY_BLOCK = '-----BEGIN ';
+
+function withoutKeys(text: string): string {
+  const clean = replaceTokens(text, FILTERED).replace(
+    SCHEME,
+    (whole: string, scheme: string, blanks: string, value: string) =>
+      seemsRandom(value) ? `${scheme}${blanks}${FILTERED}` : whole,
+  );
+  return clean.includes(KEY_BLOCK) ? withoutKeyBlocks(clean) : clean;
+}
+
+const KEY_BLOCK_BEGIN = /^-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/;
+const KEY_BLOCK_END = /-----END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)?-----/g;
+
+function withoutKeyBlocks(text: string): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (let begin = text.indexOf(KEY_BLOCK); begin !== -1; begin = text.indexOf(KEY_BLOCK, Math.max(at, begin + 1))) {
+    if (!KEY_BLOCK_BEGIN.test(text.slice(begin, begin + 80))) continue;
+    parts.push(text.slice(at, begin), FILTERED);
+    KEY_BLOCK_END.lastIndex = begin;
+    const end = KEY_BLOCK_END.exec(text);
+    at = end === null ? text.length : end.index + end[0].length;
+    if (end === null) break;
+  }
+  parts.push(text.slice(at));
+  return parts.join('');
+}
+
+/**
+ * Assignments such as `token=…`, `"password": "…"`, `:password=>"…"`, `X-Api-Key: …`, with the letters before a quoted
+ * value, as in `b'…'`.
+ */
+const ASSIGNED =
+  /(?<![\w.%[\]-])(\\{0,7}["']?)([\w.%[\]-]{2,100})\1( {0,2}=>? {0,2}|: ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))?/g;
+/** Pairs such as `('password', '…')`, as Python shows them. */
+const PAIRED = /(?<=[([] ?)(\\{0,7}["'])([\w.%[\]-]{2,100})\1(, ?)(?:[bBuUrR]{0,2}(\\{0,7}["']))/g;
+/** A field of a form that is sent in parts: its name, further headers, an empty line and its value. */
+const PART = /(?<=\bname="([^"\r\n]{2,100})"[^\r\n]{0,200}(?:\r?\n[^\r\n]{1,200}){0,2}\r?\n\r?\n)[^\r\n]+/g;
+const HEADER_NAME = /^(?:authorization|cookie)$|-/i;
+const VALUE_END = /[\s&#;,"'<>)}\]]/g;
+/** Elements such as `<password>…</password>`. */
+const ELEMENT = /<([\w:.-]{2,100})>[^<]{1,4000}<\/\1>/g;
+const LINE_END = /[\r\n"']/g;
+const CREDENTIALS = /(?<=[a-z0-9]:\/\/[^\s/?#@:]{0,200}:)[^\s/?#@]{1,200}(?=@)/gi;
+
+function withoutNamed(text: string): string {
+  const assigned = withoutValues(text, ASSIGNED);
+  const paired = /[([] ?\\{0,7}["']/.test(assigned) ? withoutValues(assigned, PAIRED) : assigned;
+  const parted = paired.includes('name="')
+    ? paired.replace(PART, (value: string, name: string) => (isSecretName(name) ? FILTERED : value))
+    : paired;
+  const clean = parted.includes('</')
+    ? parted.replace(ELEMENT, (whole: string, name: string) =>
+        isSecretName(name) ? `<${name}>${FILTERED}</${name}>` : whole,
+      )
+    : parted;
+  if (!clean.includes('://')) return clean;
+  const address = clean.includes('@') ? clean.replace(CREDENTIALS, FILTERED) : clean;
+  return address.includes('hook') ? address.replace(WEBHOOK, `$1${FILTERED}`) : address;
+}
+
+function withoutValues(text: string, form: RegExp): string {
+  const parts: string[] = [];
+  let at = 0;
+  form.lastIndex = 0;
+  for (let match = form.exec(text); match !== null; match = form.exec(text)) {
+    const [whole, nameQuote = '', name = '', sign = '', quote] = match;
+    const from = match.index + whole.length;
+    if (text.startsWith(FILTERED, from) || !isSecretName(name)) continue;
+    const isHeader = sign.startsWith(':') && quote === undefined && HEADER_NAME.test(name);
+    // `Invalid token: expected a name` and `Unexpected token = in JSON` describe an error and reveal no secret.
+    const mayDescribe = sign.startsWith(':') || (/^ .* $/.test(sign) && /^token$/i.test(name));
+    const isAssigned = !mayDescribe || isHeader || nameQuote !== '' || (quote !== undefined && sign.includes('='));
+    const end = endOfValue(text, { from, quote, isHeader, mayBeList: isAssigned });
+    const value = text.slice(from, end);
+    // `password == other` compares.
+    if (value === '' || value.startsWith('=') || (!isAssigned && !seemsRandom(value))) continue;
+    parts.push(text.slice(at, from), FILTERED);
+    at = end;
+    form.lastIndex = Math.max(end, from);
+  }
+  return at === 0 ? text : parts.join('') + text.slice(at);
+}
+
+interface ValuePlace {
+  readonly from: number;
+  /** Quote around the value, with the backslashes before it if the text is within another. */
+  readonly quote: string | undefined;
+  readonly isHeader: boolean;
+  readonly mayBeList: boolean;
+}
+
+function endOfValue(text: string, { from, quote, isHeader, mayBeList }: ValuePlace): number {
+  if (quote !== undefined) return endOfQuoted(text, from, quote);
+  if (mayBeList && !isHeader && /[[{(]/.test(text[from] ?? '')) return endOfBrackets(text, from);
+  const ending = isHeader ? LINE_END : VALUE_END;
+  ending.lastIndex = from;
+  return ending.exec(text)?.index ?? text.length;
+}
+
+/** Returns the position of the closing quote that is not itself escaped. */
+function endOfQuoted(text: string, from: number, quote: string): number {
+  for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
+    if (at === from || text[at - 1] !== '\\') return at;
+  }
+  return text.length;
+}
+
+/** Returns the position after a list or an object, ignoring brackets in its texts; the end of a text cut off. */
+function endOfBrackets(text: string, from: number): number {
+  let depth = 0;
+  let quote = '';
+  for (let at = from; at < text.length; at += 1) {
+    const char = text[at] ?? '';
+    if (quote !== '') {
+      if (char === quote && text[at - 1] !== '\\') quote = '';
+    } else if (char === '"' || char === "'") {
+      if (text[at - 1] !== '\\') quote = char;
+    } else if (/[[{(]/.test(char)) depth += 1;
+    else if (/[\]})]/.test(char)) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return text.length;
+}
+
+/** Whether the value is long and not made of words. */
+function seemsRandom(value: string): boolean {
+  return value.length >= 12 && /\d/.test(value.slice(0, 200)) && /[A-Za-z]/.test(value.slice(0, 200));
+}
+
+/** Numbers of 13 to 19 digits, grouped as people write them. */
+const DIGITS = /(?<![\w.-])\d(?:[ -]?\d){12,18}(?![\w-]|\.\d)/g;
+
+/** Whether it is a card number, by the issuer's prefix and length and Luhn's check digit; others are ids and times. */
+function isCard(found: string): boolean {
+  const number = found.replaceAll(/[ -]/g, '');
+  return CARDS.some((form) => form.test(number)) && hasLuhnDigit(number);
+}
+
+const CARDS = [
+  /^4(?:\d{12}|\d{15}|\d{18})$/,
+  /^(?:5[1-5]\d\d|22[2-9]\d|2[3-6]\d\d|27[01]\d|2720)\d{12}$/,
+  /^3[47]\d{13}$/,
+  /^(?:6011|64[4-9]\d|65\d\d)\d{12}$/,
+  /^3(?:0[0-5]|[689]\d)\d{11}$/,
+  /^35(?:2[89]|[3-8]\d)\d{12}$/,
+  /^62\d{14,17}$/,
+];
+
+function hasLuhnDigit(number: string): boolean {
+  let sum = 0;
+  for (let place = 0; place < number.length; place += 1) {
+    const digit = Number(number[number.length - 1 - place]);
+    const counted = place % 2 === 0 ? digit : digit * 2;
+    sum += counted > 9 ? counted - 9 : counted;
+  }
+  return sum % 10 === 0;
+}

@@ -1,0 +1,98 @@
+import type { Grouping, LearnableMessage } from '#modules/exceptions/decide/grouping.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import { OVERFLOW, overflowing } from '#modules/exceptions/decide/overflow.ts';
+import { type GroupState, onOccurrence, type Occurrence } from '#modules/exceptions/decide/occurrence.ts';
+import { type EventDecision, worseLevel } from '#modules/exceptions/decide/triage.ts';
+import type { Id } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** An event on its way to its group. */
+export interface SeenEvent {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly grouping: Grouping;
+  readonly occurrence: Occurrence;
+  /** The keys by which earlier versions knew it, the nearest first; computed only where there are such groups. */
+  readonly earlierKeys?: () => readonly string[];
+  /** Returns the message if a stack groups the event; called only if a person has split a message off its group. */
+  readonly said?: () => LearnableMessage | null;
+}
+
+/** Events of a batch that belong to one group, oldest first; at least one. */
+export type GroupEvents = readonly [SeenEvent, ...SeenEvent[]];
+
+/** Returns the identity of a group: a service and a grouping key. */
+export function groupKeyOf(serviceId: Id<'service'>, key: string): string {
+  return `${serviceId} ${key}`;
+}
+
+/** Returns the events of each group, by key. */
+export function eventsByGroup(events: readonly SeenEvent[]): Map<string, GroupEvents> {
+  const byGroup = new Map<string, [SeenEvent, ...SeenEvent[]]>();
+  for (const event of events.toSorted((a, b) => Temporal.Instant.compare(a.occurrence.at, b.occurrence.at))) {
+    const key = groupKeyOf(event.serviceId, event.grouping.key);
+    const known = byGroup.get(key);
+    if (known === undefined) byGroup.set(key, [event]);
+    else known.push(event);
+  }
+  return byGroup;
+}
+
+/**
+ * Returns the events; those of groups beyond their service's limit on new groups go to its overflow group. `begun` says
+ * how many groups each service has begun within the last minute; `existing` are the keys of groups that are stored.
+ */
+export function withinGroupLimit(
+  events: readonly SeenEvent[],
+  existing: ReadonlySet<string>,
+  begun: ReadonlyMap<string, number>,
+  newPerMinute: number,
+): readonly SeenEvent[] {
+  const unknown = [...eventsByGroup(events)].filter(([key]) => !existing.has(key));
+  const excess = new Set(
+    [...Map.groupBy(unknown, ([, [{ serviceId }]]) => serviceId)].flatMap(([serviceId, own]) => {
+      const room = Math.max(0, newPerMinute - (begun.get(serviceId) ?? 0));
+      return own.slice(room).map(([key]) => key);
+    }),
+  );
+  return events.map((event) =>
+    excess.has(groupKeyOf(event.serviceId, event.grouping.key))
+      ? { ...event, grouping: OVERFLOW, occurrence: overflowing(event.occurrence) }
+      : event,
+  );
+}
+
+/** Result of the events of a batch for one group. */
+interface GroupOutcome {
+  readonly state: GroupState;
+  /** Most telling of the decisions about the events. */
+  readonly outcome: EventDecision;
+  /** Worst level of the events. */
+  readonly level: Level;
+  /** The release that brought it back; null for none, or one that is not known. */
+  readonly regressedIn: string | null;
+}
+
+/** Returns the group after all of these events. */
+export function onOccurrences(group: GroupState | null, events: GroupEvents): GroupOutcome {
+  const [first, ...others] = events;
+  let { state, decision: outcome } = onOccurrence(group, first.occurrence);
+  let { level } = first.occurrence;
+  let regressedIn = outcome === 'regression' ? first.occurrence.release : null;
+  for (const { occurrence } of others) {
+    const after = onOccurrence(state, occurrence);
+    state = after.state;
+    level = worseLevel(level, occurrence.level);
+    if (after.decision !== 'regression') continue;
+    outcome = 'regression';
+    regressedIn = occurrence.release;
+  }
+  return { state, outcome, level, regressedIn };
+}
+
+type Shown = Pick<GroupState, 'title' | 'level' | 'status'>;
+
+/** Whether a person sees it as a change of the group itself; one event more is none. */
+export function isNoticeable(before: Shown, after: Shown): boolean {
+  return before.title !== after.title || before.level !== after.level || before.status !== after.status;
+}

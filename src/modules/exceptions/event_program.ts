@@ -1,0 +1,47 @@
+/** Program of the thread of `EventThread`: reads events and finds their groups. */
+import { type ExceptionEvent, parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
+import { earlierKeysOf, groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { filterOf, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+import { withoutFields } from '#modules/exceptions/decide/secret_fields.ts';
+import type { EventAnswer, EventQuestion, ReadByThread, ThreadGrouping } from '#modules/exceptions/event_thread.ts';
+import { READING } from '#modules/exceptions/read_events.ts';
+import { listEvents, type UnreadEvent } from '#ingest/packing/pack_events.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS } from '#kernel/answer_in_thread.ts';
+import { messageOf } from '#kernel/errors.ts';
+import { runWithTimeLimit } from '#kernel/run_with_time_limit.ts';
+
+type Settings = (EventQuestion & { readonly kind: 'read' })['settings'];
+
+function answer(question: EventQuestion): EventAnswer {
+  try {
+    if (question.kind === 'group') {
+      const [event, asSent] = [parseEvent(question.text), parseEvent(question.asSent)];
+      return { kind: 'grouped', grouped: runWithTimeLimit(READING.eventMs, () => group(event, asSent)) };
+    }
+    const unread = listEvents(Buffer.from(question.bytes));
+    const events = unread.map((one) => runWithTimeLimit(READING.eventMs, () => read(one, question.settings)));
+    return { kind: 'read', events };
+  } catch (error) {
+    return { kind: 'fault', message: messageOf(error) };
+  }
+}
+
+function read(unread: UnreadEvent, settings: Settings): ReadByThread {
+  const { serviceId } = unread;
+  const arrived = unread.read();
+  if (typeof arrived === 'string') return { kind: arrived, serviceId };
+  const own = settings.get(serviceId) ?? NO_SETTINGS;
+  const filter = filterOf(arrived.event, own);
+  if (filter !== null) return { kind: 'filtered', serviceId, reason: `filter:${filter}` };
+  const event = withoutFields(arrived.event, own.secretNames);
+  const { orgId, traceparent } = arrived;
+  return { kind: 'event', orgId, serviceId, traceparent, text: serializeEvent(event), ...group(event, event) };
+}
+
+function group(event: ExceptionEvent, asSent: ExceptionEvent): ThreadGrouping {
+  const grouping = groupEvent(event);
+  return { grouping, earlierKeys: earlierKeysOf(event, asSent), said: splittableMessage(event, grouping) };
+}
+
+lowerThreadPriority(THREAD_NICENESS);
+answerInThread(answer);

@@ -1,0 +1,144 @@
+import { titleOf } from '#modules/exceptions/decide/title.ts';
+import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import { continueTraces } from '#modules/exceptions/continue_traces.ts';
+import {
+  applyServiceRules,
+  findServiceRules,
+  type LeftOut,
+  recordLeftOut,
+  type ServiceRules,
+  withoutSpike,
+} from '#modules/exceptions/service_rules.ts';
+import { type GroupingRuntime, readingOf } from '#modules/exceptions/grouping_runtime.ts';
+import { groupEvents } from '#modules/exceptions/read_events.ts';
+import { recordRefused } from '#modules/exceptions/record_refused.ts';
+import type { NewOrRegressed } from '#modules/incidents/open_exception_incidents.ts';
+import type { ArrivedEvent } from '#ingest/packing/pack_events.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { MapToSource } from '#modules/releases/source_maps/source_maps.ts';
+import type { GroupedEvent } from '#modules/exceptions/store/exception_writer.ts';
+import { deleteOrphans } from '#modules/delete_orphans.ts';
+import type { SeenGroup } from '#modules/exceptions/store/group_occurrences.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWork } from '#modules/unit_of_work.ts';
+
+/**
+ * Adds events to their groups, then stores them with the ids of these groups. Runs safely twice. Events of deleted
+ * services are left out. `map` maps them to their source; they are prepared here without it.
+ */
+export async function groupAndStore(
+  runtime: GroupingRuntime,
+  events: readonly ArrivedEvent[],
+  token: string,
+  map?: MapToSource,
+): Promise<void> {
+  await continueTraces(events, (handled) => store(runtime, handled, token, map));
+}
+
+async function store(
+  runtime: GroupingRuntime,
+  arrived: readonly ArrivedEvent[],
+  token: string,
+  prepared: MapToSource | undefined,
+): Promise<void> {
+  const rules = await findServiceRules(runtime.db, arrived);
+  const { events: kept, filtered } = applyServiceRules(rules, arrived);
+  const map = prepared ?? (await runtime.sourceMaps.prepare(kept, 'worker'));
+  const events = kept.map((event) => map(event));
+  const seen = await groupEvents(readingOf(runtime), events, kept);
+  await storeSeen(runtime, { rules, filtered, events, seen }, token);
+}
+
+/** Events whose groups are found. */
+export interface SeenEvents {
+  readonly rules: ServiceRules;
+  /** Events that the services of these events filtered out. */
+  readonly filtered: readonly LeftOut[];
+  readonly events: readonly ArrivedEvent[];
+  /** Seen events, in the same order. */
+  readonly seen: readonly SeenEvent[];
+}
+
+/** Stores seen events like `groupAndStore`. */
+export async function storeSeen(
+  runtime: GroupingRuntime,
+  { rules, filtered, events, seen }: SeenEvents,
+  token: string,
+): Promise<void> {
+  const { exceptionWriter } = runtime;
+  /** The groups whose own the events are: those of merged groups can be split off with them. */
+  let ownIds: readonly (Id<'group'> | null)[] = [];
+  const groups = await inUnitOfWork(runtime, async (unit) => {
+    await recordLeftOut(unit, filtered);
+    const { exceptionGroups, groupKeys } = unit.stores;
+    const placed = await groupKeys.place(seen, unit.now);
+    const found = await exceptionGroups.upsertSeen(
+      placed.map(({ event }) => event),
+      unit.now,
+      runtime.newGroupsPerMinute,
+    );
+    await groupKeys.remember(placed, found, unit.now);
+    const overflowing = found.flatMap((group) => (group?.isOverflow === true ? [group] : []));
+    for (const { serviceId } of overflowing) unit.limitMet('newGroupsPerMinute', serviceId);
+    await recordRefused(
+      unit.stores,
+      'too_many_new_groups',
+      overflowing.map(({ serviceId }) => ({ serviceId, count: 1 })),
+      unit.now,
+    );
+    const changed = newOrRegressed(events, seen, found);
+    if (changed.length > 0) await openIncidentsOf(runtime, unit, changed);
+    ownIds = placed.map(({ ownGroupId }) => ownGroupId);
+    return await withoutSpike(unit, rules, found);
+  });
+  const grouped = events.flatMap(({ serviceId, event }, index): GroupedEvent[] => {
+    const group = groups[index];
+    return group == null ? [] : [{ serviceId, groupId: ownIds[index] ?? group.groupId, event }];
+  });
+  await exceptionWriter.insert(grouped, token);
+  const storedMs = runtime.clock.now().epochMilliseconds;
+  for (const { event } of grouped) {
+    runtime.latencies?.observe('group', (storedMs - event.receivedAt.epochMilliseconds) / 1_000);
+  }
+  const groupIds = [...new Set(groups.flatMap((group) => group?.groupId ?? []))];
+  await storesOf(runtime.db.session()).exceptionCounts.markDue(groupIds, runtime.clock.now());
+  const serviceIds = events.map(({ serviceId }) => serviceId);
+  await deleteOrphans(runtime.db, serviceIds, (serviceId) => exceptionWriter.deleteService(serviceId));
+}
+
+/** A fault here is not caused by the events, so it must not count as theirs. */
+async function openIncidentsOf(
+  runtime: GroupingRuntime,
+  unit: UnitOfWork,
+  groups: readonly NewOrRegressed[],
+): Promise<void> {
+  try {
+    await runtime.onNewOrRegressed(unit, groups);
+  } catch (cause) {
+    if (isUnavailable(cause)) throw cause;
+    throw new Error('failed to open incidents for new groups', { cause });
+  }
+}
+
+/** Returns one entry per group, with the fields of its first event. */
+function newOrRegressed(
+  events: readonly ArrivedEvent[],
+  seen: readonly SeenEvent[],
+  groups: readonly (SeenGroup | null)[],
+): NewOrRegressed[] {
+  const listed = new Set<SeenGroup>();
+  return groups.flatMap((group, index): NewOrRegressed[] => {
+    const [arrived, sighted] = [events[index], seen[index]];
+    if (group === null || arrived === undefined || sighted === undefined || listed.has(group)) return [];
+    const { groupId, outcome, level, regressedIn } = group;
+    if (outcome !== 'new' && outcome !== 'regression') return [];
+    listed.add(group);
+    const { orgId, serviceId, event } = arrived;
+    const { eventId, environment } = event;
+    const release = regressedIn ?? event.release;
+    const title = titleOf(sighted.occurrence.headline);
+    const traceparent = arrived.traceparent ?? null;
+    return [{ orgId, serviceId, groupId, outcome, level, title, eventId, environment, release, traceparent }];
+  });
+}

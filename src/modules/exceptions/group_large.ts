@@ -1,0 +1,90 @@
+import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts';
+import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
+import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import { continueTraces } from '#modules/exceptions/continue_traces.ts';
+import type { EventAnswer, EventQuestion, EventThread, ThreadEvent, ThreadGrouping } from '#modules/exceptions/event_thread.ts';
+import { storeSeen } from '#modules/exceptions/group_and_store.ts';
+import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
+import { recordRefused } from '#modules/exceptions/record_refused.ts';
+import { findServiceRules } from '#modules/exceptions/service_rules.ts';
+import { type ArrivedEvent, listEvents, openEvents } from '#ingest/packing/pack_events.ts';
+import type { Id } from '#kernel/ids.ts';
+import { retryWhileUnavailable } from '#kernel/retry.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { OUTAGE_RETRY } from '#storage/queue/job_workers.ts';
+import { storesOf } from '#modules/stores.ts';
+
+/** A job of so many bytes takes up to a tenth of a second to read and group, and a larger one longer. */
+const LARGE_BYTES = 256 * 1024;
+
+/** Whether the events of a job belong to the thread of large ones. */
+export function isLarge(events: readonly { readonly bytes: number; readonly accepted: unknown }[]): boolean {
+  const bytes = events.reduce((sum, one) => sum + one.bytes, 0);
+  return bytes > LARGE_BYTES && events.every(({ accepted }) => accepted !== null);
+}
+
+/**
+ * Reads and groups the events of a large job in the thread, and stores them. Holds nothing of the job before, so that large
+ * jobs that wait take little memory.
+ */
+export async function groupLarge(runtime: GroupingRuntime, thread: EventThread, packed: Buffer): Promise<void> {
+  const opened = openEvents(packed, runtime.eventCipher);
+  if (opened === null) throw new Error('events of an earlier release are not for the thread');
+  const unread = listEvents(opened);
+  const [{ orgId } = {}] = unread;
+  if (orgId === undefined) return;
+  const ask = async (question: EventQuestion): Promise<Exclude<EventAnswer, { kind: 'fault' }>> => {
+    const asked = await thread.ask(orgId, question);
+    if (asked.kind === 'too_much') throw new Error('the events take more time or memory than they may');
+    if (asked.answer.kind === 'fault') throw new Error(`the events cannot be grouped: ${asked.answer.message}`);
+    return asked.answer;
+  };
+  const rules = await retryWhileUnavailable(() => findServiceRules(runtime.db, unread), OUTAGE_RETRY);
+  const settings = new Map(
+    [...rules].map(([id, { filters, patterns, secretNames }]) => [id, { filters, patterns, secretNames }] as const),
+  );
+  const answer = await ask({ kind: 'read', bytes: opened, settings });
+  if (answer.kind !== 'read') throw new Error('the thread answered another question');
+  const read = Map.groupBy(answer.events, ({ kind }) => kind);
+  await recordRefused(storesOf(runtime.db.session()), 'faulty', countEach(read.get('malformed')), runtime.clock.now());
+  const filtered = answer.events.filter((event) => event.kind === 'filtered');
+  const asSent = answer.events.filter((event) => event.kind === 'event');
+  const events = asSent.map(toArrived);
+  const map = await retryWhileUnavailable(() => runtime.sourceMaps.prepare(events, 'worker'), OUTAGE_RETRY);
+  const mapped: ArrivedEvent[] = [];
+  const seen: SeenEvent[] = [];
+  for (const [index, sent] of asSent.entries()) {
+    const before = events[index];
+    if (before === undefined) continue;
+    const after = map(before);
+    const grouped =
+      after === before ? null : await ask({ kind: 'group', text: serializeEvent(after.event), asSent: sent.text });
+    if (grouped?.kind === 'read') throw new Error('the thread answered another question');
+    mapped.push(after);
+    seen.push(toSeen(after, grouped === null ? sent : grouped.grouped));
+  }
+  const token = deduplicationToken(packed);
+  await continueTraces(mapped, async (handled) => {
+    const all = { rules, filtered, events: handled, seen };
+    await retryWhileUnavailable(() => storeSeen(runtime, all, token), OUTAGE_RETRY);
+  });
+}
+
+function countEach(events: readonly { readonly serviceId: Id<'service'> }[] = []) {
+  return events.map(({ serviceId }) => ({ serviceId, count: 1 }));
+}
+
+function toArrived({ orgId, serviceId, traceparent, text }: ThreadEvent): ArrivedEvent {
+  return { orgId, serviceId, traceparent, event: parseEvent(text) };
+}
+
+function toSeen({ orgId, serviceId, event }: ArrivedEvent, { grouping, earlierKeys, said }: ThreadGrouping): SeenEvent {
+  return {
+    orgId,
+    serviceId,
+    grouping,
+    occurrence: toOccurrence(event),
+    earlierKeys: () => earlierKeys,
+    said: () => said,
+  };
+}

@@ -1,0 +1,112 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { BrowsedGroupView, toBrowsedGroupView } from '#modules/exceptions/operations/browsed_group.ts';
+import { readGroupTotals } from '#modules/exceptions/operations/group_totals.ts';
+import { GROUP_FILTER_FIELDS, toGroupFilter } from '#modules/exceptions/operations/group_filter.ts';
+import { GroupStatusName } from '#modules/exceptions/operations/view.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf } from '#actions/list_page.ts';
+import { DeployDayView } from '#modules/releases/deploy_days.ts';
+import { lastDays, startOfDays } from '#modules/exceptions/decide/group_counts.ts';
+import { GROUP_SORTS, type GroupSort } from '#modules/exceptions/decide/group_sort.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import type { SortedPlace } from '#modules/exceptions/store/exception_group_search.ts';
+
+const DAYS = 14;
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+
+/** Lists groups for the console with paging, so that each can be reached. */
+export const browseExceptionGroups = defineAction({
+  name: 'browse_exception_groups',
+  consoleOnly: true,
+  summary:
+    'Find exception groups page by page, sorted by when they were last or first seen, by their events or by their ' +
+    'users, and count those that match by status. Environment and release say which groups are meant; counts are of whole groups.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      ...GROUP_FILTER_FIELDS,
+      status: Type.Optional(GroupStatusName),
+      groupIds: Type.Optional(
+        Type.Array(IdText, {
+          maxItems: LIMIT_MAX,
+          description: 'no others are listed; all are counted. One that is not there, or does not match, is left out',
+        }),
+      ),
+      sort: Type.Optional(Type.Enum([...GROUP_SORTS])),
+      ...pageInput(LIMIT, LIMIT_MAX),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    groups: Type.Array(BrowsedGroupView),
+    days: Type.Array(Type.String({ format: 'date' }), { description: '14 UTC days, oldest first, today last' }),
+    deploys: Type.Array(Type.Object({ serviceId: IdText, ...DeployDayView.properties }), {
+      description: 'days of `days` on which services of these groups were deployed',
+    }),
+    counts: Type.Object({ unresolved: Type.Integer(), resolved: Type.Integer(), ignored: Type.Integer() }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    status: 'unresolved',
+    severity: 'error',
+    environment: 'production',
+    release: '2027.5.1',
+    text: 'declined',
+    // Limits the results to these ids; unknown ones are left out.
+    groupIds: ['group_01kdwm3y8pfqa9b6t2x0c4v7zt'],
+    sort: 'users',
+    cursor: `users.21.${EXAMPLE_IDS.groupId}`,
+    limit: 20,
+  },
+  async handle({ sort = 'last', cursor, limit = LIMIT, ...wanted }, context) {
+    const { caller, stores, now } = context;
+    const after = cursor === undefined ? null : parseCursor(cursor, sort);
+    const { status, groupIds, ...fields } = wanted;
+    const filter = { ...(await toGroupFilter(fields, context)), status };
+    const named = groupIds?.map((id) => asId('group', id));
+    const listed = named === undefined ? filter : { ...filter, groupIds: bothOf(named, filter.groupIds) };
+    const [found, counts] = await Promise.all([
+      stores.exceptionSearch.list(caller.orgId, listed, { sort, after, limit: limit + 1 }, now),
+      stores.exceptionSearch.countByStatus(caller.orgId, filter, now),
+    ]);
+    const { shown, nextCursor } = pageOf(found, limit, (last) => `${sort}.${last.value}.${last.id}`);
+    const days = lastDays(now, DAYS);
+    const serviceIds = [...new Set(shown.map(({ serviceId }) => serviceId))];
+    const [groups, totalsOf, deploys] = await Promise.all([
+      stores.exceptionGroups.findListed(shown.map(({ id }) => id)),
+      readGroupTotals(context, shown),
+      stores.releases.listDeployDays(caller.orgId, serviceIds, startOfDays(days)),
+    ]);
+    return {
+      groups: shown.flatMap((place) => {
+        const group = groups.get(place.id);
+        const { serviceName } = place;
+        return group === undefined ? [] : [toBrowsedGroupView(group, { totals: totalsOf(place), serviceName, days })];
+      }),
+      days,
+      deploys,
+      counts,
+      nextCursor,
+    };
+  },
+});
+
+function bothOf(some: readonly Id<'group'>[], others: readonly Id<'group'>[] | undefined): readonly Id<'group'>[] {
+  const wanted = new Set(some);
+  return others === undefined ? some : others.filter((id) => wanted.has(id));
+}
+
+function parseCursor(cursor: string, sort: GroupSort): SortedPlace {
+  const [, name, value, id] = /^([a-z]+)\.(\d{1,16})\.(group_\w{26})$/.exec(cursor) ?? [];
+  if (name !== sort || value === undefined || id === undefined) {
+    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before, of the same sort' }]);
+  }
+  return { value: Number(value), id };
+}

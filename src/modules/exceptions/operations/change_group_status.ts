@@ -1,0 +1,67 @@
+import type { ActionContext } from '#actions/action_context.ts';
+import { toGroupFields } from '#modules/exceptions/operations/view.ts';
+import type { Fix, KnownRelease } from '#modules/exceptions/decide/fix.ts';
+import type { GroupStatus } from '#modules/exceptions/decide/group_status.ts';
+import { toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { endStormMembers, resolve } from '#modules/incidents/resolve.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { ExceptionGroupRow } from '#modules/exceptions/store/exception_group_store.ts';
+
+/** A group before and after a person's decision. */
+interface ChangedGroup {
+  readonly before: ExceptionGroupRow;
+  readonly after: ExceptionGroupRow;
+  /** Incidents that were resolved, because people have dealt with the group. */
+  readonly resolvedIncidentIds: readonly Id<'incident'>[];
+}
+
+/** A person's decision about a group; with the release of its fix, if they name one. */
+export interface GroupDecision {
+  readonly status: GroupStatus;
+  readonly fix?: Fix;
+}
+
+/** A decision with the releases of the group's service, as they were known before the group was locked. */
+interface InformedDecision extends GroupDecision {
+  readonly knownReleases: readonly KnownRelease[];
+}
+
+/** Decides about a group, resolves what it opened if it is dealt with, and records both for the audit log. */
+export async function changeGroupStatus(
+  groupId: string,
+  decision: InformedDecision,
+  context: ActionContext,
+): Promise<ChangedGroup> {
+  const { caller, stores, now, record } = context;
+  const { before, after } = await stores.exceptionGroups.setStatus(caller.orgId, groupId, decision, now);
+  const isDealtWith = after.status !== 'unresolved' && after.status !== before.status;
+  const resolvedIncidentIds: Id<'incident'>[] = [];
+  if (isDealtWith) {
+    const merged = await stores.groupMerges.list([after.id]);
+    for (const id of [after.id, ...merged.map((part) => part.groupId)]) {
+      resolvedIncidentIds.push(...(await resolveIncidentsOf(id, after.status, context)));
+    }
+  }
+  const { fix } = decision;
+  const fixed = fix === undefined ? {} : { fixed: { kind: fix.kind, release: fix.release } };
+  record({ target: after.id, before: toGroupFields(before), after: { ...toGroupFields(after), ...fixed } });
+  return { before, after, resolvedIncidentIds };
+}
+
+/** Resolves the incidents of a group on which the caller holds the lock. */
+async function resolveIncidentsOf(
+  groupId: Id<'group'>,
+  groupStatus: string,
+  context: ActionContext,
+): Promise<Id<'incident'>[]> {
+  const { caller, stores, record } = context;
+  const by = toIncidentActor(caller.actor, caller.via);
+  const resolved = await stores.incidents.lockOpenOf(groupId);
+  for (const incident of resolved) await resolve(context, incident, by, { groupStatus });
+  const storms = await stores.incidents.lockAll(await stores.storms.listOfGroup(groupId));
+  for (const storm of storms.values()) {
+    if (await endStormMembers(context, storm, { groupId }, by, { groupStatus })) resolved.push(storm);
+  }
+  for (const { id, status } of resolved) record({ target: id, before: { status }, after: { status: 'resolved' } });
+  return resolved.map(({ id }) => id);
+}

@@ -1,0 +1,51 @@
+import { Type } from 'typebox';
+
+import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { mostUrgentGroups } from '#modules/exceptions/operations/digest.ts';
+import {
+  ExceptionGroupView,
+  GroupStatusName,
+  scopesOf,
+  toListedGroupView,
+  GROUP_EXAMPLE,
+  GROUP_UNTRUSTED_TEXT,
+} from '#modules/exceptions/operations/view.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+
+export const listExceptionGroups = defineAction({
+  name: 'list_exception_groups',
+  summary:
+    'List groups of alike exceptions with their event and user counts, last seen first, optionally of one service or status.',
+  guidance: 'Use it to see what breaks. The source of groupIds.',
+  permission: 'exceptions:view',
+  effect: 'read',
+  input: Type.Object({ serviceId: Type.Optional(IdText), status: Type.Optional(GroupStatusName) }, CLOSED),
+  result: Type.Object({ groups: Type.Array(ExceptionGroupView), total: Type.Integer() }),
+  lists: {
+    group: ({ groups }) =>
+      groups.map(({ groupId, title, type, serviceId }) => {
+        return { id: groupId, names: [title, type ?? title], links: [serviceId] };
+      }),
+  },
+  untrustedText: GROUP_UNTRUSTED_TEXT.map((field) => `groups[].${field}`),
+  alsoCalled: ['list_exceptions', 'list_errors', 'list_issues', 'search_issues', 'search_exceptions'],
+  digest: ({ groups, total }) => ({ total, groups: mostUrgentGroups(groups) }),
+  example: { serviceId: IDS.serviceId, status: 'unresolved' },
+  exampleResult: { groups: [GROUP_EXAMPLE], total: 1 },
+  async handle({ serviceId, status }, { caller, stores, exceptions, now }) {
+    const service = serviceId === undefined ? null : await stores.services.get(caller.orgId, serviceId);
+    const filter = { serviceId: service?.id ?? null, status: status ?? null };
+    const { places, total } = await stores.exceptionGroups.listPlaces(caller.orgId, filter, now, LIST_LIMIT);
+    // Counting takes longest, so the rows are read at the same time.
+    const [counts, groups] = await Promise.all([
+      exceptions.countByGroup(scopesOf(await stores.groupMerges.withMerged(places), now)),
+      stores.exceptionGroups.findListed(places.map(({ id }) => id)),
+    ]);
+    const views = places.flatMap(({ id }) => {
+      const group = groups.get(id);
+      return group === undefined ? [] : [toListedGroupView(group, counts.get(id))];
+    });
+    return { groups: views, total };
+  },
+});

@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { changesSince } from '#actions/changes_since.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { LEARNT_FIELDS, SETTINGS_EXAMPLE, SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { type ExceptionSettings, NO_SETTINGS } from '#modules/exceptions/decide/inbound_filters.ts';
+
+export const setExceptionSettings = defineAction({
+  name: 'set_exception_settings',
+  consoleOnly: true,
+  summary:
+    'Choose which exceptions of a service are left out, which fields are, and how many are kept within an hour, unless somebody else has changed the same since it was read.',
+  permission: 'services:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      ...SETTINGS_FIELDS,
+      learnsSpikes: Type.Optional(LEARNT_FIELDS.learnsSpikes),
+      basedOn: Type.Optional(
+        Type.Object(
+          { ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes },
+          { ...CLOSED, description: 'what was read' },
+        ),
+      ),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ ...SETTINGS_FIELDS, learnsSpikes: LEARNT_FIELDS.learnsSpikes }),
+  conflict: 'somebody has changed the same since it was read',
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    ...SETTINGS_EXAMPLE,
+    learnsSpikes: true,
+    basedOn: { ...SETTINGS_EXAMPLE, learnsSpikes: false },
+  },
+  async handle({ serviceId, basedOn, learnsSpikes = false, ...given }, { caller, stores, now, record }) {
+    const { id } = await stores.services.lock(caller.orgId, serviceId);
+    const stored = (await stores.exceptionSettings.find([id])).get(id) ?? NO_SETTINGS;
+    // The limit on spikes is one value for conflicts: two edits of it are never mixed.
+    const before = { ...listsOf(stored), spikes: spikesOf(stored) };
+    const wanted = { ...given, learnsSpikes };
+    const read = basedOn && { ...listsOf(basedOn), spikes: spikesOf(basedOn) };
+    const { spikes, ...changes } = {
+      ...before,
+      ...changesSince(read, before, { ...listsOf(wanted), spikes: spikesOf(wanted) }, 'these settings'),
+    };
+    const settings = { ...changes, ...spikes };
+    await stores.exceptionSettings.save(id, settings, now);
+    record({ target: id, before: { ...listsOf(stored), ...before.spikes }, after: settings });
+    return settings;
+  },
+});
+
+function spikesOf({ eventsPerHour, learnsSpikes }: Pick<ExceptionSettings, 'eventsPerHour' | 'learnsSpikes'>) {
+  return { eventsPerHour, learnsSpikes };
+}
+
+function listsOf({ filters, patterns, secretNames }: Pick<ExceptionSettings, 'filters' | 'patterns' | 'secretNames'>) {
+  return { filters: [...filters], patterns: [...patterns], secretNames: [...secretNames] };
+}

@@ -1,0 +1,95 @@
+import { earlierKeysOf, groupEvent, splittableMessage } from '#modules/exceptions/decide/grouping.ts';
+import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
+import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
+import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
+import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
+import { AppError } from '#kernel/errors.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
+import { ThreadTurns } from '#kernel/thread_turns.ts';
+
+/** Time limits for reading and grouping the content of senders, and the function that groups. */
+export interface Reading {
+  /** Limit for a single event: ten times what the most expensive one takes. */
+  readonly eventMs: number;
+  readonly group: typeof groupEvent;
+}
+
+export const READING: Reading = { eventMs: 1_000, group: groupEvent };
+
+/** Everybody's on this thread. */
+const turns = new ThreadTurns();
+
+/** Reads them in turns of their organization. Throws for an event that cannot be read, or not in time. */
+export async function readEvents(
+  reading: Reading,
+  unread: readonly UnreadEvent[],
+): Promise<(ArrivedEvent | NoEvent)[]> {
+  return await turns.map(unread[0]?.orgId ?? '', unread, readEvent, withinTimeOf(reading));
+}
+
+/** Finds their groups in turns; `asSent` are the same before their frames were mapped. */
+export async function groupEvents(
+  reading: Reading,
+  events: readonly ArrivedEvent[],
+  asSent: readonly ArrivedEvent[],
+): Promise<SeenEvent[]> {
+  const orgIds = new Set(events.map(({ orgId }) => orgId));
+  const turnOf = orgIds.size === 1 ? [...orgIds].join('') : SHARED;
+  const group = (event: ArrivedEvent, index: number): SeenEvent => toSeen(reading, event, asSent[index]);
+  return await turns.map(turnOf, events, group, withinTimeOf(reading));
+}
+
+/** The turn of a batch of several organizations. */
+const SHARED = 'shared';
+
+function withinTimeOf({ eventMs }: Reading): (turn: () => void) => void {
+  return (turn) => runWithTimeLimit(eventMs, turn);
+}
+
+/**
+ * Returns the events that cannot be read and grouped in time by themselves. Any other fault shows when they are really
+ * read.
+ */
+export async function listSlow(reading: Reading, unread: readonly UnreadEvent[]): Promise<readonly UnreadEvent[]> {
+  const inTime = await turns.map(unread[0]?.orgId ?? '', unread, (event) => isReadInTime(reading, event));
+  return unread.filter((_, index) => inTime[index] === false);
+}
+
+export function readEvent({ eventId, read }: UnreadEvent): ArrivedEvent | NoEvent {
+  try {
+    return read();
+  } catch (cause) {
+    throw new AppError('invalid_input', `event ${eventId} cannot be read`, { cause });
+  }
+}
+
+export function isEvent(read: ArrivedEvent | NoEvent): read is ArrivedEvent {
+  return typeof read !== 'string';
+}
+
+function isReadInTime(reading: Reading, unread: UnreadEvent): boolean {
+  try {
+    runWithTimeLimit(reading.eventMs, () => {
+      const event = unread.read();
+      if (isEvent(event)) toSeen(reading, event);
+    });
+  } catch (error) {
+    return !(error instanceof TimeLimitExceeded);
+  }
+  return true;
+}
+
+function toSeen(
+  { group, eventMs }: Reading,
+  { orgId, serviceId, event }: ArrivedEvent,
+  asSent?: ArrivedEvent,
+): SeenEvent {
+  try {
+    const earlierKeys = () => runWithTimeLimit(eventMs, () => earlierKeysOf(event, asSent?.event));
+    const grouping = group(event);
+    const said = () => runWithTimeLimit(eventMs, () => splittableMessage(event, grouping));
+    return { orgId, serviceId, grouping, occurrence: toOccurrence(event), earlierKeys, said };
+  } catch (cause) {
+    throw new AppError('invalid_input', `no group can be found for event ${event.eventId}`, { cause });
+  }
+}

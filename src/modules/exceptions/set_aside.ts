@@ -1,0 +1,29 @@
+import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
+import { type AcceptedEvent, packEvents } from '#ingest/packing/pack_events.ts';
+import type { Log } from '#kernel/log.ts';
+import { deduplicationToken } from '#storage/clickhouse/deduplication_token.ts';
+import { storesOf } from '#modules/stores.ts';
+
+/** An event that takes too long now takes as long in a minute. A later release may read it faster. */
+export const RETRY_AFTER_HOURS = 6;
+
+/** Sets aside events that took too long twice. They are listed for their service and tried again hours later. */
+export async function setAsideEvents(
+  { db, clock, eventCipher }: GroupingRuntime,
+  events: readonly AcceptedEvent[],
+  log: Log,
+): Promise<void> {
+  const now = clock.now();
+  const rows = [...Map.groupBy(events, ({ serviceId }) => serviceId)].map(([serviceId, own]) => ({
+    id: deduplicationToken(serviceId, ...own.map(({ sent }) => sent.context.eventId)).slice(0, 32),
+    serviceId,
+    events: own.length,
+    payload: packEvents(own, eventCipher),
+    setAsideAt: now,
+    dueAt: now.add({ hours: RETRY_AFTER_HOURS }),
+  }));
+  await storesOf(db.session()).setAside.add(rows);
+  for (const { serviceId, events: count } of rows) {
+    log.error({ serviceId, events: count }, 'events set aside: reading them took too long');
+  }
+}

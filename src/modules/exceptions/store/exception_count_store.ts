@@ -1,0 +1,190 @@
+import {
+  type Expression,
+  type ExpressionBuilder,
+  type OnConflictDatabase,
+  type OnConflictTables,
+  type RawBuilder,
+  sql,
+} from 'kysely';
+
+import { type GroupTotals, outdatedAt } from '#modules/exceptions/decide/group_counts.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, type Json, recordsOf, type Row, rowsOf, toRecords } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { ExceptionGroupCountsEntity } from '#storage/postgres/entities/exceptions.ts';
+import type { GroupPlace } from '#modules/exceptions/store/exception_group_store.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+import type { Tables } from '#storage/postgres/tables.ts';
+
+export type GroupCountsRow = Row<typeof ExceptionGroupCountsEntity>;
+
+/** A group that was taken to be counted. */
+export type TakenGroup = GroupPlace & { readonly takenUntil: Temporal.Instant };
+
+/** Counts of one group. */
+export interface CountedGroup {
+  readonly group: TakenGroup;
+  readonly totals: GroupTotals;
+  readonly restsUntil: Temporal.Instant;
+}
+
+/** Time that a process has to count a group; after it, a group whose count never came is taken again. */
+const TAKEN = { minutes: 2 };
+
+type WithExcluded = OnConflictDatabase<Tables, 'exception_group_counts'>;
+
+/** Returns when a marked group is due: after its rest. */
+function soonest({ fn }: ExpressionBuilder<WithExcluded, OnConflictTables<'exception_group_counts'>>) {
+  return fn<Temporal.Instant>('greatest', ['excluded.due_at', 'exception_group_counts.rests_until']);
+}
+
+/** A group that rests is due after that; one that is due already stays so. */
+const MARK_DUE = prepared(
+  (db, { groupIds, now }: Values<{ groupIds: readonly Id<'group'>[]; now: Temporal.Instant }>) =>
+    db
+      .insertInto('exception_group_counts')
+      .columns(['group_id', 'due_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('exception_groups as g')
+          .select(['g.id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
+          .where('g.id', '=', anyOf(groupIds))
+          .orderBy('g.id'),
+      )
+      .onConflict((conflict) =>
+        conflict
+          .column('group_id')
+          .doUpdateSet((eb) => ({ due_at: soonest(eb) }))
+          .where((eb) =>
+            eb.or([
+              eb('exception_group_counts.due_at', 'is', null),
+              eb('exception_group_counts.due_at', '>', soonest(eb)),
+            ]),
+          ),
+      ),
+);
+
+/** Stores the counts over the events of groups. */
+export class ExceptionCountStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Returns counts by group id; a group that nobody has counted yet is absent. */
+  async find(groupIds: readonly Id<'group'>[]): Promise<Map<Id<'group'>, GroupCountsRow>> {
+    const rows = await this.#session.db
+      .selectFrom('exception_group_counts as c')
+      .select(columns(ExceptionGroupCountsEntity, 'c'))
+      .where('c.group_id', '=', anyOf(groupIds))
+      .where('c.counted_at', 'is not', null)
+      .execute();
+    return new Map(rows.map((row) => [row.groupId, row]));
+  }
+
+  /** Call it once the events of these groups can be read. */
+  async markDue(groupIds: readonly Id<'group'>[], now: Temporal.Instant): Promise<void> {
+    if (groupIds.length > 0) await MARK_DUE.rows(this.#session, { groupIds, now });
+  }
+
+  /** The service keeps events for a shorter or longer time from now on. */
+  async markServiceDue(serviceId: Id<'service'>, now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .updateTable('exception_group_counts as c')
+      .from('exception_groups as g')
+      .set({ due_at: now })
+      .whereRef('g.id', '=', 'c.group_id')
+      .where('g.service_id', '=', serviceId)
+      .execute();
+  }
+
+  /** Groups to which events have come that nobody marked, as those of a release that counts nothing. */
+  async markMissed(now: Temporal.Instant): Promise<void> {
+    await this.#session.db
+      .insertInto('exception_group_counts')
+      .columns(['group_id', 'due_at'])
+      .expression((eb) =>
+        eb
+          .selectFrom('exception_groups as g')
+          .leftJoin('exception_group_counts as c', 'c.group_id', 'g.id')
+          .select(['g.id', sql<Temporal.Instant>`${now}::timestamptz`.as('due_at')])
+          .where(({ eb: is, or }) =>
+            or([is('c.group_id', 'is', null), is('g.last_seen_at', '>', is.ref('c.counted_at'))]),
+          )
+          .orderBy('g.id'),
+      )
+      .onConflict((conflict) => conflict.column('group_id').doUpdateSet((eb) => ({ due_at: soonest(eb) })))
+      .execute();
+  }
+
+  /** Takes up to `limit` groups that are due, so that nobody else counts them meanwhile. */
+  async takeDue(now: Temporal.Instant, limit: number): Promise<TakenGroup[]> {
+    const takenUntil = now.add(TAKEN);
+    const taken = await this.#session.db
+      .with('due', (db) =>
+        db
+          .selectFrom('exception_group_counts')
+          .select('group_id')
+          .where('due_at', '<=', now)
+          .orderBy('due_at')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .updateTable('exception_group_counts as c')
+      .from('due')
+      .innerJoin('exception_groups as g', 'g.id', 'due.group_id')
+      .innerJoin('services as s', 's.id', 'g.service_id')
+      .set({ due_at: takenUntil, rests_until: null })
+      .whereRef('c.group_id', '=', 'due.group_id')
+      .returning(['g.id', 'g.service_id as serviceId', 's.retention_exceptions as retentionDays'])
+      .execute();
+    return taken.map((group) => ({ ...group, takenUntil }));
+  }
+
+  /** A group that was marked since it was taken stays due. */
+  async save(counted: readonly CountedGroup[], now: Temporal.Instant): Promise<void> {
+    if (counted.length === 0) return;
+    const rows = counted.map(({ group, totals, restsUntil }) => ({
+      groupId: group.id,
+      ...totals,
+      countedAt: now,
+      dueAt: outdatedAt(totals, group.retentionDays),
+      restsUntil,
+    }));
+    const taken = rowsOf('t', {
+      group_id: ['text', counted.map(({ group }) => group.id)],
+      taken_until: ['timestamptz', counted.map(({ group }) => group.takenUntil)],
+    });
+    await this.#session.db
+      .updateTable('exception_group_counts as c')
+      .from(recordsOf('u', ExceptionGroupCountsEntity, toRecords(rows)))
+      .innerJoin(taken, 't.group_id', 'u.group_id')
+      .set((eb) => ({
+        events: eb.ref('u.events'),
+        users: eb.ref('u.users'),
+        is_handled: eb.ref('u.is_handled'),
+        days: asJson(eb.ref('u.days')),
+        environments: asJson(eb.ref('u.environments')),
+        releases: asJson(eb.ref('u.releases')),
+        releases_total: eb.ref('u.releases_total'),
+        counted_at: eb.ref('u.counted_at'),
+        rests_until: eb.ref('u.rests_until'),
+        due_at: eb
+          .case()
+          .when('c.due_at', '=', eb.ref('t.taken_until'))
+          .then(eb.ref('u.due_at'))
+          .else(eb.fn<Temporal.Instant>('greatest', ['c.due_at', 'u.rests_until']))
+          .end(),
+      }))
+      .whereRef('c.group_id', '=', 'u.group_id')
+      .execute();
+  }
+}
+
+/** A `json` column of records, to be written to a `json` column. */
+function asJson<T>(column: Expression<T>): RawBuilder<Json<T>> {
+  return sql`${column}`;
+}

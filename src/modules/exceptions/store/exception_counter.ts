@@ -1,0 +1,257 @@
+import { EMPTY_TOTALS, type GroupTotals, type ReleaseCount } from '#modules/exceptions/decide/group_counts.ts';
+import { type Id, idOfUuid, uuidOf } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+
+/** The events of a group that its service still keeps. */
+export interface GroupScope {
+  readonly serviceId: Id<'service'>;
+  readonly groupId: Id<'group'>;
+  readonly keptSince: Temporal.Instant;
+  /** Groups that are part of it: their events are its own. */
+  readonly mergedIds?: readonly Id<'group'>[];
+}
+
+/** The condition that an event is of the group, or of one that is part of it. */
+export function isOfGroup({ mergedIds = [] }: GroupScope): string {
+  return mergedIds.length === 0 ? 'group_id = {group:UUID}' : 'group_id IN {groups:Array(UUID)}';
+}
+
+/** Returns the parameters of `isOfGroup`. */
+export function groupParameters({ groupId, mergedIds = [] }: GroupScope): Record<string, unknown> {
+  return mergedIds.length === 0 ? { group: uuidOf(groupId) } : { groups: [groupId, ...mergedIds].map(uuidOf) };
+}
+
+/** Sets of 64 bits are much faster than those of ids or texts; our counts are far too small for collisions. */
+export const EVENTS = 'uniqExact(cityHash64(event_id))';
+export const USERS = "uniqExactIf(cityHash64(user_key), user_key != '')";
+
+const OF_GROUPS = `service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${since()}`;
+
+/** Merged groups, each with the one that takes its events, for `mergedGroupOf`. */
+interface Merged {
+  readonly ids: readonly string[];
+  readonly takers: readonly string[];
+}
+
+export function mergedOf(scopes: readonly GroupScope[]): Merged {
+  return mergedPairs(scopes.flatMap(({ groupId, mergedIds = [] }) => mergedIds.map((id) => [id, groupId] as const)));
+}
+
+export function mergedPairs(pairs: readonly (readonly [part: Id<'group'>, taker: Id<'group'>])[]): Merged {
+  return { ids: pairs.map(([id]) => uuidOf(id)), takers: pairs.map(([, id]) => uuidOf(id)) };
+}
+
+/** The group that takes an event. */
+export function mergedGroupOf({ ids }: Merged): string {
+  if (ids.length === 0) return 'group_id';
+  const place = 'indexOf({merged:Array(UUID)}, group_id)';
+  return `if(${place} = 0, group_id, arrayElement({takers:Array(UUID)}, ${place}))`;
+}
+
+const ENVIRONMENTS_MAX = 20;
+const RELEASES_MAX = 100;
+
+/** Values of a column over the events of services, as filters offer them. */
+export interface FoundValues {
+  readonly values: readonly string[];
+  /** Total, shown or not. */
+  readonly total: number;
+}
+
+/** Release and environment that an event must bear; an absent one does not narrow. */
+export interface EventOrigin {
+  readonly environment?: string | undefined;
+  readonly release?: string | undefined;
+}
+
+/** Events of several services, each with what it keeps. */
+export interface ServiceEvents {
+  readonly serviceIds: readonly Id<'service'>[];
+  readonly keptSince: Temporal.Instant;
+}
+
+/** Counts of a group in one release and environment. */
+interface OriginCount extends ReleaseCount {
+  readonly environment: string;
+}
+
+/** Counts whole groups of events. One sent twice counts once. The caller has checked whose groups they are. */
+export class ExceptionCounter {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Returns totals by group id; a group without events has empty totals. */
+  async count(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupTotals>> {
+    const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
+    const counted = await Promise.all([...bySince.values()].map((alike) => this.#countAlike(alike)));
+    return new Map(counted.flat());
+  }
+
+  async #countAlike(scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupTotals])[]> {
+    const merged = mergedOf(scopes);
+    const group = mergedGroupOf(merged);
+    const parameters = {
+      services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
+      groups: [...scopes.map(({ groupId }) => uuidOf(groupId)), ...merged.ids],
+      merged: merged.ids,
+      takers: merged.takers,
+      since: scopes[0]?.keptSince.epochMilliseconds ?? 0,
+    };
+    const [totals, days, environments, releases] = await Promise.all([
+      this.#rows<[group: string, events: string, users: string, unhandled: string, handled: string]>(
+        `SELECT ${group} AS taker, ${EVENTS}, ${USERS}, countIf(handled = 'unhandled'), countIf(handled = 'handled')
+         FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY taker`,
+        parameters,
+      ),
+      this.#rows<[group: string, day: string, events: string]>(
+        `SELECT ${group} AS taker, toDate(at) AS day, ${EVENTS} FROM exception_events PREWHERE ${OF_GROUPS}
+         GROUP BY taker, day ORDER BY day`,
+        parameters,
+      ),
+      this.#rows<[group: string, environment: string, events: string]>(
+        `SELECT ${group} AS taker, environment, ${EVENTS} AS events FROM exception_events PREWHERE ${OF_GROUPS}
+         WHERE environment != '' GROUP BY taker, environment
+         ORDER BY events DESC, environment LIMIT ${ENVIRONMENTS_MAX} BY taker`,
+        parameters,
+      ),
+      this.#rows<[group: string, release: string, events: string, users: string, ...times: string[]]>(
+        `SELECT ${group} AS taker, release, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
+           toUnixTimestamp64Milli(max(at)) AS last, count() OVER (PARTITION BY taker)
+         FROM exception_events PREWHERE ${OF_GROUPS} WHERE release != '' GROUP BY taker, release
+         ORDER BY last DESC, release LIMIT ${RELEASES_MAX} BY taker`,
+        parameters,
+      ),
+    ]);
+    const [total, day, environment, release] = [
+      byGroup(totals),
+      byGroup(days),
+      byGroup(environments),
+      byGroup(releases),
+    ];
+    return scopes.map(({ groupId }) => {
+      const uuid = uuidOf(groupId);
+      const [row] = total.get(uuid) ?? [];
+      if (row === undefined) return [groupId, EMPTY_TOTALS];
+      const [events = 0, users = 0, unhandled = 0, handled = 0] = row.slice(1).map(Number);
+      const found = release.get(uuid) ?? [];
+      return [
+        groupId,
+        {
+          events,
+          users,
+          isHandled: unhandled > 0 ? false : handled > 0 || null,
+          days: (day.get(uuid) ?? []).map(([, name, count]) => [name, Number(count)] as const),
+          environments: (environment.get(uuid) ?? []).map(([, value, count]) => ({ value, count: Number(count) })),
+          releases: found.map(toReleaseCount),
+          releasesTotal: Number(found[0]?.[6] ?? 0),
+        },
+      ];
+    });
+  }
+
+  /**
+   * Counts events by release and environment, the origin with the newest events first. A missing release or environment
+   * counts as an empty text.
+   */
+  async countByOrigin(scope: GroupScope, limit: number): Promise<OriginCount[]> {
+    const { serviceId, groupId, keptSince, mergedIds = [] } = scope;
+    const rows = await this.#rows<[release: string, environment: string, ...counts: string[]]>(
+      `SELECT release, environment, ${EVENTS}, ${USERS}, toUnixTimestamp64Milli(min(at)),
+         toUnixTimestamp64Milli(max(at)) AS last
+       FROM exception_events PREWHERE ${OF_GROUPS} GROUP BY release, environment
+       ORDER BY last DESC, release, environment LIMIT {limit:UInt32}`,
+      {
+        services: [uuidOf(serviceId)],
+        groups: [groupId, ...mergedIds].map(uuidOf),
+        since: keptSince.epochMilliseconds,
+        limit,
+      },
+    );
+    return rows.map(([release, environment, events, users, first, last]) => ({
+      ...toReleaseCount(['', release, events ?? '', users ?? '', first ?? '', last ?? '']),
+      environment,
+    }));
+  }
+
+  /** The groups that have such an event. */
+  async listGroups(services: readonly ServiceEvents[], origin: EventOrigin): Promise<Id<'group'>[]> {
+    const found = await Promise.all(
+      services.map(async (some) => {
+        const rows = await this.#rows<[group: string]>(
+          `SELECT DISTINCT group_id FROM exception_origins
+           WHERE service_id IN {services:Array(UUID)} AND last_at >= ${since()}${
+             origin.environment === undefined ? '' : ' AND environment = {environment:String}'
+           }${origin.release === undefined ? '' : ' AND release = {release:String}'}`,
+          { ...parametersOf(some), environment: origin.environment ?? '', release: origin.release ?? '' },
+        );
+        return rows.map(([uuid]) => idOfUuid('group', uuid));
+      }),
+    );
+    return found.flat();
+  }
+
+  /** Environments by frequency, or releases with the last seen first; those that contain the text. */
+  async listValues(
+    services: readonly ServiceEvents[],
+    column: 'environment' | 'release',
+    { text, limit }: { readonly text: string; readonly limit: number },
+  ): Promise<FoundValues> {
+    const found = await Promise.all(
+      services.map((some) =>
+        this.#rows<[value: string, events: string, last: string]>(
+          `SELECT ${column}, count(), toUnixTimestamp64Milli(max(at)) FROM exception_events PREWHERE ${OF_SERVICES}
+           WHERE ${column} != '' AND positionCaseInsensitiveUTF8(${column}, {text:String}) > 0 GROUP BY ${column}`,
+          { ...parametersOf(some), text },
+        ),
+      ),
+    );
+    const rank = new Map<string, number>();
+    for (const [value, events, last] of found.flat()) {
+      const known = rank.get(value) ?? 0;
+      rank.set(value, column === 'environment' ? known + Number(events) : Math.max(known, Number(last)));
+    }
+    const sorted = [...rank].toSorted(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)).map(([value]) => value);
+    return { values: sorted.slice(0, limit), total: sorted.length };
+  }
+
+  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query,
+        query_params: parameters,
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+      });
+      return await result.json<Row>();
+    });
+  }
+}
+
+const OF_SERVICES = `service_id IN {services:Array(UUID)} AND at >= ${since()}`;
+
+function parametersOf({ serviceIds, keptSince }: ServiceEvents): Record<string, unknown> {
+  return { services: serviceIds.map(uuidOf), since: keptSince.epochMilliseconds };
+}
+
+function since(): string {
+  return "fromUnixTimestamp64Milli({since:Int64}, 'UTC')";
+}
+
+function byGroup<Row extends readonly [group: string, ...unknown[]]>(rows: readonly Row[]): Map<string, Row[]> {
+  return Map.groupBy(rows, ([group]) => group);
+}
+
+function toReleaseCount([, release, events, users, first, last]: readonly string[]): ReleaseCount {
+  return {
+    release: release ?? '',
+    events: Number(events),
+    users: Number(users),
+    firstSeenAt: toTimestamp(fromEpochMilliseconds(Number(first))),
+    lastSeenAt: toTimestamp(fromEpochMilliseconds(Number(last))),
+  };
+}

@@ -1,0 +1,247 @@
+import { type ExceptionEvent, parseEvent } from '#modules/exceptions/decide/event.ts';
+import type { ValueCount } from '#modules/exceptions/decide/group_counts.ts';
+import type { GroupPeriods } from '#modules/exceptions/decide/periods.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { type HourlyCounts, queryHourlyCounts } from '#storage/clickhouse/hourly_counts.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import { queryRecentActivity } from '#storage/clickhouse/recent_activity.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import {
+  EVENTS,
+  ExceptionCounter,
+  groupParameters,
+  type GroupScope,
+  isOfGroup,
+  mergedOf,
+  mergedGroupOf,
+  USERS,
+} from '#modules/exceptions/store/exception_counter.ts';
+import { ExceptionEventPages } from '#modules/exceptions/store/exception_event_pages.ts';
+
+export interface GroupCounts {
+  readonly events: number;
+  /** Distinct users among those events that named one. */
+  readonly users: number;
+}
+
+/** Events of the last seven days, and of the seven before. */
+export interface WeekCounts {
+  readonly thisWeek: number;
+  readonly weekBefore: number;
+}
+
+/** Limits on the newest events that are read for tags, and on the tags and values that are shown. */
+interface TagSampling {
+  readonly sample: number;
+  readonly tags: number;
+  /** Number of values of each tag. */
+  readonly values: number;
+}
+
+/** A release and when its first event was. */
+export interface NewRelease {
+  readonly release: string;
+  readonly at: Temporal.Instant;
+  readonly serviceId: Id<'service'>;
+}
+
+const inGroup = (scope: GroupScope): string =>
+  `service_id = {service:UUID} AND ${isOfGroup(scope)} AND at >= ${instant('since')}`;
+
+/** Reads of exception events, one sent twice counted once. The caller has checked that groups are the organization's. */
+export class ExceptionReader {
+  readonly counter: ExceptionCounter;
+  readonly pages: ExceptionEventPages;
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+    this.counter = new ExceptionCounter(client);
+    this.pages = new ExceptionEventPages(client);
+  }
+
+  /** Counts the events of all groups of the service since then. */
+  async countOfService(serviceId: Id<'service'>, since: Temporal.Instant): Promise<number> {
+    const { count } = await queryRecentActivity(
+      this.#client,
+      `SELECT 0, ${EVENTS} FROM exception_events WHERE service_id = {service:UUID} AND at >= ${instant('since')}`,
+      serviceId,
+      since,
+    );
+    return count;
+  }
+
+  /** The events of each service since then, by hour. */
+  async countByHour(serviceIds: readonly Id<'service'>[], since: Temporal.Instant): Promise<HourlyCounts> {
+    return await queryHourlyCounts(
+      this.#client,
+      `SELECT service_id, toUnixTimestamp(toStartOfHour(at)) AS hour, ${EVENTS} FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND at >= ${instant('since')} GROUP BY service_id, hour`,
+      serviceIds,
+      since,
+    );
+  }
+
+  /**
+   * The releases whose first event is in the period, the newest first: a deploy, as far as exceptions tell.
+   */
+  async listNewReleases(
+    serviceIds: readonly Id<'service'>[],
+    { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
+    limit: number,
+  ): Promise<NewRelease[]> {
+    const rows = await this.#rows<[release: string, at: string, service: string]>(
+      `SELECT release, toUnixTimestamp64Milli(min(first_at)) AS begun, service_id FROM exception_origins
+       WHERE service_id IN {services:Array(UUID)} AND release != '' GROUP BY service_id, release
+       HAVING begun >= {from:Int64} AND begun < {to:Int64} ORDER BY begun DESC, release LIMIT {limit:UInt32}`,
+      {
+        services: serviceIds.map(uuidOf),
+        from: from.epochMilliseconds,
+        to: to.epochMilliseconds,
+        limit,
+      },
+    );
+    const ids = new Map(serviceIds.map((serviceId) => [uuidOf(serviceId), serviceId]));
+    return rows.flatMap(([release, at, service]) => {
+      const serviceId = ids.get(service);
+      return serviceId === undefined ? [] : [{ release, at: fromEpochMilliseconds(Number(at)), serviceId }];
+    });
+  }
+
+  /**
+   * Returns counts by group id; a group without events is absent. Runs one query for all groups whose services keep
+   * events equally long.
+   */
+  async countByGroup(scopes: readonly GroupScope[]): Promise<Map<Id<'group'>, GroupCounts>> {
+    const bySince = Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds);
+    const counted = await Promise.all([...bySince].map(([since, alike]) => this.#countSince(since, alike)));
+    return new Map(counted.flat());
+  }
+
+  async #countSince(since: number, scopes: readonly GroupScope[]): Promise<(readonly [Id<'group'>, GroupCounts])[]> {
+    const groups = new Map(scopes.map(({ groupId }) => [uuidOf(groupId), groupId]));
+    const merged = mergedOf(scopes);
+    const rows = await this.#rows<[group: string, events: string, users: string]>(
+      `SELECT ${mergedGroupOf(merged)} AS taker, ${EVENTS}, ${USERS} FROM exception_events
+       PREWHERE service_id IN {services:Array(UUID)} AND group_id IN {groups:Array(UUID)} AND at >= ${instant('since')}
+       GROUP BY taker`,
+      {
+        services: [...new Set(scopes.map(({ serviceId }) => serviceId))].map(uuidOf),
+        groups: [...groups.keys(), ...merged.ids],
+        merged: merged.ids,
+        takers: merged.takers,
+        since,
+      },
+    );
+    return rows.flatMap(([uuid, events, users]) => {
+      const groupId = groups.get(uuid);
+      return groupId === undefined ? [] : [[groupId, { events: Number(events), users: Number(users) }] as const];
+    });
+  }
+
+  /** Counts the group's events in each of two weeks. */
+  async countWeeks(scope: GroupScope, { weekStart, weekBeforeStart }: GroupPeriods): Promise<WeekCounts> {
+    const [row] = await this.#rows<string[]>(
+      `SELECT uniqExactIf(cityHash64(event_id), at >= ${instant('week')}),
+         uniqExactIf(cityHash64(event_id), at < ${instant('week')})
+       FROM exception_events PREWHERE ${inGroup(scope)} AND at >= ${instant('week_before')}`,
+      {
+        ...parametersOf(scope),
+        week: weekStart.epochMilliseconds,
+        week_before: weekBeforeStart.epochMilliseconds,
+      },
+    );
+    const [thisWeek = 0, weekBefore = 0] = (row ?? []).map(Number);
+    return { thisWeek, weekBefore };
+  }
+
+  /** Counts values by tag among the newest `sample` events, the most frequent tags and values first. */
+  async countTags(scope: GroupScope, sampling: TagSampling): Promise<Map<string, ValueCount[]>> {
+    return await this.#countTagsOf(scope, await this.#newestTimes(scope, sampling.sample), sampling);
+  }
+
+  /** The newest events, newest first, and the tags of more of them: what both need to know is looked up once. */
+  async readNewest(
+    scope: GroupScope,
+    { limit, sampling }: { readonly limit: number; readonly sampling: TagSampling },
+  ): Promise<{ readonly events: ExceptionEvent[]; readonly tags: Map<string, ValueCount[]> }> {
+    const times = await this.#newestTimes(scope, Math.max(limit, sampling.sample));
+    if (times.length === 0) return { events: [], tags: new Map() };
+    const [events, tags] = await Promise.all([
+      this.#listNewestOf(scope, times, limit),
+      this.#countTagsOf(scope, times, sampling),
+    ]);
+    return { events, tags };
+  }
+
+  /**
+   * Reads the times of the newest events, newest first, from narrow columns, so that the wide ones are read for these
+   * events alone.
+   */
+  async #newestTimes(scope: GroupScope, limit: number): Promise<readonly number[]> {
+    const rows = await this.#rows<[at: string]>(
+      `SELECT toUnixTimestamp64Milli(at) FROM (
+         SELECT at, event_id FROM exception_events PREWHERE ${inGroup(scope)}
+         ORDER BY at DESC, event_id DESC LIMIT ${COPIES} * {limit:UInt32})
+       ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
+      { ...parametersOf(scope), limit },
+    );
+    return rows.map(([at]) => Number(at));
+  }
+
+  async #countTagsOf(
+    scope: GroupScope,
+    times: readonly number[],
+    { sample, tags, values }: TagSampling,
+  ): Promise<Map<string, ValueCount[]>> {
+    const rows = await this.#rows<[tag: string, value: string, events: string]>(
+      `SELECT tag, value, count() AS events FROM (
+         SELECT tags FROM exception_events PREWHERE ${inGroup(scope)}
+         ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {sample:UInt32})
+       ARRAY JOIN mapKeys(tags) AS tag, mapValues(tags) AS value
+       GROUP BY tag, value ORDER BY sum(events) OVER (PARTITION BY tag) DESC, tag, events DESC, value
+       LIMIT {values:UInt32} BY tag LIMIT {rows:UInt32}`,
+      { ...parametersOf(scope), since: oldestOf(scope, times, sample), sample, values, rows: tags * values },
+    );
+    const byTag = Map.groupBy(rows, ([tag]) => tag);
+    return new Map(
+      [...byTag]
+        .slice(0, tags)
+        .map(([tag, found]) => [tag, found.map(([, value, events]) => ({ value, count: Number(events) }))]),
+    );
+  }
+
+  async #listNewestOf(scope: GroupScope, times: readonly number[], limit: number): Promise<ExceptionEvent[]> {
+    const rows = await this.#rows<[payload: string]>(
+      `SELECT payload FROM exception_events PREWHERE ${inGroup(scope)}
+       ORDER BY at DESC, event_id DESC LIMIT 1 BY event_id LIMIT {limit:UInt32}`,
+      { ...parametersOf(scope), since: oldestOf(scope, times, limit), limit },
+    );
+    return rows.map(([payload]) => parseEvent(payload));
+  }
+
+  async #rows<Row extends readonly unknown[]>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({ query, query_params: parameters, format: 'JSONCompactEachRow' });
+      return await result.json<Row>();
+    });
+  }
+}
+
+function parametersOf(scope: GroupScope): Record<string, unknown> {
+  const { serviceId, keptSince } = scope;
+  return { service: uuidOf(serviceId), ...groupParameters(scope), since: keptSince.epochMilliseconds };
+}
+
+function instant(parameter: 'since' | 'week' | 'week_before'): string {
+  return `fromUnixTimestamp64Milli({${parameter}:Int64}, 'UTC')`;
+}
+
+/** Rows read for each event that is shown: it may have been sent more than once. */
+const COPIES = 10;
+
+/** Returns the time of the last of the newest `limit` events, in epoch milliseconds: reads start there. */
+function oldestOf({ keptSince }: GroupScope, times: readonly number[], limit: number): number {
+  return times[Math.min(limit, times.length) - 1] ?? keptSince.epochMilliseconds;
+}

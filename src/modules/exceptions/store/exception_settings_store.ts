@@ -1,0 +1,94 @@
+import type { ExceptionSettings } from '#modules/exceptions/decide/inbound_filters.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { allBut, anyOf, columns, rowsOf, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { ExceptionHourEntity, ExceptionSettingsEntity } from '#storage/postgres/entities/exceptions.ts';
+
+const SETTINGS = allBut(ExceptionSettingsEntity, 'updatedAt');
+
+/** Settings with the limit that was learnt, null while too little is known, and the time at which it was learnt. */
+export interface StoredExceptionSettings extends ExceptionSettings {
+  readonly learntPerHour: number | null;
+  readonly learntAt: Temporal.Instant | null;
+}
+
+/** Stores which exceptions services leave out. */
+export class ExceptionSettingsStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** A service that leaves out nothing may be absent. */
+  async find(serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, StoredExceptionSettings>> {
+    const rows = await this.#session.db
+      .selectFrom('exception_settings as x')
+      .select(columns(ExceptionSettingsEntity, 'x', SETTINGS))
+      .where('x.service_id', '=', anyOf(serviceIds))
+      .execute();
+    return new Map(rows.map(({ serviceId, ...settings }) => [serviceId, settings]));
+  }
+
+  async save(serviceId: Id<'service'>, settings: ExceptionSettings, now: Temporal.Instant): Promise<void> {
+    const values = { ...settings, updatedAt: now };
+    await this.#session.db
+      .insertInto('exception_settings')
+      .values(toColumns(ExceptionSettingsEntity, { serviceId, ...values }))
+      .onConflict((conflict) => conflict.column('service_id').doUpdateSet(toColumns(ExceptionSettingsEntity, values)))
+      .execute();
+  }
+
+  /** Lists services whose usual traffic has not been learnt since then. */
+  async listToLearn(since: Temporal.Instant, limit: number): Promise<Id<'service'>[]> {
+    const rows = await this.#session.db
+      .selectFrom('exception_settings as x')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'x.service_id').on('s.deleted_at', 'is', null))
+      .select('x.service_id')
+      .where('x.learns_spikes', '=', true)
+      .where(({ or, eb }) => or([eb('x.learnt_at', 'is', null), eb('x.learnt_at', '<=', since)]))
+      .orderBy('x.learnt_at', (order) => order.asc().nullsFirst())
+      .orderBy('x.service_id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ service_id }) => service_id);
+  }
+
+  async saveLearnt(
+    learnt: readonly { readonly serviceId: Id<'service'>; readonly learntPerHour: number | null }[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const rows = rowsOf('l', {
+      service_id: ['text', learnt.map(({ serviceId }) => serviceId)],
+      per_hour: ['bigint', learnt.map(({ learntPerHour }) => learntPerHour)],
+    });
+    await this.#session.db
+      .updateTable('exception_settings as x')
+      .from(rows)
+      .set((eb) => ({ learnt_per_hour: eb.ref('l.per_hour'), learnt_at: now }))
+      .whereRef('x.service_id', '=', 'l.service_id')
+      .execute();
+  }
+
+  /** Adds events to the running hour; returns how many came within it, these among them. */
+  async countHour(serviceId: Id<'service'>, hour: Temporal.Instant, count: number): Promise<number> {
+    const row = await this.#session.db
+      .insertInto('exception_hours')
+      .values(toColumns(ExceptionHourEntity, { serviceId, hour, count }))
+      .onConflict((conflict) =>
+        conflict.column('service_id').doUpdateSet((eb) => ({
+          count: eb
+            .case()
+            .when('exception_hours.hour', '=', eb.ref('excluded.hour'))
+            .then(eb('exception_hours.count', '+', eb.ref('excluded.count')))
+            .else(eb.ref('excluded.count'))
+            .end(),
+          hour: eb.ref('excluded.hour'),
+        })),
+      )
+      .returning('count')
+      .executeTakeFirstOrThrow();
+    return row.count;
+  }
+}

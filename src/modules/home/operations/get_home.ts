@@ -1,0 +1,126 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { HomeReadinessView, readHomeReadiness } from '#modules/home/operations/home_readiness.ts';
+import { readSetupProgress, SetupProgressView } from '#modules/home/operations/setup_progress.ts';
+import { callerUser } from '#modules/accounts/caller_user.ts';
+import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
+import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';
+import { finalShiftsBetween } from '#modules/schedules/decide/final_shifts.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+
+const HOURS_AHEAD = 24;
+/** Limit on the schedules on the home page; the on-call page shows more. */
+const SCHEDULES_MAX = 20;
+const OWN_SHIFTS_MAX = 5;
+/** Limit on the shifts of a day: enough for an hourly rotation with overrides. */
+const SHIFTS_A_DAY_MAX = 60;
+
+const HomeScheduleView = Type.Object({
+  ...ScheduleOnCallView.properties,
+  teamId: IdText,
+  teamName: Type.String(),
+  shifts: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      since: Timestamp,
+      until: nullable(Timestamp),
+      source: Type.Enum(['rotation', 'override']),
+    }),
+    { description: `of the next ${HOURS_AHEAD} hours; nobody is on call between them` },
+  ),
+});
+
+export const getHome = defineAction({
+  name: 'get_home',
+  consoleOnly: true,
+  summary:
+    'Show who is on call in the next 24 hours, when the caller is, and how far the organization is set up: all that the first page shows beside incidents.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: Type.Object({
+    at: Timestamp,
+    schedules: Type.Array(HomeScheduleView, {
+      description: `at most ${SCHEDULES_MAX}; first those that the caller is on call in or next, then those of their teams`,
+    }),
+    scheduleCount: Type.Integer({ minimum: 0, description: 'of the organization' }),
+    ownShifts: Type.Array(OwnShiftView, { description: 'of the caller, the current ones first, then the next ones' }),
+    readiness: HomeReadinessView,
+    setup: SetupProgressView,
+  }),
+  example: {},
+  async handle(_input, context) {
+    const { caller, stores, now } = context;
+    const userId = callerUser(caller);
+    const places = await stores.teams.listPlacesOf(caller.orgId, userId);
+    const ownTeams = new Set<string>(places.map(({ teamId }) => teamId));
+    const { schedules: found, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
+    const rank = ({ onCall, schedule }: ScheduleOnCall): number => {
+      if (onCall.shift?.userId === userId) return 0;
+      if (onCall.next?.userId === userId) return 1;
+      return ownTeams.has(schedule.teamId) ? 2 : 3;
+    };
+    const all = found.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
+    const onCallTeams = new Set<string>(
+      found.flatMap(({ onCall, schedule }) => (onCall.shift?.userId === userId ? schedule.teamId : [])),
+    );
+    const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
+    return {
+      at: toTimestamp(now),
+      schedules: shown.map((schedule) => toView(schedule, now)),
+      scheduleCount: await stores.schedules.count(caller.orgId),
+      ownShifts: readOwnShifts(all, userId, now, OWN_SHIFTS_MAX),
+      readiness: await readHomeReadiness(userId, onCallTeams, context),
+      setup: await readSetupProgress(context),
+    };
+  },
+});
+
+/** Reads the schedules that name the caller, and as many of their teams and of all others as are shown. */
+async function readSchedules(
+  userId: Id<'user'>,
+  teamIds: readonly string[],
+  { caller: { orgId }, stores, now }: ActionContext,
+): Promise<TeamOnCall & { teamNameOf(schedule: ScheduleOnCall): string }> {
+  const first = { offset: 0, limit: SCHEDULES_MAX };
+  const rows = [
+    ...(await stores.schedules.listNaming(orgId, userId, { after: now })),
+    ...(await stores.schedules.listPage(orgId, { teamIds }, first)),
+    ...(await stores.schedules.listPage(orgId, {}, first)),
+  ];
+  const unique = [...new Map(rows.map((row) => [row.id, row])).values()];
+  const teams = await stores.teams.findAll(orgId, [...new Set(unique.map(({ teamId }) => teamId))]);
+  const nameOf = new Map(teams.map(({ id, name }) => [id, name]));
+  return {
+    ...(await stores.onCall.ofSchedulesAt(orgId, unique, now)),
+    teamNameOf: ({ schedule }) => nameOf.get(schedule.teamId) ?? '',
+  };
+}
+
+function toView(
+  found: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
+  now: ActionContext['now'],
+): Static<typeof HomeScheduleView> {
+  const { schedule, overrides, people, teamName } = found;
+  const to = now.add({ hours: HOURS_AHEAD });
+  const isPresent = (userId: string): boolean => people.has(userId);
+  const shifts = finalShiftsBetween(rotationOf(schedule), overrides, now, to, isPresent, SHIFTS_A_DAY_MAX);
+  return {
+    ...toScheduleOnCallView(found, { people }, now),
+    teamId: schedule.teamId,
+    teamName,
+    shifts: shifts.map(({ userId, since, until, source }) => ({
+      userId,
+      name: people.get(userId)?.name ?? '',
+      since: toTimestamp(since),
+      until: toTimestampOrNull(until),
+      source,
+    })),
+  };
+}

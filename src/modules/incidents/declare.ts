@@ -1,0 +1,87 @@
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { type EscalationStep, planSteps } from '#modules/policies/decide/escalation.ts';
+import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Limits } from '#kernel/limit_settings.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+/** An incident that a person opens. */
+export interface Declaration {
+  readonly orgId: Id<'org'>;
+  readonly serviceId: Id<'service'>;
+  readonly title: string;
+  readonly severity: Level;
+  /** Policy that pages people; null if the incident pages nobody. */
+  readonly policy: {
+    readonly id: Id<'policy'>;
+    readonly teamId: Id<'team'>;
+    readonly steps: readonly EscalationStep[];
+  } | null;
+  /** Idempotency key: equal for the same request, however often it arrives. */
+  readonly requestKey: string;
+}
+
+const WITHIN_MINUTES = 10;
+
+/**
+ * Opens an incident in the name of a person; it pages like any other. Asked again with the same key while it is open,
+ * returns the same incident. Throws `rate_limited` where an organization declares more than anybody could handle.
+ */
+export async function declare(
+  unit: UnitOfWork,
+  declaration: Declaration,
+  by: IncidentActor,
+  { declaredIncidentsMax }: Pick<Limits, 'declaredIncidentsMax'>,
+): Promise<{ readonly incidentId: Id<'incident'>; readonly isNew: boolean }> {
+  const { stores, now } = unit;
+  const { orgId, serviceId, title, severity, policy, requestKey } = declaration;
+  const dedupKey = `declared.${orgId}.${requestKey}`;
+  await stores.incidents.holdDeclaring(orgId);
+  const open = await stores.incidents.findOpenId(dedupKey);
+  if (open !== null) return { incidentId: open, isNew: false };
+  const since = now.subtract({ minutes: WITHIN_MINUTES });
+  const declared = await stores.incidents.countDeclared(orgId, since, declaredIncidentsMax);
+  if (declared >= declaredIncidentsMax) {
+    throw new AppError(
+      'rate_limited',
+      `${declaredIncidentsMax} incidents were declared within ${WITHIN_MINUTES} minutes; wait, or add notes to those`,
+      { limit: 'declaredIncidentsMax', retryAfterSeconds: 60 },
+    );
+  }
+  const steps = readSteps(policy?.steps ?? []);
+  const timers = planSteps(steps, now);
+  const incidentId = await stores.incidents.open(
+    {
+      orgId,
+      serviceId,
+      ruleId: null,
+      exceptionGroupId: null,
+      escalationPolicyId: policy?.id ?? null,
+      teamId: policy?.teamId ?? null,
+      kind: 'manual',
+      dedupKey,
+      title,
+      severity,
+      details: {},
+      steps,
+      quietUntil: null,
+      leadId: null,
+    },
+    timers,
+    now,
+  );
+  if (incidentId === null) throw new Error(`an incident was opened under ${dedupKey} in spite of the lock`);
+  await stores.timeline.record(incidentId, 'declared', { by }, now);
+  if (policy !== null && !areSteps(policy.steps)) {
+    await stores.timeline.record(incidentId, 'policy_unreadable', {}, now);
+  }
+  if (timers.length === 0) {
+    const reason = policy === null ? 'none_chosen' : 'no_steps';
+    await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);
+  }
+  startTimers(unit, incidentId, timers);
+  return { incidentId, isNew: true };
+}

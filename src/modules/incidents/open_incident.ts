@@ -1,0 +1,160 @@
+import { type PlannedStep, planSteps } from '#modules/policies/decide/escalation.ts';
+import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
+import { decidePagingStart, mayFollow, type PagingStart, startsAt } from '#modules/incidents/paging/paging_start.ts';
+import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
+import type { NewIncident } from '#modules/incidents/store/incident_store.ts';
+import type { MaintenanceRow } from '#modules/maintenance/store.ts';
+import { recordSystemChanges } from '#modules/audit/store/system_change.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+/**
+ * Opens the incident of a rule and its timers in the caller's transaction. If one with the same key is open, that one
+ * counts another occurrence. Returns the id of the new incident, or null.
+ */
+export async function openIncident(unit: UnitOfWork, rule: Opener, cause: Cause): Promise<Id<'incident'> | null> {
+  const [opened = null] = await openAll(unit, [{ rule, cause }]);
+  return opened;
+}
+
+/** Opens incidents like `openIncident`, in a few statements however many there are; the ids are in the order given. */
+export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Promise<(Id<'incident'> | null)[]> {
+  const windows = new Map<Id<'org'>, readonly MaintenanceRow[]>();
+  for (const orgId of new Set(firings.map(({ rule }) => rule.orgId))) {
+    windows.set(orgId, await unit.stores.maintenance.list(orgId));
+  }
+  const ids: (Id<'incident'> | null)[] = [];
+  let prepared: Prepared[] = [];
+  const openPrepared = async (): Promise<void> => {
+    ids.push(...(await open(unit, prepared)));
+    prepared = [];
+  };
+  for (const firing of firings) {
+    // Incidents before it may page for it.
+    if (mayFollow(firing)) await openPrepared();
+    prepared.push(await prepare(unit, firing, windows.get(firing.rule.orgId) ?? []));
+  }
+  await openPrepared();
+  return ids;
+}
+
+/** A firing, with all that its incident begins with. */
+interface Prepared extends Firing {
+  readonly start: PagingStart;
+  readonly incident: NewIncident;
+  readonly timers: readonly PlannedStep[];
+}
+
+async function prepare(
+  unit: UnitOfWork,
+  { rule, cause }: Firing,
+  windows: readonly MaintenanceRow[],
+): Promise<Prepared> {
+  const start = await decidePagingStart(unit, { rule, cause }, windows);
+  const from = startsAt(start);
+  const steps = from === null ? rule.steps : rule.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
+  const incident = {
+    orgId: rule.orgId,
+    serviceId: rule.serviceId,
+    ruleId: rule.ruleId,
+    exceptionGroupId: cause.exceptionGroupId,
+    escalationPolicyId: rule.escalationPolicyId,
+    teamId: rule.teamId,
+    kind: cause.kind,
+    dedupKey: dedupKeyOf({ rule, cause }),
+    title: cause.title,
+    severity: cause.severity,
+    details: cause.details,
+    steps,
+    quietUntil: start.kind === 'quiet' ? start.until : null,
+    leadId: start.kind === 'with_lead' ? start.leadId : null,
+  };
+  return { rule, cause, start, incident, timers: planSteps(steps, unit.now) };
+}
+
+async function open(unit: UnitOfWork, prepared: readonly Prepared[]): Promise<(Id<'incident'> | null)[]> {
+  if (prepared.length === 0) return [];
+  const spans = prepared.map(({ rule, cause }) => {
+    const attributes = {
+      ...(rule.ruleId !== null && { 'tocsin.rule_id': rule.ruleId }),
+      'tocsin.service_id': rule.serviceId,
+    };
+    return startSpan('open_incident', { kind: 'internal', attributes, parent: cause.traceparent });
+  });
+  try {
+    const ids = await store(unit, prepared, spans);
+    for (const span of spans) span?.end();
+    return ids;
+  } catch (error) {
+    for (const span of spans) span?.end(error);
+    throw error;
+  }
+}
+
+async function store(
+  unit: UnitOfWork,
+  prepared: readonly Prepared[],
+  spans: readonly (TracedSpan | null)[],
+): Promise<(Id<'incident'> | null)[]> {
+  const { stores, now } = unit;
+  const traced = prepared.map((one, index) => ({ ...one, traceparent: spans[index]?.traceparent ?? null }));
+  const ids = await stores.incidents.openAll(traced, now);
+  const opened = prepared.flatMap((one, index) => {
+    const incidentId = ids[index] ?? null;
+    if (incidentId === null) return [];
+    spans[index]?.set({ 'tocsin.incident_id': incidentId });
+    return [{ ...one, incidentId }];
+  });
+  await stores.timeline.recordAll(opened.flatMap(eventsOf), now);
+  await recordSystemChanges(
+    unit,
+    opened.map(({ rule, cause, incidentId }) => ({
+      orgId: rule.orgId,
+      action: 'open_incident',
+      via: cause.kind === 'alert' ? 'alert' : 'rule',
+      target: incidentId,
+      before: null,
+      after: {
+        status: 'triggered',
+        ...(cause.kind === 'alert' ? { by: rule.name } : { ruleId: rule.ruleId }),
+        title: cause.title,
+      },
+    })),
+  );
+  for (const { incidentId, timers } of opened) startTimers(unit, incidentId, timers);
+  return ids;
+}
+
+interface Opened extends Prepared {
+  readonly incidentId: Id<'incident'>;
+}
+
+/** Returns the first timeline events: how the incident began, and why it does not page, or not at once. */
+function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
+  const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
+  const by = cause.kind === 'alert' ? { tool: rule.name } : { rule: rule.name };
+  return [
+    { incidentId, event: 'triggered', data: { ...by, cause: cause.sentence } },
+    ...(rule.isPolicyUnreadable ? [{ incidentId, event: 'policy_unreadable', data: {} }] : []),
+    ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
+    ...startEventsOf(incidentId, start, cause.title),
+  ];
+}
+
+function startEventsOf(incidentId: Id<'incident'>, start: PagingStart, title: string) {
+  switch (start.kind) {
+    case 'at_once':
+      return [];
+    case 'quiet': {
+      const data = { until: toTimestamp(start.until), maintenance: start.maintenance };
+      return [{ incidentId, event: 'quiet', data }];
+    }
+    case 'with_lead':
+      return [
+        { incidentId, event: 'grouped', data: { leadId: start.leadId, title: start.title } },
+        { incidentId: start.leadId, event: 'group_joined', data: { incidentId, title } },
+      ];
+  }
+}

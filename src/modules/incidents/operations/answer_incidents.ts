@@ -1,0 +1,127 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { IncidentFilterFields, toIncidentFilter } from '#modules/incidents/operations/filter.ts';
+import { type IncidentStatus, toIncidentActor } from '#modules/incidents/decide/incident.ts';
+import { acknowledge } from '#modules/incidents/acknowledge.ts';
+import { resolve } from '#modules/incidents/resolve.ts';
+import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import { Temporal } from '#kernel/time.ts';
+
+/** Number of incidents that one call answers, so that it holds no lock for long. */
+const SLICE = 50;
+
+const ANSWERS = { acknowledge, resolve, unacknowledge } as const;
+
+/** The statuses that an answer changes, in the order in which they are answered. */
+const CHANGES: Record<keyof typeof ANSWERS, readonly IncidentStatus[]> = {
+  acknowledge: ['triggered'],
+  resolve: ['triggered', 'acknowledged'],
+  unacknowledge: ['acknowledged'],
+};
+
+const Matching = Type.Object(
+  {
+    ...IncidentFilterFields,
+    statuses: Type.Array(Type.Enum(['triggered', 'acknowledged']), { minItems: 1, maxItems: 2 }),
+    triggeredUntil: Timestamp,
+  },
+  { ...CLOSED, description: 'only incidents that already existed and matched at this time; later ones are left alone' },
+);
+
+export const answerIncidents = defineAction({
+  name: 'answer_incidents',
+  consoleOnly: true,
+  summary: `Acknowledge or resolve many incidents, or undo that they were acknowledged: up to ${SLICE} in a call. Call it again while \`left\` is not 0.`,
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      answer: Type.Enum(['acknowledge', 'resolve', 'unacknowledge']),
+      incidentIds: Type.Optional(Type.Array(IdText, { minItems: 1, maxItems: SLICE, description: 'no others' })),
+      matching: Type.Optional(Matching),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    changed: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer() })),
+    unchanged: Type.Integer({ description: 'already had that status, or no longer exist' }),
+    refused: Type.Array(Type.Object({ incidentId: IdText, number: Type.Integer(), reason: Type.String() })),
+    left: Type.Integer({ description: 'how many more match' }),
+  }),
+  example: {
+    answer: 'acknowledge',
+    // Unknown ids are left out.
+    incidentIds: ['incident_01kdwm4a1b2c3d4e5f6g7h8j9m'],
+    matching: {
+      statuses: ['triggered'],
+      serviceId: EXAMPLE_IDS.serviceId,
+      severity: 'error',
+      text: 'latency',
+      triggeredUntil: '2027-02-03T02:04:15.000Z',
+    },
+  },
+  async handle({ answer, incidentIds, matching }, context) {
+    if (incidentIds === undefined && matching === undefined) {
+      throw invalidInput([{ path: 'incidentIds', message: 'must be given, or matching' }]);
+    }
+    const { ids, left } =
+      matching === undefined
+        ? { ids: incidentIds ?? [], left: 0 }
+        : await findSlice(matching, incidentIds, CHANGES[answer], context);
+    return { ...(await answerAll(ids, answer, context)), left };
+  },
+});
+
+async function findSlice(
+  { statuses, triggeredUntil, ...filter }: Static<typeof Matching>,
+  incidentIds: readonly string[] | undefined,
+  changing: readonly IncidentStatus[],
+  { caller, stores, now }: ActionContext,
+): Promise<{ ids: string[]; left: number }> {
+  if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
+  const wanted = changing.filter((status) => statuses.some((named) => named === status));
+  const found = { ...toIncidentFilter(filter), incidentIds, triggeredUntil: Temporal.Instant.from(triggeredUntil) };
+  const places = await stores.incidentSearch.listPlaces(
+    caller.orgId,
+    found,
+    wanted,
+    { after: null, limit: SLICE },
+    now,
+  );
+  if (places.length < SLICE) return { ids: places.map(({ id }) => id), left: 0 };
+  const counts = await stores.incidentSearch.countByStatus(caller.orgId, found, now);
+  const matching = wanted.reduce((sum, status) => sum + counts[status], 0);
+  return { ids: places.map(({ id }) => id), left: Math.max(0, matching - places.length) };
+}
+
+async function answerAll(ids: readonly string[], answer: keyof typeof ANSWERS, context: ActionContext) {
+  const { stores, caller, record } = context;
+  const by = toIncidentActor(caller.actor, caller.via);
+  const own = await stores.incidents.findAll(caller.orgId, ids);
+  const locked = await stores.incidents.lockAll([...own.keys()]);
+  const changed: { incidentId: string; number: number }[] = [];
+  const refused: { incidentId: string; number: number; reason: string }[] = [];
+  for (const incident of locked.values()) {
+    const named = { incidentId: incident.id, number: incident.number };
+    try {
+      if (!(await ANSWERS[answer](context, incident, by))) continue;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+      refused.push({ ...named, reason: error.message });
+      continue;
+    }
+    changed.push(named);
+    record({ target: incident.id, before: { status: incident.status }, after: { status: STATUS_AFTER[answer] } });
+  }
+  return { changed, unchanged: ids.length - changed.length - refused.length, refused };
+}
+
+const STATUS_AFTER: Record<keyof typeof ANSWERS, IncidentStatus> = {
+  acknowledge: 'acknowledged',
+  resolve: 'resolved',
+  unacknowledge: 'triggered',
+};

@@ -1,0 +1,73 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { ALERTS_SHOWN, toAlertView } from '#modules/alerts/view.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { digestOfIncident } from '#modules/incidents/operations/digest.ts';
+import { readEvidence } from '#modules/incidents/evidence.ts';
+import { NOTES_MAX, toNoteView } from '#modules/incidents/notes.ts';
+import {
+  IncidentWithLogView,
+  LOG_MAX,
+  TIMELINE_MAX,
+  toEscalationWithStepsView,
+  toIncidentView,
+  toMemberView,
+  toNotificationView,
+  toTimelineView,
+  INCIDENT_WITH_LOG_EXAMPLE,
+  INCIDENT_UNTRUSTED_TEXT,
+} from '#modules/incidents/view.ts';
+import { userIdsIn } from '#modules/incidents/decide/timeline_text.ts';
+import { firstStepIndex } from '#modules/policies/decide/escalation.ts';
+
+/** Limit on the members shown; the count of all of them is in the details. */
+const MEMBERS_SHOWN = 200;
+
+export const getIncident = defineAction({
+  name: 'get_incident',
+  summary:
+    'Return one incident with its escalation steps as they were at the trigger, its notification log, notes, timeline and evidence: deploys, changes, new exceptions, metrics that moved and similar incidents around it.',
+  guidance: 'Call it first when you look for a cause.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ incidentId: IdText }, CLOSED),
+  result: IncidentWithLogView,
+  untrustedText: [...INCIDENT_UNTRUSTED_TEXT, 'alerts', 'timeline[].text', 'evidence'],
+  alsoCalled: ['show_incident', 'get_incident_context', 'get_incident_evidence', 'get_notification_log'],
+  digest: digestOfIncident,
+  example: { incidentId: IDS.incidentId },
+  exampleResult: INCIDENT_WITH_LOG_EXAMPLE,
+  async handle({ incidentId }, context) {
+    const { caller, stores, now } = context;
+    const incident = await stores.incidents.get(caller.orgId, incidentId, now);
+    const [steps, notifications, timeline, notes, evidence] = await Promise.all([
+      stores.stepTimers.listSteps([incident.id]),
+      stores.notifications.listOf(incident.id, LOG_MAX),
+      stores.timeline.list(incident.id, TIMELINE_MAX),
+      stores.incidentNotes.list(incident.id, NOTES_MAX),
+      readEvidence(incident, context),
+    ]);
+    const isLogWhole = notifications.length < LOG_MAX;
+    const pages = isLogWhole
+      ? notifications.filter(({ kind }) => kind === 'page')
+      : await stores.notifications.listStepOutcomes(incident.id, firstStepIndex(incident.steps));
+    const members = await stores.storms.listMembers(incident.id, MEMBERS_SHOWN);
+    const alerts = incident.kind === 'alert' ? await stores.alerts.listOfIncident(incident.id, ALERTS_SHOWN) : [];
+    const people = await stores.people.listPeople(caller.orgId, userIdsIn(timeline));
+    const names = new Map([...people.values()].map(({ userId, name }) => [userId as string, name]));
+    return {
+      ...toIncidentView(incident, steps),
+      escalation: toEscalationWithStepsView(incident, steps, pages),
+      members: members.map(toMemberView),
+      alerts: alerts.map(toAlertView),
+      notifications: notifications.map(toNotificationView),
+      notificationTotal: isLogWhole ? notifications.length : await stores.notifications.countOf(incident.id),
+      notes: notes.map(toNoteView),
+      timeline: toTimelineView(timeline, names),
+      timelineTotal: timeline.length < TIMELINE_MAX ? timeline.length : await stores.timeline.count(incident.id),
+      evidence,
+    };
+  },
+});

@@ -1,0 +1,76 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { INCIDENT_STATUSES } from '#modules/incidents/decide/incident.ts';
+import { isFor, labelsOf, nextMaintenance } from '#modules/maintenance/decide/maintenance.ts';
+import { isAtOrBefore, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { ZoneClocks } from '#kernel/zone_clock.ts';
+import type { LinkedIncident } from '#modules/incidents/store/incident_paging_store.ts';
+
+const FOLLOWERS_SHOWN = 50;
+
+const LinkedView = Type.Object({
+  incidentId: IdText,
+  number: Type.Integer(),
+  title: Type.String(),
+  status: Type.Enum([...INCIDENT_STATUSES]),
+  triggeredAt: Timestamp,
+});
+
+export const getIncidentLinks = defineAction({
+  name: 'get_incident_links',
+  consoleOnly: true,
+  summary:
+    'Which incident pages for this one, for which others it pages, until when its pages wait, and which maintenance windows of its service, rule or labels are in effect.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ incidentId: IdText }, CLOSED),
+  result: Type.Object({
+    lead: nullable(LinkedView),
+    followers: Type.Array(LinkedView, { description: `open ones first, then the newest; at most ${FOLLOWERS_SHOWN}` }),
+    followerCount: Type.Integer(),
+    quietUntil: nullable(
+      Type.String({ format: 'date-time', description: 'its pages began, or begin, at the end of a maintenance' }),
+    ),
+    maintenance: Type.Array(
+      Type.Object({ maintenanceId: IdText, name: Type.String(), startsAt: Timestamp, endsAt: Timestamp }),
+      { description: 'in effect now' },
+    ),
+  }),
+  example: { incidentId: EXAMPLE_IDS.incidentId },
+  async handle({ incidentId }, { stores, caller: { orgId }, now }) {
+    const incident = await stores.incidents.get(orgId, incidentId, now);
+    const { serviceId, ruleId, leadId, quietUntil } = incident;
+    const [lead] = leadId === null ? [] : await stores.incidentPaging.listLinked(orgId, { ids: [leadId] }, 1);
+    const followers = await stores.incidentPaging.listLinked(orgId, { leadId: incident.id }, FOLLOWERS_SHOWN);
+    const followerCount =
+      followers.length < FOLLOWERS_SHOWN ? followers.length : await stores.incidentPaging.countFollowers(incident.id);
+    const rule = ruleId === null ? undefined : (await stores.ruleSearch.findAll(orgId, [ruleId])).get(ruleId);
+    const subject = { serviceId, ruleId, labels: rule === undefined ? {} : labelsOf(rule) };
+    const windows = (await stores.maintenance.list(orgId)).filter((window) => isFor(window, subject));
+    const clocks = new ZoneClocks();
+    return {
+      lead: lead === undefined ? null : toView(lead),
+      followers: followers.map(toView),
+      followerCount,
+      quietUntil: toTimestampOrNull(quietUntil),
+      maintenance: windows.flatMap((window) => {
+        const next = nextMaintenance(window, now, clocks);
+        if (next === null || !isAtOrBefore(next.startsAt, now)) return [];
+        const { startsAt, endsAt } = next;
+        return {
+          maintenanceId: window.id,
+          name: window.name,
+          startsAt: toTimestamp(startsAt),
+          endsAt: toTimestamp(endsAt),
+        };
+      }),
+    };
+  },
+});
+
+function toView({ id, triggeredAt, ...linked }: LinkedIncident): Static<typeof LinkedView> {
+  return { incidentId: id, ...linked, triggeredAt: toTimestamp(triggeredAt) };
+}

@@ -1,0 +1,51 @@
+import { settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { isStale } from '#modules/incidents/decide/stale.ts';
+import { followedBy, planReassignment } from '#modules/incidents/decide/reassignment.ts';
+import { withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
+import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Log } from '#kernel/log.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+
+const BATCH = 500;
+
+/**
+ * Pages again about incidents that somebody acknowledged so long ago that their rule asks for it, however often that was
+ * before. One that cannot page now delays none of the others, and is tried again.
+ */
+export async function repageStale(runtime: UnitOfWorkRuntime & { readonly log: Log }): Promise<void> {
+  const { incidentPaging } = storesOf(runtime.db.session());
+  for (const incidentId of await incidentPaging.listStale(runtime.clock.now(), BATCH)) {
+    try {
+      await inUnitOfWork(runtime, (unit) => repage(unit, incidentId));
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      runtime.log.error({ incidentId, err: error }, 'an incident whose acknowledgement went stale did not page again');
+    }
+  }
+}
+
+/** Restarts the steps of an incident now, as if it had just been triggered. */
+async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<void> {
+  const { stores, now } = unit;
+  const incident = await stores.incidents.lock(incidentId);
+  if (incident === null || incident.ruleId === null || incident.acknowledgedAt === null) return;
+  const rule = (await stores.ruleSearch.findAll(incident.orgId, [incident.ruleId])).get(incident.ruleId);
+  if (rule === undefined || !isStale(incident, settingsOf(rule.settings), now)) return;
+  const last = incident.steps.at(-1)?.countsFrom;
+  const latest = incident.steps.filter(({ countsFrom }) => countsFrom === last);
+  const timers = await stores.stepTimers.listSteps([incidentId]);
+  const plan = planReassignment({ ...incident, timers }, { kind: 'policy', steps: latest }, now);
+  await stores.stepTimers.supersedeSteps(incidentId, now);
+  await stores.notifications.supersedeCancelled(incidentId, now);
+  await stores.incidents.reopen(incidentId, 'triggered', now);
+  await withdrawNews(unit, incident, 'acknowledged', { system: true, via: 'rule' });
+  const { escalationPolicyId, teamId } = incident;
+  const steps = followedBy(incident.steps, plan.steps);
+  await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId }, plan.timers, now);
+  const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
+  await stores.timeline.record(incidentId, 'repaged', { minutes }, now);
+  startTimers(unit, incidentId, plan.timers);
+}

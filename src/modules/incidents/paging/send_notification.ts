@@ -1,0 +1,130 @@
+import { claimNotification } from '#modules/incidents/paging/claim_notification.ts';
+import { outcomeOf } from '#modules/incidents/paging/delivery_outcome.ts';
+import { recordOutcome } from '#modules/incidents/paging/record_outcome.ts';
+import { writeMessage } from '#modules/incidents/paging/write_message.ts';
+import { isUnavailable, messageOf } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { LatencyHistograms } from '#kernel/latency_histograms.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { inSpan } from '#kernel/tracing.ts';
+import type { ChannelSender, Delivery } from '#notify/channel_sender.ts';
+import type { OutgoingMessage } from '#notify/message.ts';
+import type { Senders } from '#notify/registry.ts';
+import type { ClaimedNotification, DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+
+export interface DeliveryRuntime extends UnitOfWorkRuntime {
+  readonly senders: Senders;
+  readonly log: Log;
+  readonly latencies?: LatencyHistograms;
+}
+
+/**
+ * Margin added to the longest time that a request to the provider takes; after that the sending process counts as dead.
+ */
+const LEASE_MARGIN_MS = 2_000;
+
+/**
+ * Sends one notification, if it is still to be sent. One transaction claims it before the provider is called, another
+ * records the outcome. If the process dies in between, the next one asks the provider what became of the message before
+ * it sends anything again. Returns when the notification is due if that is still to come.
+ */
+export async function sendNotification(
+  runtime: DeliveryRuntime,
+  notificationId: Id<'notification'>,
+): Promise<Temporal.Instant | null> {
+  const stores = storesOf(runtime.db.session());
+  const waiting = await stores.notifications.find(notificationId);
+  if (waiting === null) return null;
+  const sender = runtime.senders.get(waiting.channel);
+  const leaseUntil = leaseOf(sender, runtime);
+  const claimed = await inUnitOfWork(runtime, (unit) => claimNotification(unit, waiting, leaseUntil));
+  if (claimed === null) return await stores.deliveries.findQueuedDueAt(notificationId);
+  const hasLeft = (await stores.people.findRole(claimed.orgId, claimed.userId)) === null;
+  const uncertainAttemptsMax = sender?.uncertainAttemptsMax ?? 1;
+  await inSpan(`send ${claimed.channel}`, { kind: 'client', parent: claimed.traceparent }, async (span) => {
+    const delivery: Delivery | null = hasLeft
+      ? { kind: 'rejected', reason: 'left_organization' }
+      : await sendOnce(runtime, sender, { claimed, leaseUntil }, await writeMessage(stores, claimed));
+    if (delivery === null) return;
+    span?.set({ ...describe(claimed), 'tocsin.provider_answer': delivery.kind });
+    if (delivery.kind === 'accepted' && claimed.kind === 'page') {
+      const sinceFired = runtime.clock.now().epochMilliseconds - claimed.createdAt.epochMilliseconds;
+      runtime.latencies?.observe('page', sinceFired / 1_000, claimed.channel);
+    }
+    if (delivery.kind !== 'accepted') span?.set({ 'tocsin.provider_reason': delivery.reason });
+    await inUnitOfWork(runtime, async (unit) => {
+      const outcome = outcomeOf(claimed, delivery, { uncertainAttemptsMax, now: unit.now, random: Math.random() });
+      await recordOutcome(unit, claimed, outcome);
+    });
+  });
+  return null;
+}
+
+/** Returns the attributes of the span; the recipient is not among them. */
+function describe({ id, incidentId, attempts, channel }: ClaimedNotification): Record<string, string | number> {
+  return {
+    'tocsin.notification_id': id,
+    'tocsin.channel': channel,
+    'tocsin.attempt': attempts,
+    ...(incidentId !== null && { 'tocsin.incident_id': incidentId }),
+  };
+}
+
+function leaseOf(sender: ChannelSender | undefined, { clock }: DeliveryRuntime): Temporal.Instant {
+  return clock.now().add({ milliseconds: (sender?.timeoutMs ?? 0) + LEASE_MARGIN_MS });
+}
+
+/** Whether the provider answers before others take the message over. */
+function covers(leaseUntil: Temporal.Instant, { timeoutMs }: ChannelSender, { clock }: DeliveryRuntime): boolean {
+  return clock.now().epochMilliseconds + timeoutMs <= leaseUntil.epochMilliseconds;
+}
+
+/** Sends the message once; null if another process has taken it over. */
+async function sendOnce(
+  runtime: DeliveryRuntime,
+  sender: ChannelSender | undefined,
+  { claimed, leaseUntil }: { readonly claimed: ClaimedNotification; readonly leaseUntil: Temporal.Instant },
+  outgoing: OutgoingMessage | null,
+): Promise<Delivery | null> {
+  if (sender === undefined) return { kind: 'rejected', reason: 'channel_not_configured' };
+  if (outgoing === null) return { kind: 'rejected', reason: 'service_deleted' };
+  const { deliveries } = storesOf(runtime.db.session());
+  try {
+    if (claimed.isUncertain) {
+      const providerId = await findSent(deliveries, sender, claimed, outgoing);
+      if (providerId !== null) return { kind: 'accepted', providerId };
+    }
+    // The answer to the claim may have come late, over a network that was cut meanwhile.
+    let heldUntil = claimed.isUncertain ? null : leaseUntil;
+    while (heldUntil === null || !covers(heldUntil, sender, runtime)) {
+      heldUntil = leaseOf(sender, runtime);
+      if (!(await deliveries.extend(claimed, heldUntil))) return null;
+    }
+    return await sender.send(outgoing);
+  } catch (error) {
+    // Whether it was sent cannot be found out now: the claim stays, so that the next try asks, too.
+    if (isUnavailable(error)) throw error;
+    runtime.log.warn({ notificationId: claimed.id, err: messageOf(error) }, 'the request to the provider failed');
+    return { kind: 'retry', reason: 'provider_unreachable' };
+  }
+}
+
+/**
+ * The provider's id of a message whose earlier try may have got through. What the provider has for this address may
+ * belong to other entries of the log: only if there is more than they can account for, one of it is this message. In
+ * doubt it is sent again: a page that comes twice is better than one that never comes.
+ */
+async function findSent(
+  deliveries: DeliveryStore,
+  sender: ChannelSender,
+  claimed: ClaimedNotification,
+  outgoing: OutgoingMessage,
+): Promise<string | null> {
+  const held = await sender.listSent(outgoing, claimed.createdAt.epochMilliseconds);
+  const { findsByWords = false } = sender;
+  const { unclaimed, othersUncertain } = await deliveries.findUnclaimed(claimed, held, { ofIncident: findsByWords });
+  return unclaimed.length > othersUncertain ? (unclaimed[0] ?? null) : null;
+}

@@ -1,0 +1,48 @@
+import type { AnsweredStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
+import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+/** Further facts for the timeline. */
+export interface TimelineDetails {
+  /** The status that the exception group of the incident was given. */
+  readonly groupStatus?: string;
+  /** Minutes for which the metric of the incident has sent nothing. */
+  readonly noDataMinutes?: number;
+  /** Minutes for which the condition has been false, if the rule asks for more or less than a whole window. */
+  readonly clearMinutes?: number;
+  /** Series that stopped sending, if others still send, and their number. */
+  readonly silent?: readonly string[];
+  readonly silentCount?: number;
+}
+
+/**
+ * Stops the escalation when an incident is acknowledged or resolved: no further step fires, pages that have not left
+ * are cancelled, and everyone who got an SMS about it is told.
+ */
+export async function stopEscalation(
+  unit: UnitOfWork,
+  incident: IncidentRow,
+  status: AnsweredStatus,
+  by: IncidentActor,
+  details: TimelineDetails = {},
+): Promise<void> {
+  const { stores, now } = unit;
+  await stores.stepTimers.cancelSteps(incident.id, status, now);
+  const cancelled = await stores.notifications.cancelQueued(incident.id, status, now);
+  const recipients = await stores.notifications.listSmsRecipients(incident.id);
+  const told = await notifyOthers(unit, incident, recipients, status, by);
+  await stores.timeline.record(incident.id, status, { by, ...details, cancelledMessages: cancelled.length, told }, now);
+  // A change by a person is audited as the action that they called.
+  if ('system' in by) {
+    await recordSystemChange(unit, {
+      orgId: incident.orgId,
+      action: status === 'resolved' ? 'resolve_incident' : 'acknowledge_incident',
+      via: by.via === 'alert' ? 'alert' : 'rule',
+      target: incident.id,
+      before: { status: incident.status },
+      after: { status, ...(by.tool !== undefined && { by: by.tool }) },
+    });
+  }
+}

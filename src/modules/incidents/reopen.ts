@@ -1,0 +1,48 @@
+import { decideReopen, type IncidentActor, REOPEN_DAYS_MAX } from '#modules/incidents/decide/incident.ts';
+import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
+import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+
+/**
+ * Undoes that an incident was resolved. The caller has locked its cause first and then the incident. It is acknowledged
+ * again if it was, otherwise its escalation resumes. Returns false when it is open already; throws `conflict` when its
+ * cause has opened another incident, when its exception group is resolved or ignored, or when it was resolved too long ago.
+ */
+export async function reopen(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
+  const decision = decideReopen(incident, unit.now);
+  if (decision.kind === 'unchanged') return false;
+  if (decision.kind === 'too_late') {
+    throw new AppError('conflict', `it was resolved more than ${REOPEN_DAYS_MAX} days ago; declare a new incident`);
+  }
+  await requireUnresolvedGroup(unit, incident);
+  // The silence of its metric counts from now on again.
+  if (incident.ruleId !== null) await unit.stores.activeRules.clearMemory([incident.ruleId]);
+  if (!(await unit.stores.incidents.reopen(incident.id, decision.to, unit.now))) {
+    throw new AppError('conflict', 'its cause has opened a new incident meanwhile; take care of that one');
+  }
+  const resumedMessages =
+    decision.to === 'triggered' ? await resumeEscalation(unit, incident, incident.resolvedAt ?? unit.now) : 0;
+  if (decision.to === 'triggered') await pageWithoutLead(unit, incident.id);
+  const told = await withdrawNews(unit, incident, 'resolved', by);
+  const data = { by, status: decision.to, resumedMessages, told };
+  await unit.stores.timeline.record(incident.id, 'reopened', data, unit.now);
+  return true;
+}
+
+/**
+ * Locks the cause of an incident, so that it opens no other until the transaction ends. Lock it before the incident.
+ */
+export async function lockCause({ stores }: UnitOfWork, { ruleId, exceptionGroupId }: IncidentRow): Promise<void> {
+  if (exceptionGroupId !== null) await stores.exceptionGroups.lockStatus(exceptionGroupId);
+  else if (ruleId !== null) await stores.activeRules.lockDecision(ruleId);
+}
+
+/** An exception group that is resolved or ignored has no open incidents. */
+async function requireUnresolvedGroup({ stores }: UnitOfWork, { exceptionGroupId }: IncidentRow): Promise<void> {
+  if (exceptionGroupId === null) return;
+  const status = await stores.exceptionGroups.lockStatus(exceptionGroupId);
+  if (status === null || status === 'unresolved') return;
+  throw new AppError('conflict', `its exception group is ${status}; set the group to unresolved first`);
+}

@@ -1,0 +1,261 @@
+import { sql } from 'kysely';
+
+import type { IncidentStatus } from '#modules/incidents/decide/incident.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, daysBefore, field } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+
+/** Filter of an organization's incidents; absent fields do not narrow it. */
+export interface IncidentFilter {
+  readonly serviceId?: string | undefined;
+  readonly ruleId?: string | undefined;
+  readonly severity?: string | undefined;
+  /** Part of the title, of `#number` or of the service's name, in any case. */
+  readonly text?: string | undefined;
+  /** Person whose acknowledged incidents alone are included, of those that are acknowledged. */
+  readonly acknowledgedBy?: Id<'user'> | undefined;
+  readonly incidentIds?: readonly string[] | undefined;
+  readonly triggeredUntil?: Temporal.Instant | undefined;
+}
+
+/** A place in the order of a list: open ones by their trigger, resolved ones by when they were resolved. */
+export interface IncidentPlace {
+  readonly status: IncidentStatus;
+  readonly at: Temporal.Instant;
+  readonly id: string;
+}
+
+/** The life of an incident, as charts mark it. */
+export interface IncidentSpan {
+  readonly id: Id<'incident'>;
+  readonly number: number;
+  readonly title: string;
+  readonly status: IncidentStatus;
+  readonly serviceId: Id<'service'>;
+  readonly triggeredAt: Temporal.Instant;
+  readonly resolvedAt: Temporal.Instant | null;
+}
+
+/** Totals by status. */
+export type StatusCounts = Record<IncidentStatus, number>;
+
+/** Open incidents of a service, at least one. */
+export interface OpenCounts {
+  readonly serviceId: Id<'service'>;
+  readonly triggered: number;
+  readonly acknowledged: number;
+}
+
+/** Number of incidents that a rule has opened; a rule that was deleted has no name. */
+interface RuleCount {
+  readonly ruleId: Id<'rule'> | null;
+  readonly ruleName: string | null;
+  readonly count: number;
+}
+
+/** Finds and counts incidents, page by page: nothing is out of reach, however many there are. */
+export class IncidentSearch {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Lists incidents by status in the order given, the newest of each first, at most `limit` after `after`. */
+  async listPlaces(
+    orgId: Id<'org'>,
+    filter: IncidentFilter,
+    statuses: readonly IncidentStatus[],
+    page: { readonly after: IncidentPlace | null; readonly limit: number },
+    now: Temporal.Instant,
+  ): Promise<IncidentPlace[]> {
+    const places: IncidentPlace[] = [];
+    const first = page.after === null ? 0 : statuses.indexOf(page.after.status);
+    for (const status of statuses.slice(Math.max(0, first))) {
+      const left = page.limit - places.length;
+      if (left <= 0) break;
+      const after = page.after?.status === status ? page.after : null;
+      const at = status === 'resolved' ? 'i.resolved_at' : 'i.triggered_at';
+      let found = this.#found(orgId, filter, now).where('i.status', '=', status);
+      if (after !== null) {
+        found = found.where((eb) => eb(eb.refTuple(at, 'i.id'), '<', eb.tuple(after.at, asId('incident', after.id))));
+      }
+      const rows = await found
+        .select((eb) => ['i.id', eb.ref(at).$notNull().as('at')])
+        .orderBy(at, 'desc')
+        .orderBy('i.id', 'desc')
+        .limit(left)
+        .execute();
+      places.push(...rows.map(({ id, at: since }) => ({ status, at: since, id })));
+    }
+    return places;
+  }
+
+  /** Lists incidents of the services that were open at some time of the period, newest first. */
+  async listDuring(
+    orgId: Id<'org'>,
+    serviceIds: readonly Id<'service'>[],
+    { from, to }: { readonly from: Temporal.Instant; readonly to: Temporal.Instant },
+    limit: number,
+    now: Temporal.Instant,
+  ): Promise<IncidentSpan[]> {
+    const rows = await this.#found(orgId, {}, now)
+      .where('i.service_id', '=', anyOf(serviceIds))
+      .where('i.triggered_at', '<', to)
+      .where((eb) => eb.or([eb('i.resolved_at', 'is', null), eb('i.resolved_at', '>=', from)]))
+      .select(['i.id', 'i.number', 'i.title', 'i.status', 'i.service_id', 'i.triggered_at', 'i.resolved_at'])
+      .orderBy('i.triggered_at', 'desc')
+      .orderBy('i.id', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ service_id: serviceId, triggered_at: triggeredAt, resolved_at: resolvedAt, ...row }) => ({
+      ...row,
+      serviceId,
+      triggeredAt,
+      resolvedAt,
+    }));
+  }
+
+  async countByStatus(orgId: Id<'org'>, filter: IncidentFilter, now: Temporal.Instant): Promise<StatusCounts> {
+    const { serviceId, ...others } = filter;
+    const isOfAll = Object.values(others).every((value) => value === undefined);
+    const found = this.#found(orgId, filter, now)
+      .$if(isOfAll, (query) => query.where('i.status', '=', 'resolved'))
+      .select((eb) => ['i.status', eb.fn.countAll<number>().as('count')])
+      .groupBy('i.status');
+    // Those that are open are counted in an index, however many there are.
+    const open = isOfAll ? await this.#countOpen(orgId, serviceId) : [];
+    const counts = new Map<IncidentStatus, number>();
+    for (const { status, count } of [...open, ...(await found.execute())]) {
+      counts.set(status, (counts.get(status) ?? 0) + count);
+    }
+    const countOf = (status: IncidentStatus) => counts.get(status) ?? 0;
+    return {
+      triggered: countOf('triggered'),
+      acknowledged: countOf('acknowledged'),
+      resolved: countOf('resolved'),
+    };
+  }
+
+  /** Counts the incidents that each rule has opened since then, the noisiest first. */
+  async countByRule(
+    orgId: Id<'org'>,
+    {
+      serviceId,
+      ruleId,
+      since,
+    }: {
+      readonly serviceId?: string | undefined;
+      readonly ruleId?: Id<'rule'> | undefined;
+      readonly since: Temporal.Instant;
+    },
+    limit: number,
+  ): Promise<RuleCount[]> {
+    const noisiest = this.#session.db
+      .selectFrom('incidents as i')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'i.service_id').on('s.deleted_at', 'is', null))
+      .select((eb) => ['i.rule_id as ruleId', eb.fn.countAll<number>().as('count')])
+      .where('i.org_id', '=', orgId)
+      .where('i.triggered_at', '>=', since)
+      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
+      .$if(ruleId !== undefined, (query) => query.where('i.rule_id', '=', ruleId ?? null))
+      .groupBy('i.rule_id')
+      .orderBy('count', 'desc')
+      .orderBy('i.rule_id')
+      .limit(limit);
+    return await this.#session.db
+      .selectFrom(noisiest.as('n'))
+      .leftJoin('alert_rules as r', 'r.id', 'n.ruleId')
+      .select(['n.ruleId', 'r.name as ruleName', 'n.count'])
+      .orderBy('n.count', 'desc')
+      .orderBy('n.ruleId')
+      .execute();
+  }
+
+  /** A service without any is absent. */
+  async countOpenByService(orgId: Id<'org'>): Promise<OpenCounts[]> {
+    const counted = Map.groupBy(await this.#countOpen(orgId), ({ serviceId }) => serviceId);
+    return [...counted].map(([serviceId, own]) => {
+      const countOf = (wanted: IncidentStatus) => own.find(({ status }) => status === wanted)?.count ?? 0;
+      return { serviceId, triggered: countOf('triggered'), acknowledged: countOf('acknowledged') };
+    });
+  }
+
+  /** Counts open incidents by service and status; combinations without any are absent. */
+  async #countOpen(orgId: Id<'org'>, serviceId?: string) {
+    const open = this.#session.db
+      .selectFrom('incidents as i')
+      .select((eb) => ['i.service_id', 'i.status', eb.fn.countAll<number>().as('count')])
+      .where('i.org_id', '=', orgId)
+      .where('i.status', '<>', 'resolved')
+      .$if(serviceId !== undefined, (query) => query.where('i.service_id', '=', asId('service', serviceId ?? '')))
+      .groupBy(['i.service_id', 'i.status']);
+    return await this.#session.db
+      .selectFrom(open.as('o'))
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'o.service_id').on('s.deleted_at', 'is', null))
+      .select(['o.service_id as serviceId', 'o.status', 'o.count'])
+      .execute();
+  }
+
+  /** Selects the incidents. The retention of a service is computed once a service, not once an incident. */
+  #found(
+    orgId: Id<'org'>,
+    { serviceId, ruleId, severity, text, acknowledgedBy, incidentIds, triggeredUntil }: IncidentFilter,
+    now: Temporal.Instant,
+  ) {
+    let found = this.#session.db
+      .with(
+        (cte) => cte('kept').materialized(),
+        (db) =>
+          db
+            .selectFrom('services')
+            .select((eb) => ['id', 'name', daysBefore(now, eb.ref('retention_oncall')).as('since')])
+            .where('org_id', '=', orgId)
+            .where('deleted_at', 'is', null),
+      )
+      .selectFrom('incidents as i')
+      .innerJoin('kept as s', (join) =>
+        join
+          .onRef('s.id', '=', 'i.service_id')
+          .on((eb) => eb.or([eb('i.status', '<>', 'resolved'), eb('i.resolved_at', '>=', eb.ref('s.since'))])),
+      )
+      .where('i.org_id', '=', orgId);
+    if (serviceId !== undefined) found = found.where('i.service_id', '=', asId('service', serviceId));
+    if (ruleId !== undefined) {
+      const id = asId('rule', ruleId);
+      found = found.where((eb) =>
+        eb.or([
+          eb('i.rule_id', '=', id),
+          eb.exists(
+            eb
+              .selectFrom('incident_members as m')
+              .select('m.rule_id')
+              .whereRef('m.incident_id', '=', 'i.id')
+              .where('m.rule_id', '=', id),
+          ),
+        ]),
+      );
+    }
+    if (severity !== undefined) found = found.where('i.severity', '=', severity);
+    if (text !== undefined) {
+      found = found.where(({ ref }) => {
+        const searched = sql`lower(${ref('i.title')} || ' #' || ${ref('i.number')} || ' ' || ${ref('s.name')})`;
+        return sql<boolean>`strpos(${searched}, lower(${text})) > 0`;
+      });
+    }
+    if (acknowledgedBy !== undefined) {
+      found = found.where((eb) =>
+        eb.or([
+          eb('i.status', '<>', 'acknowledged'),
+          eb(field(eb.ref('i.acknowledged_by'), 'userId'), '=', acknowledgedBy),
+        ]),
+      );
+    }
+    if (triggeredUntil !== undefined) found = found.where('i.triggered_at', '<=', triggeredUntil);
+    if (incidentIds !== undefined) {
+      found = found.where('i.id', '=', anyOf(incidentIds.map((id) => asId('incident', id))));
+    }
+    return found;
+  }
+}

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { nullable } from '#actions/fields.ts';
+import type { Period } from '#modules/metrics/period.ts';
+import { nearestToAsked } from '#modules/metrics/unmet_selectors.ts';
+import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
+import { cutRange } from '#modules/metrics/decide/buckets.ts';
+import { parseSelector } from '#modules/metrics/decide/selector.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
+
+export const ChartResultView = Type.Object({
+  stepSeconds: Type.Number({ description: 'the width of a bucket: what a sum or a count is of' }),
+  isReduced: Type.Boolean({ description: 'only the least and the greatest bucket of each pixel are here' }),
+  start: Type.Number({
+    description: 'epoch milliseconds of the first bucket, those of an earlier day moved to this one',
+  }),
+  series: Type.Array(
+    Type.Object({
+      value: nullable(Type.String({ description: 'of the label that the chart is split by; empty: without it' })),
+      isOther: Type.Boolean({ description: 'all values of the label that have no series of their own' }),
+      steps: Type.Array(Type.Number(), { description: 'how many buckets after the first' }),
+      values: Type.Array(Type.Number()),
+      moreThan: Type.Array(Type.Integer(), {
+        description:
+          'the positions of quantiles above the highest bound of a histogram: they are more than their value',
+      }),
+    }),
+  ),
+  valueCount: Type.Integer({ description: 'how many values the label has; 0 without a split' }),
+  nearest: Type.Array(Type.String(), {
+    description: 'what may have been meant, where the metric is not known or no series meets the selector',
+  }),
+});
+
+type ChartResult = Static<typeof ChartResultView>;
+
+interface WantedChart {
+  readonly serviceId: string;
+  readonly metricName: string;
+  readonly aggregation: Aggregation;
+  readonly splitBy: string | null;
+  readonly top: number;
+  readonly offsetDays: number;
+  readonly pixels: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Reads one chart. Throws what `query_metric` throws for a faulty selector or an unknown service. `names` caches the
+ * metric names of each service for all charts of a request.
+ */
+export async function readChart(
+  { serviceId, metricName, aggregation, splitBy, top, offsetDays, pixels }: WantedChart,
+  { from, to }: Period,
+  { caller, stores, metrics, now }: Pick<ActionContext, 'caller' | 'stores' | 'metrics' | 'now'>,
+  names: Map<string, Promise<string[]>>,
+): Promise<ChartResult> {
+  const selector = parseSelector(metricName);
+  const service = await stores.services.get(caller.orgId, serviceId);
+  const offset = offsetDays * DAY_MS;
+  const { columnMs, ...buckets } = cutRange(from.epochMilliseconds - offset, to.epochMilliseconds - offset, pixels);
+  const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+  const query = await metrics.withRollups({ serviceId: service.id, selector, aggregation, buckets, keptSince });
+  const ranked = splitBy === null ? null : await metrics.rankValues(query, splitBy, top);
+  const split = splitBy === null || ranked === null ? null : { label: splitBy, values: ranked.values };
+  const parts = await metrics.queryChart({ ...query, split, columnMs });
+  const series = parts
+    .map(({ part, points }) => ({
+      part,
+      value: split?.values[part - 1] ?? null,
+      isOther: split !== null && part === 0,
+      steps: points.map(({ at }) => (at - buckets.fromMs) / buckets.stepMs),
+      values: points.map(({ value }) => value),
+      moreThan: points.flatMap(({ isMoreThan = false }, place) => (isMoreThan ? [place] : [])),
+    }))
+    // Sorts by rank; the sum of all others comes last.
+    .toSorted((a, b) => (a.part || Number.MAX_VALUE) - (b.part || Number.MAX_VALUE))
+    .map(({ part: _, ...shown }) => shown);
+  return {
+    stepSeconds: buckets.stepMs / 1_000,
+    isReduced: columnMs !== null,
+    start: buckets.fromMs + offset,
+    series,
+    valueCount: ranked?.count ?? 0,
+    nearest: series.length > 0 ? [] : await misspelt(),
+  };
+
+  async function misspelt(): Promise<string[]> {
+    const known = names.get(service.id) ?? metrics.listNames(service.id, keptSince);
+    names.set(service.id, known);
+    const all = await known;
+    await nextTurn();
+    return await nearestToAsked(metrics.catalog, service.id, { metricName, names: all, since: keptSince });
+  }
+}

@@ -1,0 +1,29 @@
+import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
+
+export const AGGREGATIONS = ['avg', 'sum', 'min', 'max', 'last', 'count'] as const;
+
+/**
+ * Function that makes one value of the samples of a period. `avg`, `min`, `max` and `count` cover all samples of all
+ * series, counters by their raw value. `sum` adds gauges and deltas as they are, and counters by their increase. `last`
+ * adds up the newest sample of each series that has not ended. The SQL of the store is tested against a plain
+ * implementation.
+ */
+export type Aggregation = (typeof AGGREGATIONS)[number];
+
+/** Returns the default aggregation: the sum of what is counted, and the mean of other values. */
+export function usualAggregation(kind: PointKind | null): 'sum' | 'avg' {
+  return isCounted(kind) ? 'sum' : 'avg';
+}
+
+/**
+ * Lookback before a window for the previous sample of a counter, so that its increase across the start of the window
+ * counts. Prometheus considers a series without samples alive for as long.
+ */
+export const COUNTER_LOOKBACK_MS = 5 * 60_000;
+
+/**
+ * Time before a window within which the previous sample of a counter is sought if the lookback has none, as with a counter
+ * that is sent only when it changes. A job that runs once a day is compared with its run of the day before. Starts count only
+ * in the lookback: what a process counted long before it was first heard of is not growth of now.
+ */
+export const COUNTER_REACH_MS = 25 * 60 * 60_000;

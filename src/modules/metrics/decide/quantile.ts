@@ -1,0 +1,220 @@
+import { numberWanted } from '#modules/metrics/decide/bucket_bound.ts';
+import { isOfGrid, readRange } from '#modules/metrics/decide/exponential_buckets.ts';
+import type { LabelMatcher, MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+
+/** Query for a quantile of the observations of a histogram. */
+export interface QuantileQuestion {
+  /** Quantile from 0 to 1. */
+  readonly quantile: number;
+  /** The series of its buckets. */
+  readonly buckets: MetricSelector;
+}
+
+const QUANTILE_LABEL = 'quantile';
+const BUCKET_SUFFIX = '_bucket';
+
+/** Series beside the buckets of a histogram, with the labels that all its buckets share. */
+export const BESIDE_BUCKETS = ['min', 'max', 'count'] as const;
+export type BesideBuckets = (typeof BESIDE_BUCKETS)[number];
+
+/** The series of the least or greatest observations, or of the counts, of the histogram whose buckets these are. */
+export function besideBuckets({ name, matchers }: MetricSelector, what: BesideBuckets): MetricSelector {
+  return { name: `${name.slice(0, -BUCKET_SUFFIX.length)}_${what}`, matchers };
+}
+
+/** Returns the bounds of the observations: one counts only if as many series send it as count observations. */
+export function valueBoundsOf(
+  { min, max }: Readonly<Record<'min' | 'max', number | null>>,
+  series: Readonly<Record<BesideBuckets, number>>,
+): ValueBounds {
+  const boundOf = (value: number | null, of: number): number | null =>
+    value !== null && Number.isFinite(value) && of > 0 && of >= series.count ? value : null;
+  return { least: boundOf(min, series.min), greatest: boundOf(max, series.max) };
+}
+
+/**
+ * Reads the query for a quantile in `http_request_duration{quantile="0.95"}`, for a metric that is a histogram. Null
+ * for a selector without `quantile="a number from 0 to 1"`. If a summary has series with this label, they are meant.
+ */
+export function quantileQuestionOf({ name, matchers }: MetricSelector): QuantileQuestion | null {
+  const asked = matchers.filter(({ label }) => label === QUANTILE_LABEL);
+  const [matcher] = asked;
+  if (matcher === undefined || asked.length > 1) return null;
+  const quantile = numberWanted(matcher);
+  if (!(quantile >= 0 && quantile <= 1)) return null;
+  const others = matchers.filter((one: LabelMatcher) => one !== matcher);
+  return { quantile, buckets: { name: `${name}${BUCKET_SUFFIX}`, matchers: others } };
+}
+
+/** Kinds of metrics that are sent as single values. */
+export const SINGLE_VALUE_KINDS = ['gauge', 'counter'] as const;
+export type SingleValueKind = (typeof SINGLE_VALUE_KINDS)[number];
+
+/** Explains why a quantile of such a metric cannot be answered, and what to do. */
+export function noQuantilesText(metricName: string, kind: SingleValueKind): string {
+  return `${metricName} is a ${kind} and has no quantiles: leave the label quantile out, or send it as a histogram`;
+}
+
+/** Growth of the buckets with one bound or range, over all series: one of the two texts is empty. */
+interface BucketGrowth {
+  /** Upper bound, in the text of the label `le`: the observations below lower bounds are included. */
+  readonly le: string;
+  /** Range (`exponential_buckets.ts`): no other observations are included. */
+  readonly range: string;
+  readonly growth: number;
+}
+
+/** Observations that lie above `from` and up to `to`. */
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+  /** Whether they are spread evenly over logarithms, as in buckets of exponential histograms; else over values. */
+  readonly isExponential: boolean;
+}
+
+/** Least and greatest observation, sent beside the buckets; null if not all senders send it. */
+export interface ValueBounds {
+  readonly least: number | null;
+  readonly greatest: number | null;
+}
+
+const UNBOUNDED: ValueBounds = { least: null, greatest: null };
+
+export interface QuantileValue {
+  readonly value: number;
+  /** The quantile lies above the highest bound, which is the value. */
+  readonly isMoreThan: boolean;
+}
+
+/**
+ * Returns the quantile of the observations that these buckets gained; null without any. Within a bucket observations
+ * are taken to be spread evenly, as Prometheus does it: by value in classic buckets and those with bounds of the
+ * sender's choice, by logarithm in exponential ones. Above the highest bound it is that bound, and below the lowest, if
+ * that is not positive, the lowest.
+ */
+export function quantileOf(
+  quantile: number,
+  growths: readonly BucketGrowth[],
+  bounds: ValueBounds = UNBOUNDED,
+): QuantileValue | null {
+  const pieces = boundedPieces(piecesOf(growths), bounds);
+  const total = totalOf(pieces);
+  if (!(total > 0)) return null;
+  const rank = quantile * total;
+  let before = 0;
+  let last: Piece | null = null;
+  for (const piece of pieces) {
+    last = piece;
+    if (before + piece.count >= rank) break;
+    before += piece.count;
+  }
+  return last === null ? null : within(last, Math.min(1, Math.max(0, (rank - before) / last.count)));
+}
+
+/**
+ * The pieces that hold anything, without what lies below the least and above the greatest observation. A metric with
+ * the name of a greatest value that is something else contradicts the buckets, and then it is left out of account.
+ */
+function boundedPieces(pieces: readonly Piece[], { least, greatest }: ValueBounds): readonly Piece[] {
+  const filled = pieces.filter(({ count }) => count > 0);
+  const [first, last] = [filled[0], filled.at(-1)];
+  if (first === undefined || last === undefined) return filled;
+  const from = least !== null && least >= first.from && least <= first.to ? least : first.from;
+  const to = greatest !== null && greatest > last.from && greatest <= last.to ? greatest : last.to;
+  if (first === last) return from <= to ? [{ ...first, from, to }] : filled;
+  return [{ ...first, from }, ...filled.slice(1, -1), { ...last, to }];
+}
+
+/** Returns the finer of two forms that hold as many observations; both, if some senders use one and others the other. */
+function piecesOf(growths: readonly BucketGrowth[]): readonly Piece[] {
+  const [ranges, classic] = [rangePieces(growths), classicPieces(growths)];
+  if (ranges.length === 0) return classic;
+  const isSame =
+    totalOf(classic) <= totalOf(ranges) * (1 + SAME_SHARE) && totalOf(classic) >= totalOf(ranges) * (1 - SAME_SHARE);
+  return classic.length === 0 || isSame ? ranges : cutUp([...ranges, ...classic.filter(({ count }) => count > 0)]);
+}
+
+/** Tolerance for both forms of a sender, which may be stored a moment apart. */
+const SAME_SHARE = 0.02;
+
+function totalOf(pieces: readonly Piece[]): number {
+  return pieces.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Cuts pieces that overlap at each bound, so that they do not; each part has its share of the observations. */
+function cutUp(pieces: readonly Piece[]): Piece[] {
+  const bounds = [...new Set(pieces.flatMap(({ from, to }) => [from, to]))].sort((a, b) => a - b);
+  const parts = new Map<string, Piece>();
+  const add = (part: Piece): void => {
+    const key = `${part.from} ${part.to}`;
+    const known = parts.get(key);
+    const isExponential = part.isExponential && (known?.isExponential ?? true);
+    parts.set(key, { ...part, count: part.count + (known?.count ?? 0), isExponential });
+  };
+  for (const piece of pieces) {
+    const { from, to } = piece;
+    if (!Number.isFinite(to - from) || from === to) {
+      add(piece);
+      continue;
+    }
+    const cuts = bounds.filter((bound) => bound >= from && bound <= to);
+    for (const [index, end] of cuts.slice(1).entries()) {
+      const begin = cuts[index] ?? from;
+      add({ ...piece, from: begin, to: end, count: piece.count * (shareBelow(piece, end) - shareBelow(piece, begin)) });
+    }
+  }
+  return [...parts.values()].sort((a, b) => a.to - b.to || a.from - b.from);
+}
+
+/** Returns the share of a piece that lies below a value within it. */
+function shareBelow({ from, to, isExponential }: Piece, value: number): number {
+  if (!isExponential || from * to <= 0) return (value - from) / (to - from);
+  return Math.log(value / from) / Math.log(to / from);
+}
+
+function within({ from, to, isExponential }: Piece, share: number): QuantileValue {
+  if (to === Infinity) return { value: from, isMoreThan: true };
+  const isEven = !isExponential || from * to <= 0;
+  const value = isEven ? from + (to - from) * share : from * (to / from) ** share;
+  if (from === -Infinity) return { value: to, isMoreThan: false };
+  // Rounding leads a little beyond the ends.
+  return { value: Math.min(Math.max(value, from), to), isMoreThan: false };
+}
+
+function rangePieces(growths: readonly BucketGrowth[]): Piece[] {
+  const pieces: Piece[] = [];
+  for (const { range, growth } of growths) {
+    const read = range === '' ? null : readRange(range);
+    if (read !== null && growth > 0) pieces.push({ ...read, count: growth, isExponential: isOfGrid(read) });
+  }
+  return pieces.sort((a, b) => a.to - b.to || a.from - b.from);
+}
+
+/**
+ * Returns the pieces of classic buckets. Counts of bounds contain those of lower ones. If a higher bound has less, as a
+ * sample was late, it has as much.
+ */
+function classicPieces(growths: readonly BucketGrowth[]): Piece[] {
+  const bounds = new Map<number, number>();
+  for (const { le, growth } of growths) {
+    const bound = le === '' ? Number.NaN : readBound(le);
+    if (!Number.isNaN(bound)) bounds.set(bound, (bounds.get(bound) ?? 0) + growth);
+  }
+  const pieces: Piece[] = [];
+  let counted = 0;
+  let from: number | null = null;
+  for (const [to, upTo] of [...bounds].sort(([a], [b]) => a - b)) {
+    const lowest = to > 0 ? 0 : -Infinity;
+    const count = Math.max(0, upTo - counted);
+    pieces.push({ from: from ?? lowest, to, count, isExponential: false });
+    counted += count;
+    from = to;
+  }
+  return pieces;
+}
+
+function readBound(le: string): number {
+  if (le === '+Inf' || le === 'Inf') return Infinity;
+  return le.trim() === '' ? Number.NaN : Number(le);
+}

@@ -1,0 +1,68 @@
+import { Type } from 'typebox';
+
+import { searchInput } from '#actions/list_page.ts';
+import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, MetricName } from '#actions/fields.ts';
+import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import { parseSelector } from '#modules/metrics/decide/selector.ts';
+
+const VALUES = 10;
+
+/** Lists the labels by which the explorer splits and filters. */
+export const describeLabels = defineAction({
+  name: 'describe_labels',
+  consoleOnly: true,
+  summary: 'List the labels of a metric with their most frequent values, and how many series bear each.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      metricName: MetricName,
+      label: Type.Optional(Type.String({ maxLength: 200, description: 'only this one' })),
+      text: searchInput('part of the values'),
+      valuesMax: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: LABEL_VALUES_MAX, description: `of each label; ${VALUES} when left out` }),
+      ),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    seriesCount: Type.Integer({ description: 'series of the last day that the selector means' }),
+    labels: Type.Array(
+      Type.Object({
+        label: Type.String(),
+        valueCount: Type.Integer(),
+        seriesCount: Type.Integer({ description: 'series that bear the label' }),
+        values: Type.Array(Type.Object({ value: Type.String(), seriesCount: Type.Integer() }), {
+          description: 'the most frequent first; valueCount says how many there are',
+        }),
+      }),
+      { description: 'by name, at most 100' },
+    ),
+  }),
+  example: {
+    serviceId: IDS.serviceId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    label: 'status',
+    text: '5',
+    valuesMax: 20,
+  },
+  async handle(
+    { serviceId, metricName, label = null, text = '', valuesMax = VALUES },
+    { caller, stores, metrics, now },
+  ) {
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const selector = parseSelector(metricName);
+    const since = now.subtract({ hours: 24 * Math.min(service.retentionMetrics, 1) });
+    const wanted = { since, label, text, valuesMax };
+    const found = await metrics.catalog.describeLabels(service.id, { selector, ...wanted });
+    const question = found.seriesCount > 0 ? null : quantileQuestionOf(selector);
+    if (question === null) return found;
+    // The quantile of a histogram has the same labels as its counts.
+    const counts = { name: `${selector.name}_count`, matchers: question.buckets.matchers };
+    return await metrics.catalog.describeLabels(service.id, { selector: counts, ...wanted });
+  },
+});

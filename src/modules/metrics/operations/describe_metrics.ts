@@ -1,0 +1,162 @@
+import { type Static, Type } from 'typebox';
+
+import { searchInput } from '#actions/list_page.ts';
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readChart } from '#modules/metrics/chart.ts';
+import { nearestNames } from '#modules/metrics/nearest_names.ts';
+import { AGGREGATIONS, usualAggregation } from '#modules/metrics/decide/aggregation.ts';
+import { familiesOf, METRIC_TYPES, metricTypeOf } from '#modules/metrics/decide/metric_type.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
+import { selectorOfName, selectorText } from '#modules/metrics/decide/selector_text.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { MetricEntry } from '#modules/metrics/store/metric_catalog.ts';
+import type { AnnouncedType } from '#modules/metrics/store/metric_type_store.ts';
+
+const LIMIT = 25;
+const LIMIT_MAX = 50;
+const OFFSET_MAX = 10_000;
+const WORDS_MAX = 5;
+/** Limit on the series of a preview, as more take too long for a list: beyond it only the newest value is looked up. */
+const PREVIEW_SERIES_MAX = 2_000;
+const PREVIEW = { minutes: 60, pixels: 60 } as const;
+const NEWEST = { minutes: 5, pixels: 20 } as const;
+/** Quantile of a histogram that a list shows. */
+const SHOWN_QUANTILE = '0.95';
+const CONCURRENT = 4;
+
+const MetricEntryView = Type.Object({
+  metricName: Type.String({ description: 'of a histogram: without the suffixes of its series' }),
+  isHistogram: Type.Boolean({
+    description: 'it stands for the series of a histogram, and `quantile` in a selector asks for its quantiles',
+  }),
+  kind: nullable(Type.Enum([...POINT_KINDS])),
+  type: nullable(
+    Type.Enum([...METRIC_TYPES], { description: 'what its sender says it is, or the histogram that it is a part of' }),
+  ),
+  unit: nullable(Type.String({ description: 'as its sender says; null where only its name may tell' })),
+  aggregation: Type.Enum([...AGGREGATIONS], {
+    description: 'what the preview shows: sum of a counter, the 0.95 quantile of a histogram, else avg',
+  }),
+  seriesCount: Type.Integer({ description: 'series with points in the hour before the newest' }),
+  lastAt: Timestamp,
+  lastValue: nullable(
+    Type.Number({
+      description:
+        'of the preview, of the last minutes for a metric of too many series; null without points in that time',
+    }),
+  ),
+  stepSeconds: Type.Number(),
+  preview: nullable(
+    Type.Object(
+      { steps: Type.Array(Type.Number()), values: Type.Array(Type.Number()) },
+      {
+        description: 'the last hour; null for a metric of too many series',
+      },
+    ),
+  ),
+});
+
+/** Lists the metrics for the explorer. */
+export const describeMetrics = defineAction({
+  name: 'describe_metrics',
+  consoleOnly: true,
+  summary: 'List the metrics of a service page by page, each with its kind, its number of series and its last hour.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      text: searchInput('words that the name holds'),
+      sort: Type.Optional(Type.Enum(['name', 'series'], { description: 'name when left out; series: most first' })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: OFFSET_MAX })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT} when left out` })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    metrics: Type.Array(MetricEntryView),
+    total: Type.Integer(),
+    nextOffset: nullable(Type.Integer()),
+    nearest: Type.Array(Type.String(), { description: 'names that may have been meant, where nothing was found' }),
+  }),
+  example: { serviceId: IDS.serviceId, text: 'http duration', sort: 'name', offset: 25, limit: 25 },
+  async handle({ serviceId, text = '', sort = 'name', offset = 0, limit = LIMIT }, context) {
+    const { caller, stores, metrics, now } = context;
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const keptSince = now.subtract({ hours: 24 * service.retentionMetrics });
+    const words = text
+      .split(/\s+/)
+      .filter((word) => word !== '')
+      .slice(0, WORDS_MAX);
+    const found = await metrics.catalog.search(service.id, keptSince, { words, sort, offset, limit });
+    const types = await stores.metricTypes.listNamed(
+      service.id,
+      found.metrics.flatMap(({ name }) => familiesOf(name)),
+    );
+    const shown: Static<typeof MetricEntryView>[] = [];
+    for (let first = 0; first < found.metrics.length; first += CONCURRENT) {
+      const some = found.metrics.slice(first, first + CONCURRENT);
+      shown.push(
+        ...(await Promise.all(some.map((entry) => describe(service.id, entry, typeIn(types, entry), context)))),
+      );
+    }
+    const isMisspelt = found.total === 0 && words.length > 0 && offset === 0;
+    return {
+      metrics: shown,
+      total: found.total,
+      nextOffset: offset + shown.length < found.total && shown.length > 0 ? offset + shown.length : null,
+      nearest: isMisspelt ? nearestNames(words.join('_'), await metrics.listNames(service.id, keptSince)) : [],
+    };
+  },
+});
+
+/** Returns the type and the unit of a metric. The unit of a histogram is not that of its counts. */
+function typeIn(types: ReadonlyMap<string, AnnouncedType>, { name }: MetricEntry) {
+  const [family, told] = familiesOf(name)
+    .map((one) => [one, types.get(one)] as const)
+    .find(([, one]) => one !== undefined) ?? ['', undefined];
+  if (told === undefined) return { type: null, unit: null };
+  const isCount = family !== name && /_(?:count|bucket)$/.test(name);
+  return { type: metricTypeOf(told.type), unit: isCount || told.unit === '' ? null : told.unit };
+}
+
+async function describe(
+  serviceId: string,
+  { name, isHistogram, lastAt, seriesCount, kind }: MetricEntry,
+  told: Pick<Static<typeof MetricEntryView>, 'type' | 'unit'>,
+  context: ActionContext,
+): Promise<Static<typeof MetricEntryView>> {
+  const aggregation = usualAggregation(kind);
+  const shown = { metricName: name, isHistogram, kind, ...told, aggregation, seriesCount } as const;
+  const isLarge = seriesCount > PREVIEW_SERIES_MAX;
+  const { minutes, pixels } = isLarge ? NEWEST : PREVIEW;
+  const period = { from: context.now.subtract({ minutes }), to: context.now };
+  const chart = await readChart(
+    {
+      serviceId,
+      metricName: isHistogram
+        ? selectorText(name, [{ label: 'quantile', operator: '=', value: SHOWN_QUANTILE }])
+        : selectorOfName(name),
+      aggregation,
+      splitBy: null,
+      top: 1,
+      offsetDays: 0,
+      pixels,
+    },
+    period,
+    context,
+    // The metric's name is known, so the names are not looked up.
+    new Map([[serviceId, Promise.resolve([name])]]),
+  );
+  const { steps = [], values = [] } = chart.series[0] ?? {};
+  return {
+    ...shown,
+    ...(isHistogram && { type: 'histogram' as const }),
+    lastAt: toTimestamp(lastAt),
+    lastValue: values.at(-1) ?? null,
+    stepSeconds: chart.stepSeconds,
+    preview: isLarge ? null : { steps, values },
+  };
+}

@@ -1,0 +1,165 @@
+import { setImmediate } from 'node:timers/promises';
+
+import type { BucketValue } from '#modules/metrics/decide/buckets.ts';
+import {
+  noQuantilesText,
+  quantileOf,
+  type QuantileQuestion,
+  type QuantileValue,
+  type SingleValueKind,
+} from '#modules/metrics/decide/quantile.ts';
+import type { RuleValues } from '#modules/rules/decide/replay.ts';
+import { slideWindow } from '#modules/metrics/decide/sliding_windows.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import { readBucketText } from '#modules/metrics/store/bucket_text.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { HistogramBounds } from '#modules/metrics/store/histogram_bounds.ts';
+import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
+import {
+  type ChartQuery,
+  growthChartQueryOf,
+  growthRankQueryOf,
+  type MetricQuery,
+} from '#modules/metrics/store/metric_query.ts';
+import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
+import { bucketHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
+
+/** Gains of the buckets of a histogram: their `bucketTextOf`, each with its gain. */
+type Gains = readonly (readonly [text: string, gain: number | string])[];
+
+/** The part of a chart that the next holds values of. */
+type PartRow = readonly [part: number, start: string, gains: Gains];
+
+/** Buckets times minutes of a history; 80 MB. */
+const HISTORY_VALUES_MAX = 10_000_000;
+/** Minutes of a history whose quantiles are computed before others get their turn. */
+const MINUTES_AT_ONCE = 200;
+/** Values computed for each column whose least and greatest are shown. */
+const VALUES_OF_COLUMN = 4;
+
+/** Quantiles of histograms. The caller has checked that the service is the organization's. */
+export class HistogramReader {
+  readonly #client: ClickHouseClient;
+  readonly #catalog: MetricCatalog;
+  readonly #bounds: HistogramBounds;
+  readonly #refused: Record<SingleValueKind, number> = { gauge: 0, counter: 0 };
+
+  constructor(client: ClickHouseClient, catalog: MetricCatalog) {
+    this.#client = client;
+    this.#catalog = catalog;
+    this.#bounds = new HistogramBounds(client, tooMuch);
+  }
+
+  /** Number of queries for a quantile of something that has none, by its kind. */
+  get refused(): Readonly<Record<SingleValueKind, number>> {
+    return this.#refused;
+  }
+
+  /**
+   * The quantile of each bucket of time, by part of the chart; of each column the least and the greatest. Throws
+   * `invalid_input` where the metric is neither a histogram nor a summary.
+   */
+  async queryChart(
+    query: ChartQuery,
+    { quantile, buckets: selector }: QuantileQuestion,
+  ): Promise<Map<number, BucketValue[]>> {
+    const { buckets, columnMs } = query;
+    const { stepMs } = buckets;
+    const fineMs = columnMs === null ? stepMs : Math.max(1, Math.floor(columnMs / stepMs / VALUES_OF_COLUMN)) * stepMs;
+    const asked = { ...query, selector, buckets: { ...buckets, stepMs: fineMs } };
+    const rows = await readLong<PartRow>(this.#client, growthChartQueryOf(asked), tooMuch);
+    if (rows.length === 0) await this.#requireQuantiles(query);
+    const boundsAt = rows.length === 0 ? null : await this.#bounds.ofChart(asked);
+    const parts = new Map<number, BucketValue[]>();
+    for (const [part, start, gains] of rows) {
+      const measured = quantileOf(quantile, gains.map(toGrowth), boundsAt?.(part, start));
+      if (measured === null) continue;
+      const points = parts.get(part) ?? [];
+      points.push({ at: Math.max(buckets.fromMs, Number(start)), ...toValue(measured) });
+      parts.set(part, points);
+    }
+    if (columnMs === null) return parts;
+    return new Map([...parts].map(([part, points]) => [part, extremesOf(points, columnMs)]));
+  }
+
+  /** The values of the label with the greatest quantiles over the whole window, the greatest first. */
+  async rankValues(
+    query: MetricQuery,
+    { quantile, buckets: selector }: QuantileQuestion,
+    label: string,
+  ): Promise<string[]> {
+    const asked = growthRankQueryOf({ ...query, selector }, label);
+    const rows = await readLong<readonly [value: string, gains: Gains]>(this.#client, asked, tooMuch);
+    const boundsOf = rows.length === 0 ? null : await this.#bounds.ofLabelValues({ ...query, selector }, label);
+    return rows
+      .map(([value, gains]) => ({ value, result: quantileOf(quantile, gains.map(toGrowth), boundsOf?.(value)) }))
+      .flatMap(({ value, result }) => (result === null ? [] : [{ value, result: result.value }]))
+      .sort((a, b) => b.result - a.result || (a.value < b.value ? -1 : 1))
+      .map(({ value }) => value);
+  }
+
+  /** The quantile of each window of a rule, oldest first; throws as `queryChart`, and when there is too much in them. */
+  async readHistory(query: RuleHistoryQuery, { quantile, buckets: selector }: QuantileQuestion): Promise<RuleValues> {
+    const slots = { first: query.firstMs / 60_000, last: query.lastMs / 60_000 };
+    const minutes = slots.last - slots.first + 1;
+    const asked = bucketHistoryQueryOf({ ...query, selector });
+    const rows = await readLong<readonly [text: string, ...part: (number | string)[]]>(
+      this.#client,
+      asked,
+      tooManyDays,
+    );
+    if (rows.length === 0) await this.#requireQuantiles(query);
+    const byBucket = Map.groupBy(rows, ([text]) => text);
+    if (byBucket.size * minutes > HISTORY_VALUES_MAX) throw tooManyDays();
+    const buckets = [...byBucket].map(([text, own]) => {
+      const parts = own.map(([, ...part]) => toWindowPart(part));
+      return { ...readBucketText(text), gained: slideWindow(parts, 'sum', slots) };
+    });
+    const boundsAt = rows.length === 0 ? null : await this.#bounds.ofWindows({ ...query, selector });
+    const values: (number | null)[] = [];
+    const moreThan = new Set<number>();
+    for (let minute = 0; minute < minutes; minute += 1) {
+      if (minute % MINUTES_AT_ONCE === 0) await setImmediate();
+      const growths = buckets.map(({ le, range, gained }) => ({ le, range, growth: gained[minute] ?? 0 }));
+      const measured = quantileOf(quantile, growths, boundsAt?.(minute));
+      if (measured?.isMoreThan === true) moreThan.add(minute);
+      values.push(measured === null ? null : measured.value);
+    }
+    return { values, moreThan };
+  }
+
+  async #requireQuantiles({
+    serviceId,
+    selector: { name },
+  }: Pick<MetricQuery, 'serviceId' | 'selector'>): Promise<void> {
+    const kind = (await this.#catalog.findWithoutQuantiles(serviceId, [name])).get(name);
+    if (kind === undefined) return;
+    this.#refused[kind] += 1;
+    throw invalidInput([{ path: 'metricName', message: noQuantilesText(name, kind) }]);
+  }
+}
+
+function toValue({ value, isMoreThan }: QuantileValue): Omit<BucketValue, 'at'> {
+  return isMoreThan ? { value, isMoreThan } : { value };
+}
+
+function toGrowth([text, gain]: Gains[number]) {
+  return { ...readBucketText(text), growth: Number(gain) || 0 };
+}
+
+/** The least and the greatest of each column, and the newest of all, as in charts of other metrics. */
+function extremesOf(points: readonly BucketValue[], columnMs: number): BucketValue[] {
+  const newest = points.at(-1);
+  const kept = [...Map.groupBy(points, ({ at }) => Math.floor(at / columnMs)).values()].flatMap((column) => {
+    const least = column.reduce((a, b) => (b.value < a.value ? b : a));
+    const greatest = column.reduce((a, b) => (b.value > a.value ? b : a));
+    return [least, greatest];
+  });
+  return [...new Set([...kept, ...(newest === undefined ? [] : [newest])])].sort((a, b) => a.at - b.at);
+}
+
+export function tooMuch(cause?: unknown): AppError {
+  return new AppError('invalid_input', 'this is too much to compute: choose a shorter period or fewer series', {
+    cause,
+  });
+}

@@ -1,0 +1,253 @@
+import { isCounted, type PointKind } from '#modules/metrics/decide/point.ts';
+import type { SingleValueKind } from '#modules/metrics/decide/quantile.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { type Id, uuidOf } from '#kernel/ids.ts';
+import { fromEpochMilliseconds, type Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { IS_SAMPLE } from '#modules/metrics/store/point_kind_sql.ts';
+import { selectorParameters, seriesConditions } from '#modules/metrics/store/metric_query.ts';
+
+/** A metric that a service sends. */
+export interface MetricEntry {
+  readonly name: string;
+  readonly lastAt: Temporal.Instant;
+  /** It stands for the series of a histogram: `name_bucket`, `name_count`, `name_sum` … */
+  readonly isHistogram: boolean;
+  /** Series that had points in the hour before the newest; of a histogram, those of its count. */
+  readonly seriesCount: number;
+  /** Null when its newest points are not kept any more. */
+  readonly kind: PointKind | null;
+}
+
+export interface MetricSearch {
+  /** Each has to occur in the name, in any case. */
+  readonly words: readonly string[];
+  readonly sort: 'name' | 'series';
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export interface LabelEntry {
+  readonly label: string;
+  /** Numbers of its values, and of the series that carry it. */
+  readonly valueCount: number;
+  readonly seriesCount: number;
+  /** The most frequent first. */
+  readonly values: { readonly value: string; readonly seriesCount: number }[];
+}
+
+export interface LabelSearch {
+  readonly selector: MetricSelector;
+  /** Only series that had points since then. */
+  readonly since: Temporal.Instant;
+  /** Only this label; all when null. */
+  readonly label: string | null;
+  /** Part of the values, in any case. */
+  readonly text: string;
+  readonly valuesMax: number;
+}
+
+const LABELS_MAX = 100;
+/** The names of which there are buckets. */
+const HISTOGRAMS = `SELECT substring(metric, 1, length(metric) - length('_bucket')) FROM metric_names
+  WHERE service_id = {service:UUID} AND endsWith(metric, '_bucket') GROUP BY metric`;
+const SECONDS_MAX = 10;
+
+/**
+ * Lists the metrics of a service, and the labels by which their series differ. The caller has checked that it is the
+ * organization's.
+ */
+export class MetricCatalog {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Metrics with points of `since` or later, those of one histogram as one; `total` counts all that match. */
+  async search(
+    serviceId: Id<'service'>,
+    since: Temporal.Instant,
+    { words, sort, offset, limit }: MetricSearch,
+  ): Promise<{ metrics: MetricEntry[]; total: number }> {
+    const matching = words.map((_, index) => `AND positionCaseInsensitiveUTF8(metric, {word_${index}:String}) > 0`);
+    const seen = `SELECT metric, max(last_at) AS seen_at, replaceRegexpOne(metric, '_(bucket|count|sum|min|max)$', '') AS family,
+        family != metric AND family IN (${HISTOGRAMS}) AS is_histogram
+      FROM metric_names WHERE service_id = {service:UUID} ${matching.join(' ')}
+      GROUP BY metric HAVING seen_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`;
+    const names = `SELECT if(is_histogram, family, metric) AS shown, is_histogram AS folded, max(seen_at) AS newest,
+        if(is_histogram, concat(family, '_count'), metric) AS counted
+      FROM (${seen}) AS seen GROUP BY shown, folded, counted`;
+    const rows = await this.#rows<[name: string, isHistogram: 0 | 1, newest: string, series: string, total: string]>(
+      `SELECT shown, folded, toUnixTimestamp64Milli(newest), many, count() OVER () FROM (${names}) AS names
+       LEFT JOIN (
+         SELECT metric AS counted, uniqExact(series) AS many FROM metric_series AS seen
+         INNER JOIN (SELECT counted AS metric, max(newest) AS latest FROM (${names}) AS names GROUP BY counted) AS wanted USING (metric)
+         WHERE service_id = {service:UUID} AND last_at >= latest - INTERVAL 1 HOUR GROUP BY metric) AS counts
+       USING (counted)
+       ORDER BY ${sort === 'series' ? 'many DESC, shown, folded' : 'shown, folded'} LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+      {
+        service: uuidOf(serviceId),
+        since: since.epochMilliseconds,
+        limit,
+        offset,
+        ...Object.fromEntries(words.map((word, index) => [`word_${index}`, word])),
+      },
+    );
+    const newest = new Map(rows.flatMap(([name, isHistogram, at]) => (isHistogram === 1 ? [] : [[name, Number(at)]])));
+    const kinds = await this.#kinds(serviceId, newest);
+    return {
+      metrics: rows.map(([name, isHistogram, at, series]) => ({
+        name,
+        isHistogram: isHistogram === 1,
+        lastAt: fromEpochMilliseconds(Number(at)),
+        seriesCount: Number(series),
+        kind: isHistogram === 1 ? null : (kinds.get(name) ?? null),
+      })),
+      total: Number(rows[0]?.[4] ?? 0),
+    };
+  }
+
+  /**
+   * Returns the metrics among `names` that have arrived and can answer no quantile: no series with that label, and no
+   * buckets.
+   */
+  async findWithoutQuantiles(
+    serviceId: Id<'service'>,
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, SingleValueKind>> {
+    const found = await this.findAllWithoutQuantiles(names.map((metricName) => ({ serviceId, metricName })));
+    return found.get(serviceId) ?? new Map();
+  }
+
+  /** The same of several services, by service. */
+  async findAllWithoutQuantiles(
+    asked: readonly { readonly serviceId: Id<'service'>; readonly metricName: string }[],
+  ): Promise<ReadonlyMap<Id<'service'>, ReadonlyMap<string, SingleValueKind>>> {
+    if (asked.length === 0) return new Map();
+    const services = new Map(asked.map(({ serviceId }) => [uuidOf(serviceId), serviceId]));
+    const names = [...new Set(asked.map(({ metricName }) => metricName))];
+    const wanted = new Set(asked.map(({ serviceId, metricName }) => `${uuidOf(serviceId)} ${metricName}`));
+    const rows = await this.#rows<[service: string, name: string, newest: string]>(
+      `SELECT toString(service_id), metric, toUnixTimestamp64Milli(max(last_at)) FROM metric_names
+       WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+         AND (service_id, metric) NOT IN (SELECT service_id, metric FROM metric_series
+           WHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)} AND tags['quantile'] != '')
+         AND (service_id, concat(metric, '_bucket')) NOT IN (SELECT service_id, metric FROM metric_names
+           WHERE service_id IN {services:Array(UUID)} AND metric IN {buckets:Array(String)})
+       GROUP BY service_id, metric`,
+      { services: [...services.keys()], metrics: names, buckets: names.map((name) => `${name}_bucket`) },
+    );
+    const found = rows.filter(([service, name]) => wanted.has(`${service} ${name}`));
+    const kinds = await this.#kindsOf(found);
+    const byService = new Map<Id<'service'>, Map<string, SingleValueKind>>();
+    for (const [service, name] of found) {
+      const serviceId = services.get(service);
+      if (serviceId === undefined) continue;
+      const own = byService.get(serviceId) ?? new Map<string, SingleValueKind>();
+      own.set(name, isCounted(kinds.get(`${service} ${name}`)) ? 'counter' : 'gauge');
+      byService.set(serviceId, own);
+    }
+    return byService;
+  }
+
+  /** The kind of each metric's newest point, by service and name. */
+  async #kindsOf(
+    newest: readonly (readonly [service: string, name: string, newest: string])[],
+  ): Promise<Map<string, PointKind>> {
+    if (newest.length === 0) return new Map();
+    const rows = await this.#rows<[service: string, name: string, kind: PointKind]>(
+      `SELECT toString(service_id), metric, argMax(kind, ts) FROM metric_points
+       PREWHERE service_id IN {services:Array(UUID)} AND metric IN {metrics:Array(String)}
+         AND (service_id, metric, toStartOfHour(ts)) IN arrayZip({services:Array(UUID)}, {metrics:Array(String)},
+           arrayMap(at -> toStartOfHour(fromUnixTimestamp64Milli(at, 'UTC')), {newest:Array(Int64)}))
+       WHERE ${IS_SAMPLE} GROUP BY service_id, metric`,
+      {
+        services: newest.map(([service]) => service),
+        metrics: newest.map(([, name]) => name),
+        newest: newest.map(([, , at]) => Number(at)),
+      },
+    );
+    return new Map(rows.map(([service, name, kind]) => [`${service} ${name}`, kind]));
+  }
+
+  /** The kind of a metric's newest point, looked up in the hour of that point. */
+  async #kinds(serviceId: Id<'service'>, newest: ReadonlyMap<string, number>): Promise<Map<string, PointKind>> {
+    const service = uuidOf(serviceId);
+    const kinds = await this.#kindsOf([...newest].map(([name, at]) => [service, name, String(at)]));
+    return new Map(
+      [...newest.keys()].flatMap((name) => {
+        const kind = kinds.get(`${service} ${name}`);
+        return kind === undefined ? [] : [[name, kind]];
+      }),
+    );
+  }
+
+  /** Whether a series that the selector means had points since then. */
+  async hasSeries(serviceId: Id<'service'>, selector: MetricSelector, since: Temporal.Instant): Promise<boolean> {
+    const rows = await this.#rows<[number]>(
+      `SELECT 1 FROM metric_series
+       WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT 1`,
+      { ...selectorParameters(serviceId, selector), since: since.epochMilliseconds },
+    );
+    return rows.length > 0;
+  }
+
+  /** The labels of a metric's series by name, at most 100, and how many series there are. */
+  async describeLabels(
+    serviceId: Id<'service'>,
+    { selector, since, label, text, valuesMax }: LabelSearch,
+  ): Promise<{ seriesCount: number; labels: LabelEntry[] }> {
+    const series = `SELECT series, any(tags) AS labels FROM metric_series
+      WHERE ${seriesConditions(selector)} AND last_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY series`;
+    const parameters = {
+      ...selectorParameters(serviceId, selector),
+      since: since.epochMilliseconds,
+      wanted: label ?? '',
+      text,
+      values_max: valuesMax,
+    };
+    const ofLabel = label === null ? '' : 'AND label = {wanted:String}';
+    const [[count], totals, values] = await Promise.all([
+      this.#rows<[series: string]>(`SELECT count() FROM (${series})`, parameters),
+      this.#rows<[label: string, values: string, series: string]>(
+        `SELECT label, uniqExact(value), count() FROM (${series})
+         ARRAY JOIN mapKeys(labels) AS label, mapValues(labels) AS value
+         WHERE positionCaseInsensitiveUTF8(value, {text:String}) > 0 ${ofLabel}
+         GROUP BY label ORDER BY label LIMIT ${LABELS_MAX}`,
+        parameters,
+      ),
+      this.#rows<[label: string, value: string, series: string]>(
+        `SELECT label, value, count() AS many FROM (${series})
+         ARRAY JOIN mapKeys(labels) AS label, mapValues(labels) AS value
+         WHERE positionCaseInsensitiveUTF8(value, {text:String}) > 0 ${ofLabel}
+         GROUP BY label, value ORDER BY label, many DESC, value LIMIT {values_max:UInt32} BY label`,
+        parameters,
+      ),
+    ]);
+    const byLabel = Map.groupBy(values, ([name]) => name);
+    return {
+      seriesCount: Number(count?.[0] ?? 0),
+      labels: totals.map(([name, valueCount, seriesCount]) => ({
+        label: name,
+        valueCount: Number(valueCount),
+        seriesCount: Number(seriesCount),
+        values: (byLabel.get(name) ?? []).map(([, value, own]) => ({ value, seriesCount: Number(own) })),
+      })),
+    };
+  }
+
+  async #rows<Row>(query: string, parameters: Record<string, unknown>): Promise<Row[]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query,
+        query_params: parameters,
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: { max_execution_time: SECONDS_MAX },
+      });
+      return await result.json<Row>();
+    });
+  }
+}

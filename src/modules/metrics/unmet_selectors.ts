@@ -1,0 +1,73 @@
+import { hasArrived, namesAlike, nearestToSelector } from '#modules/metrics/nearest_names.ts';
+import { nearestValues } from '#modules/metrics/decide/nearest_values.ts';
+import { quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import { type MetricSelector, readSelector } from '#modules/metrics/decide/read_selector.ts';
+import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { MetricCatalog } from '#modules/metrics/store/metric_catalog.ts';
+
+/** Values of a label that are compared: those that most series bear. */
+const VALUES_MAX = 200;
+
+/**
+ * The selectors that may have been meant by one that no series has met since then, though its metric has arrived; null
+ * where a series meets it. Series that bear the label `quantile` themselves are looked for first, then buckets.
+ */
+export async function nearestToUnmet(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  metricName: string,
+  since: Temporal.Instant,
+): Promise<string[] | null> {
+  const selector = readCheckedSelector(metricName);
+  if (selector.matchers.length === 0) return null;
+  const buckets = quantileQuestionOf(selector)?.buckets;
+  for (const meant of buckets === undefined ? [selector] : [selector, buckets]) {
+    if (await catalog.hasSeries(serviceId, meant, since)) return null;
+  }
+  const written = readSelector(metricName);
+  const values = await valuesOf(catalog, serviceId, written, buckets?.name ?? null, since);
+  // What buckets answer is no value of their labels.
+  for (const { label, value } of written.matchers) {
+    if (buckets !== undefined && !buckets.matchers.some((matcher) => matcher.label === label))
+      values.set(label, [value]);
+  }
+  return nearestValues(written, values, namesAlike);
+}
+
+/** Suggests corrections of a selector that found nothing: names of other metrics, or other values of its labels. */
+export async function nearestToAsked(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  { metricName, names, since }: Asked,
+): Promise<string[]> {
+  const selector = readCheckedSelector(metricName);
+  if (!hasArrived(selector, names)) return nearestToSelector(selector, names);
+  return (await nearestToUnmet(catalog, serviceId, metricName, since)) ?? [];
+}
+
+interface Asked {
+  readonly metricName: string;
+  /** Names of all metrics that have arrived. */
+  readonly names: readonly string[];
+  readonly since: Temporal.Instant;
+}
+
+async function valuesOf(
+  catalog: MetricCatalog,
+  serviceId: Id<'service'>,
+  { name }: MetricSelector,
+  buckets: string | null,
+  since: Temporal.Instant,
+): Promise<Map<string, string[]>> {
+  const search = { since, label: null, text: '', valuesMax: VALUES_MAX };
+  const values = new Map<string, string[]>();
+  for (const metric of buckets === null ? [name] : [name, buckets]) {
+    const { labels } = await catalog.describeLabels(serviceId, { ...search, selector: { name: metric, matchers: [] } });
+    for (const { label, values: own } of labels) {
+      values.set(label, [...(values.get(label) ?? []), ...own.map(({ value }) => value)]);
+    }
+  }
+  return values;
+}

@@ -1,0 +1,237 @@
+import type { CheckInStatus, RunStatus } from '#modules/monitors/decide/check_in.ts';
+import {
+  CONFIG_DEFAULTS,
+  type EditedConfig,
+  type MonitorConfig,
+  type MonitorSchedule,
+  nextDue,
+} from '#modules/monitors/decide/schedule.ts';
+import { addMinutesSaturating, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
+
+type Instant = Temporal.Instant;
+
+/** State of a scheduled job in one environment. */
+export interface MonitorState extends Omit<MonitorConfig, 'schedule'> {
+  /** Schedule of the job; null while nobody has set one: then no run is missed. */
+  readonly schedule: MonitorSchedule | null;
+  /** Config that a person has set: it overrides the job's own until the person lets the job decide again. */
+  readonly editedConfig: EditedConfig | null;
+  /** Config that the job sent last. */
+  readonly sentConfig: MonitorConfig | null;
+  readonly isFailing: boolean;
+  /** Runs in a row that went wrong, and that went well. */
+  readonly failures: number;
+  readonly successes: number;
+  /** Time when the next run is due. */
+  readonly nextDueAt: Instant | null;
+}
+
+export const NEW_MONITOR: MonitorState = {
+  schedule: null,
+  editedConfig: null,
+  sentConfig: null,
+  ...CONFIG_DEFAULTS,
+  isFailing: false,
+  failures: 0,
+  successes: 0,
+  nextDueAt: null,
+};
+
+export interface Run {
+  readonly status: RunStatus;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant | null;
+  /** Time when it has taken too long; null once it has ended. */
+  readonly timeoutAt: Instant | null;
+}
+
+/** A report of a client, and when it was received. */
+export interface CheckIn {
+  readonly status: CheckInStatus;
+  /** Duration of the run, as the client measured it. */
+  readonly durationMs: number | null;
+  readonly at: Instant;
+  /** Config that was sent with it; null if none was, and then the stored one stays. */
+  readonly config: MonitorConfig | null;
+}
+
+/** Change of a monitor. `fails`: enough runs in a row have gone wrong; `recovers`: enough good ones have followed. */
+export type MonitorChange = 'fails' | 'recovers' | 'none';
+
+export interface CheckInDecision {
+  readonly monitor: MonitorState;
+  /** Run to store; null when the check-in changes nothing. */
+  readonly run: Run | null;
+  readonly change: MonitorChange;
+}
+
+/**
+ * Time before a run is due in which one that begins is that run: clocks differ, and schedulers start early. At most
+ * half the time to the run after it, so that each run stays its own.
+ */
+const EARLY = { minutes: 5 };
+/** Shorter time while an earlier run is still expected: a run that begins is rather that one. */
+const EARLY_BESIDE_LATE = { seconds: 30 };
+
+/** Decides the effect of a check-in. `known` is the run that it is about, if that has begun before. */
+export function decideCheckIn(before: MonitorState, known: Run | null, checkIn: CheckIn): CheckInDecision {
+  const monitor = withDue(withConfig(before, checkIn.config), before, known, checkIn);
+  const { status, at, durationMs } = checkIn;
+  const isBegun = known !== null;
+  if (status === 'in_progress') {
+    if (isBegun) return { monitor, run: null, change: 'none' };
+    const timeoutAt = addMinutesSaturating(at, monitor.runtimeMinutes);
+    return { monitor, run: { status, startedAt: at, endedAt: null, timeoutAt }, change: 'none' };
+  }
+  // A run that has ended stays as it is, unless it timed out too early.
+  if (isBegun && known.status !== 'in_progress' && known.status !== 'timeout') {
+    return { monitor, run: null, change: 'none' };
+  }
+  // The client's own duration is not affected by delays of its check-ins.
+  const startedAt = durationMs === null && known !== null ? known.startedAt : startOf(at, durationMs);
+  const run: Run = { status, startedAt, endedAt: at, timeoutAt: null };
+  // A run that timed out has already counted as failed.
+  if (status === 'error' && known?.status === 'timeout') return { monitor, run, change: 'none' };
+  return { ...(status === 'ok' ? afterGood(monitor) : afterBad(monitor)), run };
+}
+
+function startOf(at: Instant, durationMs: number | null): Instant {
+  return durationMs === null ? at : at.subtract({ milliseconds: Math.max(0, Math.round(durationMs)) });
+}
+
+function withConfig(monitor: MonitorState, config: MonitorConfig | null): MonitorState {
+  const sentConfig = config ?? monitor.sentConfig;
+  const counts = monitor.editedConfig ?? config;
+  return counts === null ? monitor : { ...monitor, ...configOf(counts), sentConfig };
+}
+
+function configOf(config: MonitorConfig): MonitorConfig {
+  const { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold } = config;
+  return { schedule, marginMinutes, runtimeMinutes, failureThreshold, recoveryThreshold };
+}
+
+/** Applies a person's config of the job. Runs that have begun keep their time; a new schedule begins now. */
+export function editMonitor(before: MonitorState, config: MonitorConfig, now: Instant): MonitorState {
+  const { schedule, editedConfig } = before;
+  const sentConfig =
+    before.sentConfig ?? (schedule === null || editedConfig !== null ? null : configOf({ ...before, schedule }));
+  return dueAnew({ ...before, ...config, sentConfig, editedConfig: { ...config, at: toTimestamp(now) } }, before, now);
+}
+
+/** Returns to the config that the job sent last; without one, the current config stays until it sends one. */
+export function useJobSchedule(before: MonitorState, now: Instant): MonitorState {
+  return dueAnew({ ...before, ...before.sentConfig, editedConfig: null }, before, now);
+}
+
+function dueAnew(monitor: MonitorState, before: MonitorState, now: Instant): MonitorState {
+  const { schedule } = monitor;
+  if (schedule === null || (before.schedule !== null && isSameSchedule(schedule, before.schedule))) return monitor;
+  return { ...monitor, nextDueAt: nextDue(schedule, now) };
+}
+
+/** Updates when the next run is due: at the begin of a run, and at the end of one that repeats after a pause. */
+function withDue(
+  monitor: MonitorState,
+  before: MonitorState,
+  known: Run | null,
+  { at, durationMs }: CheckIn,
+): MonitorState {
+  const begin = known?.startedAt ?? startOf(at, durationMs);
+  const { schedule } = monitor;
+  if (schedule === null) return { ...monitor, nextDueAt: null };
+  const isChanged = before.schedule === null || !isSameSchedule(schedule, before.schedule);
+  if (known !== null && schedule.type === 'crontab' && !isChanged) return monitor;
+  const { nextDueAt } = monitor;
+  const expectedAt = isChanged ? null : nextDueAt;
+  const dueAt =
+    schedule.type === 'crontab' ? dueAfterBegin(monitor, schedule, begin, expectedAt) : nextDue(schedule, at);
+  // A late check-in does not change runs that were due after it.
+  const isLate = !isChanged && nextDueAt !== null && dueAt !== null && isAtOrBefore(dueAt, nextDueAt);
+  return isLate ? monitor : { ...monitor, nextDueAt: dueAt };
+}
+
+/** Returns when the run after the one that began at `begin` is due; null for never. */
+function dueAfterBegin(
+  { marginMinutes }: MonitorState,
+  schedule: MonitorSchedule,
+  begin: Instant,
+  expectedAt: Instant | null,
+): Instant | null {
+  const dueAt = nextDue(schedule, begin);
+  const following = dueAt && nextDue(schedule, dueAt);
+  if (dueAt === null || following === null) return dueAt;
+  const isOtherLate = expectedAt !== null && isAtOrBefore(expectedAt, begin);
+  const most = isOtherLate ? EARLY_BESIDE_LATE : { minutes: Math.max(EARLY.minutes, marginMinutes) };
+  const earlyMs = Math.min(
+    Temporal.Duration.from(most).total('milliseconds'),
+    (following.epochMilliseconds - dueAt.epochMilliseconds) / 2,
+  );
+  return dueAt.epochMilliseconds - begin.epochMilliseconds <= earlyMs ? following : dueAt;
+}
+
+/** Whether both expect the same runs. */
+export function isSameSchedule(a: MonitorSchedule, b: MonitorSchedule): boolean {
+  if (a.timezone !== b.timezone) return false;
+  if (a.type === 'crontab') return b.type === 'crontab' && a.crontab === b.crontab;
+  if (a.type === 'unreadable') return b.type === 'unreadable' && a.text === b.text;
+  return b.type === 'interval' && a.value === b.value && a.unit === b.unit;
+}
+
+/** Highest count of runs in a row; more need not be told apart. */
+const COUNTED_MAX = 1_000_000;
+
+function afterBad(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
+  const failures = Math.min(monitor.failures + 1, COUNTED_MAX);
+  const fails = monitor.isFailing || failures >= monitor.failureThreshold;
+  return {
+    monitor: { ...monitor, failures, successes: 0, isFailing: fails },
+    change: fails ? 'fails' : 'none',
+  };
+}
+
+function afterGood(monitor: MonitorState): Omit<CheckInDecision, 'run'> {
+  const successes = Math.min(monitor.successes + 1, COUNTED_MAX);
+  const recovers = monitor.isFailing && successes >= monitor.recoveryThreshold;
+  return {
+    monitor: { ...monitor, failures: 0, successes, isFailing: monitor.isFailing && !recovers },
+    change: recovers ? 'recovers' : 'none',
+  };
+}
+
+interface OverdueDecision {
+  readonly monitor: MonitorState;
+  /** Time when the missed run was due; null for none. */
+  readonly missedAt: Instant | null;
+  /** Number of running ones that have taken too long. */
+  readonly timedOut: number;
+  readonly change: MonitorChange;
+}
+
+/**
+ * Decides what is overdue: a run that was to begin, and the end of those that began. After a pause in the checks, the
+ * runs that were missed meanwhile count as one.
+ */
+export function decideOverdue(before: MonitorState, running: readonly Run[], now: Instant): OverdueDecision {
+  const timedOut = running.filter(({ timeoutAt }) => timeoutAt !== null && isAtOrBefore(timeoutAt, now)).length;
+  const { schedule, nextDueAt, marginMinutes } = before;
+  const isMissed = nextDueAt !== null && isAtOrBefore(addMinutesSaturating(nextDueAt, marginMinutes), now);
+  let monitor = before;
+  let change: MonitorChange = 'none';
+  for (let bad = timedOut + (isMissed ? 1 : 0); bad > 0; bad -= 1) ({ monitor, change } = afterBad(monitor));
+  if (!isMissed) return { monitor, missedAt: null, timedOut, change };
+  const looked = now.subtract({ minutes: marginMinutes });
+  const due = schedule === null ? null : nextDue(schedule, nextDueAt);
+  const isPast = schedule !== null && due !== null && isAtOrBefore(due, looked);
+  const next = isPast ? nextDue(schedule, looked) : due;
+  return { monitor: { ...monitor, nextDueAt: next }, missedAt: nextDueAt, timedOut, change };
+}
+
+/** Returns when it has to be checked if no check-in comes before; null for never. */
+export function overdueFrom({ nextDueAt, marginMinutes }: MonitorState, running: readonly Run[]): Instant | null {
+  const times = running.flatMap(({ timeoutAt }) => timeoutAt ?? []);
+  if (nextDueAt !== null) times.push(addMinutesSaturating(nextDueAt, marginMinutes));
+  return times.reduce<Instant | null>(
+    (first, time) => (first === null || isAtOrBefore(time, first) ? time : first),
+    null,
+  );
+}

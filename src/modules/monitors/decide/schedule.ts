@@ -1,0 +1,167 @@
+import { nextRun, parseCrontab } from '#modules/monitors/decide/crontab.ts';
+import {
+  CRONTAB_LENGTH_MAX,
+  INTERVAL_MAX,
+  INTERVAL_UNITS,
+  MINUTES_MAX,
+  THRESHOLD_MAX,
+} from '#modules/monitors/decide/schedule_limits.ts';
+import { fault, type Parsed, ok, shown } from '#modules/contacts/decide/parsed.ts';
+import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import type { Temporal } from '#kernel/time.ts';
+
+export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
+
+/** Schedule of a job's runs, as it is stored. */
+export type MonitorSchedule =
+  | { readonly type: 'crontab'; readonly crontab: string; readonly timezone: string }
+  | { readonly type: 'interval'; readonly value: number; readonly unit: IntervalUnit; readonly timezone: string }
+  | UnreadableSchedule;
+
+/** Schedule of a job that cannot be read: no run of it is expected, and none of an earlier one. */
+interface UnreadableSchedule {
+  readonly type: 'unreadable';
+  /** Schedule as it was sent, cut to a bounded length. */
+  readonly text: string;
+  readonly fault: string;
+  readonly timezone: string;
+}
+
+/** Expectations for the runs of a job. */
+export interface MonitorConfig {
+  readonly schedule: MonitorSchedule;
+  /** Minutes by which a run may begin late. */
+  readonly marginMinutes: number;
+  /** Longest runtime of a run, in minutes. */
+  readonly runtimeMinutes: number;
+  /** Number of bad runs in a row after which it fails. */
+  readonly failureThreshold: number;
+  /** Number of good runs in a row after which it recovers. */
+  readonly recoveryThreshold: number;
+}
+
+/** Config that a person has set in place of the job's, and when. */
+export interface EditedConfig extends MonitorConfig {
+  readonly at: string;
+}
+
+export const CONFIG_DEFAULTS = { marginMinutes: 1, runtimeMinutes: 30, failureThreshold: 1, recoveryThreshold: 1 };
+
+type Sent = Readonly<Record<string, unknown>>;
+
+/** Parses the `monitor_config` of a client. Absent fields have Sentry's defaults. */
+export function parseMonitorConfig(sent: Sent): Parsed<MonitorConfig> {
+  const zone = parseTimeZone(textOf(sent['timezone']) ?? 'UTC', 'timezone');
+  if (zone.kind === 'faults') return zone;
+  const schedule = parseSchedule(sent['schedule'], zone.value);
+  if (schedule.kind === 'faults') return schedule;
+  return ok({ schedule: schedule.value, ...countsOf(sent) });
+}
+
+/** Reads the config like `parseMonitorConfig`, but keeps a schedule that cannot be read as such. */
+export function readMonitorConfig(sent: Sent): MonitorConfig {
+  const parsed = parseMonitorConfig(sent);
+  if (parsed.kind === 'ok') return parsed.value;
+  const [wrong] = parsed.faults;
+  const { value } = (typeof sent['schedule'] === 'object' && sent['schedule'] !== null ? sent['schedule'] : {}) as Sent;
+  const text = wrong?.path === 'timezone' ? sent['timezone'] : (value ?? sent['schedule'] ?? '');
+  const shownText = (typeof text === 'string' ? text : JSON.stringify(text)).slice(0, CRONTAB_LENGTH_MAX);
+  const schedule = { type: 'unreadable', text: shownText, fault: wrong?.message ?? '', timezone: 'UTC' } as const;
+  return { schedule, ...countsOf(sent) };
+}
+
+function countsOf(sent: Sent): Omit<MonitorConfig, 'schedule'> {
+  return {
+    marginMinutes: countOf(sent['checkin_margin'], CONFIG_DEFAULTS.marginMinutes, MINUTES_MAX),
+    runtimeMinutes: countOf(sent['max_runtime'], CONFIG_DEFAULTS.runtimeMinutes, MINUTES_MAX),
+    failureThreshold: countOf(sent['failure_issue_threshold'], CONFIG_DEFAULTS.failureThreshold, THRESHOLD_MAX),
+    recoveryThreshold: countOf(sent['recovery_threshold'], CONFIG_DEFAULTS.recoveryThreshold, THRESHOLD_MAX),
+  };
+}
+
+function parseSchedule(schedule: unknown, timezone: string): Parsed<MonitorSchedule> {
+  if (typeof schedule !== 'object' || schedule === null) {
+    return fault('schedule', 'is missing: give a crontab, or an interval');
+  }
+  const { type, value, unit } = schedule as Sent;
+  if (type === 'crontab') {
+    const text = textOf(value) ?? '';
+    const crontab = parseCrontab(text, 'schedule.value');
+    return crontab.kind === 'faults' ? crontab : ok({ type, crontab: text.trim(), timezone });
+  }
+  if (type !== 'interval') return fault('schedule.type', `${shown(type)} is neither "crontab" nor "interval"`);
+  const every = typeof value === 'number' ? value : Number(textOf(value) ?? Number.NaN);
+  const known = INTERVAL_UNITS.find((one) => one === unit);
+  if (known === undefined) return fault('schedule.unit', `${shown(unit)} is none of ${INTERVAL_UNITS.join(', ')}`);
+  if (!Number.isInteger(every) || every < 1 || every > INTERVAL_MAX) {
+    return fault('schedule.value', `${shown(value)} is no whole number between 1 and ${INTERVAL_MAX}`);
+  }
+  return ok({ type, value: every, unit: known, timezone });
+}
+
+/** A schedule as a person enters it: of one that is no crontab, the unit and how many. */
+interface EnteredSchedule {
+  readonly scheduleType: 'crontab' | 'interval';
+  readonly crontab?: string | undefined;
+  readonly every?: number | undefined;
+  readonly unit?: IntervalUnit | undefined;
+  readonly timezone: string;
+}
+
+/** Parses a schedule that a person entered; the faults are those of its fields. */
+export function parseEnteredSchedule(entered: EnteredSchedule): Parsed<MonitorSchedule> {
+  const { scheduleType: type, crontab, every, unit } = entered;
+  const zone = parseTimeZone(entered.timezone, 'timezone');
+  if (zone.kind === 'faults') return zone;
+  const timezone = zone.value;
+  if (type === 'crontab') {
+    const parsed = parseCrontab(crontab ?? '', 'crontab');
+    return parsed.kind === 'faults' ? parsed : ok({ type, crontab: (crontab ?? '').trim(), timezone });
+  }
+  if (every === undefined) return fault('every', 'is required for an interval');
+  if (unit === undefined) return fault('unit', 'is required for an interval');
+  return ok({ type, value: every, unit, timezone });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length <= CRONTAB_LENGTH_MAX ? value : null;
+}
+
+/** Returns a count within its range; another value gives the nearest or the default. */
+function countOf(value: unknown, missing: number, most: number): number {
+  return typeof value === 'number' && Number.isFinite(value) ? Math.min(Math.max(Math.trunc(value), 1), most) : missing;
+}
+
+/** Returns when the next run is due, if one began at this instant; null for never. */
+export function nextDue(schedule: MonitorSchedule, after: Temporal.Instant): Temporal.Instant | null {
+  if (schedule.type === 'unreadable') return null;
+  const { timezone } = schedule;
+  if (schedule.type === 'crontab') {
+    const crontab = parseCrontab(schedule.crontab, 'crontab');
+    return crontab.kind === 'faults' ? null : nextRun(crontab.value, timezone, after);
+  }
+  return after
+    .toZonedDateTimeISO(timezone)
+    .add({ [`${schedule.unit}s`]: schedule.value })
+    .toInstant();
+}
+
+/** Returns a schedule as text; a crontab is shown as its people wrote it. */
+export function scheduleText(schedule: MonitorSchedule): string {
+  if (schedule.type === 'crontab') return `${schedule.crontab} (${schedule.timezone})`;
+  if (schedule.type === 'unreadable') return schedule.text;
+  const { value, unit } = schedule;
+  return value === 1 ? `every ${unit}` : `every ${value} ${unit}s`;
+}
+
+/** Explains why no run is expected although a schedule was sent; null for one that can be read. */
+export function scheduleFault(schedule: MonitorSchedule | null): string | null {
+  return schedule?.type === 'unreadable' ? schedule.fault : null;
+}
+
+/** Returns the next runs after an instant, as far as there are so many. */
+export function nextRuns(schedule: MonitorSchedule, after: Temporal.Instant, count: number): Temporal.Instant[] {
+  const runs: Temporal.Instant[] = [];
+  for (let at = nextDue(schedule, after); at !== null && runs.length < count; at = nextDue(schedule, at)) runs.push(at);
+  return runs;
+}

@@ -1,0 +1,149 @@
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { decideCheckIn, overdueFrom } from '#modules/monitors/decide/monitor.ts';
+import { readMonitor } from '#modules/monitors/decide/stored_schedule.ts';
+import { decideRescheduling, expectationText } from '#modules/monitors/decide/rescheduling.ts';
+import { scheduleFault } from '#modules/monitors/decide/schedule.ts';
+import { openMonitorIncidents, resolveMonitorIncidents } from '#modules/monitors/monitor_incidents.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Log } from '#kernel/log.ts';
+import type { WaitingCheckIn } from '#modules/monitors/store/check_in_store.ts';
+import { refusalHour } from '#modules/services/store/ingest_refusal_store.ts';
+import type { MonitorRow, MonitorRun } from '#modules/monitors/store/monitor_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+
+export interface MonitorRuntime extends UnitOfWorkRuntime {
+  readonly log: Log;
+  readonly incidentLimit: IncidentLimit;
+}
+
+/** Check-ins of one transaction. */
+const BATCH = 100;
+/** A run ends after so many; the rest waits for the next. */
+const BATCHES_MAX = 20;
+/** Runs of one monitor that have not ended. */
+const RUNNING_MAX = 50;
+
+/**
+ * Looks at the check-ins that wait, in the order in which they came: runs begin and end, incidents open and are resolved.
+ * A check-in vanishes in the transaction that has done what it means, so it counts once. Returns false when more wait.
+ */
+export async function takeCheckIns(runtime: MonitorRuntime): Promise<boolean> {
+  for (let batch = 0; batch < BATCHES_MAX; batch += 1) {
+    const waiting = await storesOf(runtime.db.session()).checkIns.listWaiting(BATCH);
+    if (waiting.length === 0) return true;
+    await takeTogether(runtime, waiting);
+  }
+  return false;
+}
+
+async function takeTogether(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {
+  try {
+    await take(runtime, waiting);
+  } catch (error) {
+    if (isUnavailable(error)) throw error;
+    const [only, ...others] = waiting;
+    if (only === undefined) return;
+    if (others.length > 0) {
+      for (const one of waiting) await takeTogether(runtime, [one]);
+      return;
+    }
+    runtime.log.error({ err: error, serviceId: only.serviceId, slug: only.slug }, 'failed to process a check-in');
+    await inUnitOfWork(runtime, async (unit) => {
+      await unit.stores.checkIns.remove([only.number]);
+      await countNotKept(unit, only, 'malformed');
+    });
+  }
+}
+
+async function take(runtime: MonitorRuntime, waiting: readonly WaitingCheckIn[]): Promise<void> {
+  await inUnitOfWork(runtime, async (unit) => {
+    const { checkIns } = unit.stores;
+    const held = await checkIns.lock(waiting.map(({ number }) => number));
+    for (const checkIn of held) await takeOne(unit, checkIn, runtime.incidentLimit);
+    await checkIns.remove(held.map(({ number }) => number));
+  });
+}
+
+async function takeOne(unit: UnitOfWork, checkIn: WaitingCheckIn, limit: IncidentLimit): Promise<void> {
+  const { stores, now } = unit;
+  const { orgId, serviceId, slug, environment, status, durationMs, config, receivedAt } = checkIn;
+  const name = { orgId, serviceId, slug, environment };
+  const { byKey } = checkIn;
+  const stored = await stores.monitors.lockOrCreate(name, { byKey, schedule: config?.schedule ?? null }, now);
+  if (typeof stored === 'string') return await countNotKept(unit, checkIn, stored);
+  if (stored.keyOnly && !checkIn.byKey) return await countNotKept(unit, checkIn, 'key_only');
+  const monitor = readMonitor(stored);
+  const running = await stores.monitors.listRunning(monitor.id);
+  const known = await findRun(unit, monitor, running, checkIn);
+  if (known === null && status === 'in_progress' && running.length >= RUNNING_MAX) {
+    return await countNotKept(unit, checkIn, 'too_many_running');
+  }
+  const decision = decideCheckIn(monitor, known, { status, durationMs, at: receivedAt, config });
+  const runId = known?.runId ?? checkIn.runId;
+  const { run } = decision;
+  if (run !== null) await stores.monitors.saveRun({ monitorId: monitor.id, runId, release: checkIn.release, ...run });
+  const stillRunning = [
+    ...running.filter((one) => one.runId !== runId),
+    ...(run?.status === 'in_progress' ? [run] : []),
+  ];
+  const unchanged = run === null && known?.status === 'in_progress' ? [known] : [];
+  const overdue = overdueFrom(decision.monitor, [...stillRunning, ...unchanged]);
+  await stores.monitors.save(monitor.id, decision.monitor, overdue, now);
+  if (run !== null && run.status !== 'in_progress') await stores.monitors.pruneRuns(monitor.id);
+  const [wasUnreadable, isUnreadable] = [stored, decision.monitor].map((one) => scheduleFault(one.schedule) !== null);
+  const isReadAgain = wasUnreadable === true && !decision.monitor.isFailing;
+  if (isUnreadable !== true && (decision.change === 'recovers' || isReadAgain)) {
+    await resolveMonitorIncidents(unit, monitor);
+  }
+  await tellRescheduling(unit, stored, { ...stored, ...decision.monitor }, checkIn, limit);
+  if (isUnreadable === true && wasUnreadable !== true && !monitor.isMuted) {
+    const bad = { outcome: 'unreadable' as const, at: receivedAt };
+    await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
+  }
+  if (decision.change === 'fails' && !monitor.isMuted) {
+    const bad = { outcome: 'error' as const, at: run?.startedAt ?? receivedAt };
+    await openMonitorIncidents(unit, { ...monitor, ...decision.monitor }, bad, limit);
+  }
+}
+
+/** A schedule that a check-in has changed is in the audit log, and told where runs are now expected later. */
+async function tellRescheduling(
+  unit: UnitOfWork,
+  before: MonitorRow,
+  after: MonitorRow,
+  { receivedAt, byKey }: WaitingCheckIn,
+  limit: IncidentLimit,
+): Promise<void> {
+  const change = decideRescheduling(before, after, receivedAt);
+  if (change === null) return;
+  const [from, to] = [expectationText(before), expectationText(after)];
+  await recordSystemChange(unit, {
+    orgId: before.orgId,
+    action: 'reschedule_monitor',
+    via: 'system',
+    target: before.id,
+    before: { schedule: from },
+    after: { schedule: to, by: byKey ? 'a check-in with the ingestion key' : 'a check-in with the DSN' },
+  });
+  if (before.isMuted || byKey || change === 'other') return;
+  await openMonitorIncidents(unit, after, { outcome: 'rescheduled', at: receivedAt, from }, limit);
+}
+
+/** The run that a check-in is about: the one it names, else the newest that has not ended. */
+async function findRun(
+  { stores }: UnitOfWork,
+  monitor: MonitorRow,
+  running: readonly MonitorRun[],
+  { isNamed, runId, status }: WaitingCheckIn,
+): Promise<MonitorRun | null> {
+  if (!isNamed && status !== 'in_progress' && running[0] !== undefined) return running[0];
+  return await stores.monitors.findRun(monitor.id, runId);
+}
+
+/** The ingest status of the service shows it. */
+async function countNotKept({ stores, now }: UnitOfWork, { serviceId }: WaitingCheckIn, reason: string): Promise<void> {
+  const hour = refusalHour(now);
+  await stores.sentItems.add([{ serviceId, kind: 'check-in', reason, hour, count: 1, lastAt: now }]);
+}

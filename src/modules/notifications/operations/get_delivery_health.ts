@@ -1,0 +1,87 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
+import { ChannelName } from '#modules/policies/view.ts';
+import { type Channel, CHANNELS, declarationOf, type Provider, PROVIDERS } from '#modules/contacts/decide/channel.ts';
+import { CHANNEL_STATES, channelStateOf } from '#modules/contacts/decide/channel_state.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
+import { keysOf } from '#kernel/keys_of.ts';
+
+const DeliveryHealthView = Type.Object({
+  channels: Type.Array(
+    Type.Object({
+      channel: ChannelName,
+      configured: Type.Boolean(),
+      via: nullable(Type.Enum(keysOf(PROVIDERS))),
+      state: Type.Enum([...CHANNEL_STATES], {
+        description: 'failing: its provider refused the last message or did not answer, and has taken none since',
+      }),
+      lastSucceededAt: nullable(
+        Type.String({ format: 'date-time', description: 'when the provider last took a message' }),
+      ),
+      lastFailedAt: nullable(
+        Type.String({ format: 'date-time', description: 'when the provider last refused a message or did not answer' }),
+      ),
+      lastFailure: nullable(Type.String({ description: 'why it failed' })),
+      fault: nullable(Type.String({ description: 'what the operator has to mend, known before a message fails' })),
+    }),
+    { description: 'of messages of the last 30 days' },
+  ),
+  timeZoneRules: Type.Object(
+    { used: Type.String(), fault: nullable(Type.String({ description: 'what is wrong with it, and what to do' })) },
+    { description: 'the release of the time zone database by which hand-overs are computed' },
+  ),
+});
+
+const DAYS_BACK = 30;
+
+const NO_PUSH_CONTACT =
+  'Push messages name no contact of this server, for which push services, Apple’s among them, may refuse them. Set MAIL_FROM, or BASE_URL to a public https address.';
+
+export const getDeliveryHealth = defineAction({
+  name: 'get_delivery_health',
+  consoleOnly: true,
+  summary: 'Show which channels are set up, with which provider, and how recent deliveries went.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: DeliveryHealthView,
+  example: {},
+  async handle(_input, { caller, stores, now, configuredChannels, installation }) {
+    const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    const mailFault = configuredChannels.has('email') ? await installation.findMailFault() : null;
+    const faults: Readonly<Partial<Record<Channel, string | null>>> = {
+      push: installation.hasPushContact ? null : NO_PUSH_CONTACT,
+      email: mailFault === null ? null : `No mail leaves: ${reasonOf(mailFault)}.`,
+    };
+    const byChannel = new Map(health.map((entry) => [entry.channel, entry]));
+    const { used, fault } = installation.timeZoneRules;
+    return {
+      timeZoneRules: { used, fault },
+      channels: CHANNELS.map((channel) => {
+        const configured = configuredChannels.has(channel);
+        const found = byChannel.get(channel);
+        return {
+          channel,
+          configured,
+          state: channelStateOf(
+            { isConfigured: configured, isSimulated: installation.simulatedChannels.has(channel) },
+            found,
+          ),
+          via: configured ? providerOf(channel, installation.phoneProvider) : null,
+          lastSucceededAt: toTimestampOrNull(found?.lastSucceededAt ?? null),
+          lastFailedAt: toTimestampOrNull(found?.lastFailedAt ?? null),
+          lastFailure: found?.lastFailure ?? null,
+          fault: configured ? (faults[channel] ?? null) : null,
+        };
+      }),
+    };
+  },
+});
+
+function providerOf(channel: Channel, phoneProvider: 'twilio' | 'simulator'): Provider {
+  const { provider } = declarationOf(channel);
+  return provider === 'twilio' ? phoneProvider : provider;
+}

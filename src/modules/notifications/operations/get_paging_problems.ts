@@ -1,0 +1,106 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { ChannelName } from '#modules/policies/view.ts';
+import { readTeams, type WholeTeam } from '#modules/teams/read_teams.ts';
+import { readWarnings, type WarningView } from '#modules/teams/warnings.ts';
+import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
+import { channelStateOf } from '#modules/contacts/decide/channel_state.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestampOrNull } from '#kernel/time.ts';
+import type { TeamRow } from '#modules/teams/store.ts';
+
+const DAYS_BACK = 30;
+const WARNINGS_MAX = 20;
+const TEAMS_AT_ONCE = 500;
+
+const TeamWarningView = Type.Object({
+  teamId: IdText,
+  teamName: Type.String(),
+  message: Type.String(),
+  policyId: nullable(IdText),
+});
+
+export const getPagingProblems = defineAction({
+  name: 'get_paging_problems',
+  consoleOnly: true,
+  summary: 'Show why pages might not arrive: channels that fail or are missing, and the warnings of all teams.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      withoutGaps: Type.Optional(Type.Boolean({ description: 'leave out the warnings of gaps in schedules' })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    missing: Type.Array(ChannelName, {
+      description: 'channels that escalation policies use but that are not set up on this server',
+    }),
+    simulated: Type.Array(ChannelName, {
+      description: 'channels whose messages go to the phone simulator, because no Twilio account is configured',
+    }),
+    failing: Type.Array(
+      Type.Object({
+        channel: ChannelName,
+        lastFailedAt: nullable(Timestamp),
+        lastFailure: nullable(Type.String({ description: 'why it failed' })),
+      }),
+      { description: 'channels whose provider refused the last message or did not answer, and has taken none since' },
+    ),
+    warnings: Type.Array(TeamWarningView, { description: `at most ${WARNINGS_MAX}` }),
+    warningCount: Type.Integer({ minimum: 0 }),
+  }),
+  example: { withoutGaps: true },
+  async handle({ withoutGaps = false }, context) {
+    const { caller, stores, now, configuredChannels, installation } = context;
+    const { simulatedChannels } = installation;
+    const used = new Set<Channel>();
+    const warnings: Static<typeof TeamWarningView>[] = [];
+    let warningCount = 0;
+    for await (const { team, policies, warnings: found } of eachTeam(context)) {
+      for (const channel of policies.flatMap(({ steps }) => steps.flatMap(({ channels }) => channels))) {
+        used.add(channel);
+      }
+      const own = found.filter(({ kind }) => !withoutGaps || kind !== 'schedule_gap');
+      warningCount += own.length;
+      for (const { message, policyId = null } of own.slice(0, WARNINGS_MAX - warnings.length)) {
+        warnings.push({ teamId: team.id, teamName: team.name, message, policyId });
+      }
+    }
+    const health = await stores.deliveries.listHealth(caller.orgId, now.subtract({ hours: DAYS_BACK * 24 }));
+    return {
+      simulated: CHANNELS.filter((channel) => simulatedChannels.has(channel)),
+      missing: CHANNELS.filter((channel) => used.has(channel) && !configuredChannels.has(channel)),
+      failing: health
+        .filter((entry) => {
+          const { channel } = entry;
+          const isConfigured = configuredChannels.has(channel);
+          return channelStateOf({ isConfigured, isSimulated: simulatedChannels.has(channel) }, entry) === 'failing';
+        })
+        .map(({ channel, lastFailedAt, lastFailure }) => ({
+          channel,
+          lastFailedAt: toTimestampOrNull(lastFailedAt),
+          lastFailure,
+        })),
+      warnings,
+      warningCount,
+    };
+  },
+});
+
+/** Yields all teams, reading some at a time. */
+async function* eachTeam(
+  context: ActionContext,
+): AsyncGenerator<WholeTeam & { readonly warnings: readonly Static<typeof WarningView>[] }> {
+  const { caller, stores } = context;
+  let after: Id<'team'> | null = null;
+  do {
+    const rows: TeamRow[] = await stores.teams.list(caller.orgId, TEAMS_AT_ONCE, after);
+    const teams = await readTeams(rows, context);
+    const warnings = await readWarnings(teams, context);
+    for (const [index, team] of teams.entries()) yield { ...team, warnings: warnings[index] ?? [] };
+    after = rows.length === TEAMS_AT_ONCE ? (rows.at(-1)?.id ?? null) : null;
+  } while (after !== null);
+}

@@ -1,0 +1,42 @@
+import { recordChange } from '#actions/record_change.ts';
+import type { UnitOfWork } from '#modules/unit_of_work.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import type { AuditedBy } from '#modules/audit/store/audit_store.ts';
+import type { UserRow } from '#modules/accounts/store/people_store.ts';
+
+/** An account to create. */
+interface NewAccount {
+  readonly email: string;
+  readonly name: string;
+  readonly passwordHash: string;
+}
+
+/**
+ * Makes somebody a member: a person who has an account, or one whose account is made with it, at an address that the
+ * operator of the installation vouches for. Throws `conflict` for one who is a member already: their role changes by
+ * `changeRole` alone, which keeps an owner.
+ */
+export async function addMember(
+  unit: Pick<UnitOfWork, 'stores' | 'now'>,
+  orgId: Id<'org'>,
+  person: UserRow | NewAccount,
+  role: Role,
+  by: AuditedBy,
+): Promise<Id<'user'>> {
+  const { now } = unit;
+  const { people } = unit.stores;
+  await people.lockMemberships(orgId);
+  const isNew = !('id' in person);
+  const { id: userId } = isNew ? await people.insertUser({ ...person, isAddressProven: true }, now) : person;
+  const present = await people.findRole(orgId, userId);
+  if (present !== null) {
+    throw new AppError('conflict', `${person.email} is a member of ${orgId} already, as ${present}`);
+  }
+  await people.setMembership(orgId, userId, role, now);
+  const { email, name } = person;
+  const action = isNew ? 'create_user' : 'add_member';
+  await recordChange(unit, orgId, by, { action, target: userId, before: null, after: { email, name, role } });
+  return userId;
+}

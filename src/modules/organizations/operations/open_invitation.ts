@@ -1,0 +1,24 @@
+import { linkTokenHash } from '#auth/link_tokens.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { InvitationRow } from '#modules/organizations/store.ts';
+import type { Stores } from '#modules/stores.ts';
+
+/** An open invitation. `isMailed`: by the link in the mail, which is shown only to its receiver. */
+export type OpenInvitation = InvitationRow & { readonly isMailed: boolean };
+
+/** Throws `not_found`, in the same words for an invitation that is unknown, used, revoked or expired. */
+export async function getOpenInvitation(
+  { invitations }: Pick<Stores, 'invitations'>,
+  token: string,
+  now: Temporal.Instant,
+): Promise<OpenInvitation> {
+  const hash = linkTokenHash('invitation', token);
+  const found = hash === null ? null : await invitations.findOpen(hash, now);
+  if (found === null) throw invitationNotValid();
+  return found;
+}
+
+export function invitationNotValid(): AppError {
+  return new AppError('not_found', 'this invitation is not valid, or was used or revoked, or has expired');
+}

@@ -1,0 +1,50 @@
+import { HOME_READS } from '#modules/pages/decide/home_reads.ts';
+import { incidentReads, LIST_READS } from '#modules/pages/decide/incident_reads.ts';
+import type { PAGES } from '#modules/pages/decide/pages.ts';
+import { SERVICE_LIST_READS, serviceReads } from '#modules/pages/decide/service_reads.ts';
+
+/** An operation that a page calls when it opens, and its input. */
+export interface FirstRead {
+  readonly action: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** Operations of the shell around each page. Pages that are not listed below, and filtered lists, call only these. */
+export const SHELL_READS: readonly FirstRead[] = [
+  { action: 'get_paging_problems', input: {} },
+  { action: 'count_incidents', input: {} },
+];
+
+/** Pages without the shell, which call no operations when they open. */
+export const PAGES_WITHOUT_SHELL = ['signIn', 'askForReset', 'resetPassword', 'invitation', 'connect'] as const;
+
+/** Service whose setup instructions are shown while no exception has arrived. */
+const ONE_SERVICE: FirstRead = { action: 'search_services', input: { limit: 1 } };
+
+/**
+ * Operations for each page's initial view, with the same inputs as the console's queries. `id` is the one in the page's
+ * address. The console itself fetches what takes long or depends on the viewer's time zone.
+ */
+export const FIRST_READS: Readonly<Partial<Record<keyof typeof PAGES, (id: string) => readonly FirstRead[]>>> = {
+  home: () => [...SHELL_READS, ...HOME_READS],
+  me: () => [...SHELL_READS, { action: 'get_me', input: {} }],
+  incidents: () => [...SHELL_READS, ...LIST_READS],
+  incident: (id) => [...SHELL_READS, ...incidentReads(id)],
+  onCall: () => [...SHELL_READS, { action: 'get_paging_problems', input: { withoutGaps: true } }],
+  teams: () => [
+    ...SHELL_READS,
+    { action: 'search_people_without_team', input: {} },
+    { action: 'search_teams', input: {} },
+  ],
+  policies: () => [...SHELL_READS, { action: 'search_escalation_policies', input: {} }],
+  exceptions: () => [
+    ...SHELL_READS,
+    { action: 'browse_exception_groups', input: { status: 'unresolved' } },
+    ONE_SERVICE,
+  ],
+  rules: () => [...SHELL_READS, { action: 'search_rules', input: {} }],
+  services: () => [...SHELL_READS, ...SERVICE_LIST_READS],
+  service: (id) => [...SHELL_READS, ...serviceReads(id)],
+  explore: () => [...SHELL_READS, { action: 'search_services', input: { limit: 50 } }],
+  dashboards: () => [...SHELL_READS, { action: 'search_dashboards', input: {} }],
+};

@@ -1,0 +1,94 @@
+import type { Id } from '#kernel/ids.ts';
+import { addMinutesSaturating, Temporal } from '#kernel/time.ts';
+
+import type { Channel } from '#modules/contacts/decide/channel.ts';
+
+type Instant = Temporal.Instant;
+
+/** An entry of an escalation policy, as the incident's snapshot keeps it. */
+export interface EscalationStep {
+  /** Minutes after the trigger, not after the step before; 0 to 2^53-1. */
+  readonly afterMinutes: number;
+  readonly channels: readonly Channel[];
+  readonly targetUserIds: readonly Id<'user'>[];
+  /** Whether it also pages the person on call in the team of the policy when the step fires. */
+  readonly useSchedule: boolean;
+  /** Time of the reassignment that added the step, as a timestamp; its minutes count from then. Else absent. */
+  readonly countsFrom?: string;
+  /** Number of the first step that an incident keeps, among all that it has had; set once earlier ones were dropped. */
+  readonly index?: number;
+}
+
+/** Fields of a step on which its time and its number depend. */
+type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom' | 'index'>;
+
+export interface PlannedStep {
+  readonly stepIndex: number;
+  readonly dueAt: Instant;
+}
+
+/** Returns the number of the first of these steps among all that the incident has had, from 0. */
+export function firstStepIndex(steps: readonly Pick<EscalationStep, 'index'>[]): number {
+  return steps[0]?.index ?? 0;
+}
+
+/** Returns the number of steps the incident has had. */
+export function stepCountOf(steps: readonly Pick<EscalationStep, 'index'>[]): number {
+  return firstStepIndex(steps) + steps.length;
+}
+
+/** Returns the step of this number; undefined when there is none, or it is no longer kept. */
+export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
+  steps: readonly Step[],
+  stepIndex: number,
+): Step | undefined {
+  return steps[stepIndex - firstStepIndex(steps)];
+}
+
+/**
+ * Returns the timers of an incident, in the order of the policy. Each step fires at its own time, so one that is listed
+ * later with a smaller `afterMinutes` fires earlier. A step that would come due beyond FAR_FUTURE stays there.
+ */
+export function planSteps(steps: readonly Timed[], triggeredAt: Instant): PlannedStep[] {
+  const first = firstStepIndex(steps);
+  return steps.map(({ afterMinutes, countsFrom }, place) => {
+    const from = countsFrom === undefined ? triggeredAt : Temporal.Instant.from(countsFrom);
+    return { stepIndex: first + place, dueAt: addMinutesSaturating(from, afterMinutes) };
+  });
+}
+
+/**
+ * Returns the step that fires at once when this one reaches nobody or the last channel of a person has failed: the next
+ * in time, and among equal times in the order of the policy. Null after the last one. Reads the snapshot, never timers
+ * that may have been brought forward, so that several answers for one step agree. A step from before a reassignment is
+ * followed by none of those that came with it.
+ */
+export function stepAfter(steps: readonly Timed[], stepIndex: number): number | null {
+  const first = firstStepIndex(steps);
+  const order = steps
+    .map(({ afterMinutes, countsFrom }, place) => ({ index: first + place, afterMinutes, countsFrom }))
+    .filter(({ countsFrom }) => countsFrom === stepAt(steps, stepIndex)?.countsFrom)
+    .sort((a, b) => a.afterMinutes - b.afterMinutes || a.index - b.index)
+    .map(({ index }) => index);
+  const place = order.indexOf(stepIndex);
+  return place === -1 ? null : (order[place + 1] ?? null);
+}
+
+/** Time within which an undone answer was a mistake: its timers have not stopped. */
+const MISTAKE_MS_MAX = 5 * 60_000;
+
+/**
+ * Returns the new timers after an answer was undone. After a mistake each is due when it was before, which may be at
+ * once. After a longer time they continue from where they stopped: steps that came due meanwhile must not page
+ * everybody in the same second.
+ */
+export function resumeTimers(stopped: readonly PlannedStep[], stoppedAt: Instant, now: Instant): PlannedStep[] {
+  const laterMinutes = minutesStopped(stoppedAt, now);
+  return stopped.map(({ stepIndex, dueAt }) => ({ stepIndex, dueAt: addMinutesSaturating(dueAt, laterMinutes) }));
+}
+
+/** Returns the delay of timers that were stopped at `stoppedAt`, in minutes; 0 if they have not stopped. */
+export function minutesStopped(stoppedAt: Instant, now: Instant): number {
+  const stoppedMs = now.epochMilliseconds - stoppedAt.epochMilliseconds;
+  return stoppedMs <= MISTAKE_MS_MAX ? 0 : Math.ceil(stoppedMs / 60_000);
+}

@@ -1,0 +1,31 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { toPolicyView } from '#modules/policies/view.ts';
+
+export const deleteEscalationPolicy = defineAction({
+  name: 'delete_escalation_policy',
+  summary:
+    'Delete an escalation policy. Alert rules that used it stay, and page nobody until they get another: detachedRuleIds names them. Open incidents go on with the steps that they were triggered with.',
+  guidance: 'Ask your user first.',
+  permission: 'oncall:edit',
+  effect: 'delete',
+  stepUp: true,
+  input: Type.Object({ policyId: IdText }, CLOSED),
+  result: Type.Object({
+    deleted: Type.Literal(true),
+    policyId: IdText,
+    detachedRuleIds: Type.Array(IdText),
+  }),
+  example: { policyId: IDS.policyId },
+  exampleResult: { deleted: true, policyId: IDS.policyId, detachedRuleIds: [IDS.ruleId] },
+  async handle({ policyId }, { stores, caller, now, record }) {
+    const policy = await stores.policies.lock(caller.orgId, policyId);
+    const detachedRuleIds = await stores.alertRules.detach(caller.orgId, [policy.id], now);
+    record({ target: policy.id, before: { ...toPolicyView(policy), detachedRuleIds }, after: null });
+    await stores.policies.delete(policy);
+    return { deleted: true as const, policyId: policy.id, detachedRuleIds };
+  },
+});

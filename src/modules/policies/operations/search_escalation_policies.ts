@@ -1,0 +1,50 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { pageInput, pageOf, searchInput } from '#actions/list_page.ts';
+import { nameCursorOf, parseNameCursor } from '#actions/name_cursor.ts';
+import { PolicyInUseView, readPoliciesInUse } from '#modules/policies/operations/policy_uses.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 100;
+/** Limit on the rules that one row of the list names. */
+const RULES_SHOWN_MAX = 3;
+
+export const searchEscalationPolicies = defineAction({
+  name: 'search_escalation_policies',
+  consoleOnly: true,
+  summary: 'Find escalation policies page by page, by name, with the rules that use them and what is wrong with them.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      text: searchInput('part of the name'),
+      teamId: Type.Optional(IdText),
+      ...pageInput(LIMIT, LIMIT_MAX),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ policies: Type.Array(PolicyInUseView), nextCursor: nullable(Type.String()) }),
+  example: {
+    text: 'wake',
+    teamId: EXAMPLE_IDS.teamId,
+    cursor: nameCursorOf({ name: 'Wake somebody', id: EXAMPLE_IDS.policyId }),
+    limit: 20,
+  },
+  async handle({ text, teamId, cursor, limit = LIMIT }, context) {
+    const { caller, stores } = context;
+    const team = teamId === undefined ? undefined : await stores.teams.get(caller.orgId, teamId);
+    const found = await stores.policies.search(
+      caller.orgId,
+      { text: text?.trim(), teamId: team?.id },
+      { after: cursor === undefined ? null : parseNameCursor('policy', cursor), limit: limit + 1 },
+    );
+    const { shown, nextCursor } = pageOf(found, limit, nameCursorOf);
+    return {
+      policies: await readPoliciesInUse(shown, RULES_SHOWN_MAX, context),
+      nextCursor,
+    };
+  },
+});

@@ -1,0 +1,115 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { readSimulation, SimulationView } from '#modules/policies/operations/simulation_view.ts';
+import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
+import { type RealIncident, replayPaging } from '#modules/incidents/decide/replay_paging.ts';
+import { GROUP_MINUTES_MAX, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { staleAt } from '#modules/incidents/decide/stale.ts';
+import { FAR_FUTURE, Temporal, toTimestamp } from '#kernel/time.ts';
+import type { AlertRuleRow } from '#modules/rules/store/alert_rule_store.ts';
+import type { PolicyRow } from '#modules/policies/store.ts';
+
+const OTHERS_MAX = 200;
+
+/** Phases before the steps of a simulated incident, and after somebody has forgotten it. */
+export const SIMULATED_PAGING = {
+  quiet: nullable(
+    Type.Object(
+      { until: Timestamp, maintenance: Type.String() },
+      { description: 'it is in maintenance: nobody is paged before then' },
+    ),
+  ),
+  joined: nullable(
+    Type.Object(
+      { incidentId: IdText, number: Type.Integer(), title: Type.String() },
+      { description: 'the incident that pages for both: the steps run only once that one ends first' },
+    ),
+  ),
+  stale: nullable(
+    Type.Object(
+      { repageMinutes: Type.Integer(), acknowledgedAt: Timestamp, pagesAgainAt: Timestamp, steps: SimulationView },
+      {
+        description: 'if somebody acknowledges as soon as the first step fires, and forgets it; null: it stays silent',
+      },
+    ),
+  ),
+  steps: SimulationView,
+};
+
+const SimulatedPaging = Type.Object(SIMULATED_PAGING);
+
+/** Simulates whether and when an incident of the rule that opens then pages, by the decisions of the engine. */
+export async function simulatePaging(
+  rule: AlertRuleRow,
+  policy: PolicyRow,
+  triggeredAt: Temporal.Instant,
+  context: ActionContext,
+): Promise<Static<typeof SimulatedPaging>> {
+  const { stores, caller } = context;
+  const { serviceId, id: ruleId } = rule;
+  const { groupMinutes, repageMinutes } = settingsOf(rule.settings);
+  const opening = {
+    serviceId,
+    ruleId,
+    labels: labelsOf(rule),
+    escalationPolicyId: policy.id,
+    severity: 'minSeverity' in rule.config ? rule.config.minSeverity : 'error',
+    groupMinutes,
+    repageMinutes,
+    steps: policy.steps.length,
+    openedAt: triggeredAt,
+    closedAt: null,
+  };
+  const others = await stores.incidentPaging.listDuring(
+    serviceId,
+    { from: triggeredAt.subtract({ minutes: GROUP_MINUTES_MAX }), to: triggeredAt, exceptRuleId: ruleId },
+    OTHERS_MAX,
+  );
+  const [paging] = replayPaging([opening], {
+    windows: await stores.maintenance.list(caller.orgId),
+    // Later resolutions do not count: they are not known yet at the simulated time.
+    others: others.filter(({ resolvedAt }) => isOpenAt(resolvedAt, triggeredAt)).map(unresolved),
+    acknowledgedAfterMinutes: null,
+    now: FAR_FUTURE,
+  });
+  const start = paging?.start ?? { kind: 'at_once' };
+  const lead = start.kind === 'with_lead' ? others.find(({ id }) => id === start.lead?.id) : undefined;
+  const from = start.kind === 'quiet' ? start.until : triggeredAt;
+  const steps = await readSimulation(policy, from, context);
+  return {
+    quiet: start.kind === 'quiet' ? { until: toTimestamp(start.until), maintenance: start.window.name } : null,
+    joined: lead === undefined ? null : { incidentId: lead.id, number: lead.number, title: lead.title },
+    stale: await simulateStale(repageMinutes, policy, steps, context),
+    steps,
+  };
+}
+
+/** Simulates the time after a stale acknowledgement, when it pages again from the first step. */
+async function simulateStale(
+  repageMinutes: number | null,
+  policy: PolicyRow,
+  steps: Static<typeof SimulationView>,
+  context: ActionContext,
+): Promise<Static<typeof SimulatedPaging>['stale']> {
+  const first = steps.find(({ messageCount }) => messageCount > 0)?.firesAt ?? null;
+  if (repageMinutes === null || first === null) return null;
+  const acknowledgedAt = Temporal.Instant.from(first);
+  const pagesAgainAt = staleAt(acknowledgedAt, { repageMinutes });
+  if (pagesAgainAt === null) return null;
+  return {
+    repageMinutes,
+    acknowledgedAt: toTimestamp(acknowledgedAt),
+    pagesAgainAt: toTimestamp(pagesAgainAt),
+    steps: await readSimulation(policy, pagesAgainAt, context),
+  };
+}
+
+function isOpenAt(resolvedAt: Temporal.Instant | null, at: Temporal.Instant): boolean {
+  return resolvedAt === null || resolvedAt.epochMilliseconds > at.epochMilliseconds;
+}
+
+function unresolved(incident: RealIncident): RealIncident {
+  return { ...incident, resolvedAt: null };
+}

@@ -1,0 +1,45 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { CLOSED, IdText, USERS_MAX } from '#actions/fields.ts';
+import { AfterMinutes, ChannelName } from '#modules/policies/view.ts';
+import { namedUsers, requireUsers } from '#actions/require_users.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { asId } from '#kernel/ids.ts';
+
+/** Limit on the channels of a step; one that is named twice counts once. */
+const CHANNELS_MAX = 20;
+
+export const StepInput = Type.Object(
+  {
+    afterMinutes: AfterMinutes,
+    channels: Type.Array(ChannelName, { minItems: 1, maxItems: CHANNELS_MAX }),
+    targetUserIds: Type.Optional(Type.Array(IdText, { maxItems: USERS_MAX })),
+    useSchedule: Type.Optional(
+      Type.Boolean({ description: 'also the people on call in the team of the policy when the step fires' }),
+    ),
+  },
+  CLOSED,
+);
+
+/** Returns the steps with their defaults filled in; `not_found` with the paths of users not of the organization. */
+export async function toSteps(
+  input: readonly Static<typeof StepInput>[],
+  context: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<EscalationStep[]> {
+  await requireUsers(
+    input.flatMap(({ targetUserIds = [] }, index) => namedUsers(`steps[${index}].targetUserIds`, targetUserIds)),
+    context,
+  );
+  return input.map(withDefaults);
+}
+
+/** Fills in defaults, without checking that the users are of the organization. */
+export function withDefaults({
+  afterMinutes,
+  channels,
+  targetUserIds = [],
+  useSchedule = false,
+}: Static<typeof StepInput>): EscalationStep {
+  return { afterMinutes, channels, targetUserIds: targetUserIds.map((userId) => asId('user', userId)), useSchedule };
+}

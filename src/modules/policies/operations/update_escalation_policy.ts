@@ -1,0 +1,49 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Name } from '#actions/fields.ts';
+import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
+import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
+import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+import { toPolicyView, POLICY_EXAMPLE } from '#modules/policies/view.ts';
+
+export const updateEscalationPolicy = defineAction({
+  name: 'update_escalation_policy',
+  summary:
+    'Rename an escalation policy or replace its steps; without steps it pages nobody. Open incidents keep the steps that they were triggered with.',
+  guidance: 'Steps are replaced as a whole; afterMinutes counts from the trigger.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      policyId: IdText,
+      name: Type.Optional(Name),
+      steps: Type.Optional(Type.Array(StepInput, { maxItems: POLICY_STEPS_MAX })),
+    },
+    CLOSED,
+  ),
+  result: PolicyWithWarningsView,
+  example: {
+    policyId: IDS.policyId,
+    name: POLICY_EXAMPLE.name,
+    steps: [{ afterMinutes: 0, channels: ['call'], useSchedule: true }],
+  },
+  exampleResult: {
+    ...POLICY_EXAMPLE,
+    steps: [{ afterMinutes: 0, channels: ['call'], targetUserIds: [], useSchedule: true }],
+    updatedAt: '2027-02-01T13:20:11.046Z',
+    warnings: [],
+  },
+  async handle({ policyId, name, steps }, context) {
+    const { stores, caller, now, record } = context;
+    const policy = await stores.policies.lock(caller.orgId, policyId);
+    const before = toPolicyView(policy);
+    if (name !== undefined) policy.name = name;
+    if (steps !== undefined) policy.steps = await toSteps(steps, context);
+    await stores.policies.save(policy, now);
+    const after = toPolicyView(policy);
+    record({ target: policy.id, before, after });
+    return await withWarnings(policy, context);
+  },
+});

@@ -1,0 +1,136 @@
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
+
+import { sql } from 'kysely';
+
+import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, json } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
+import { saveChanged } from '#storage/postgres/save_changed.ts';
+
+/** `isUnreadable` where somebody wrote steps that cannot be read: then it has those that stand for them. */
+export type PolicyRow = InferEntity<typeof PolicyEntity> & { readonly isUnreadable?: true };
+
+/** Cursor of a list of policies by name. */
+export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
+
+export type NewPolicy = Pick<PolicyRow, 'name' | 'steps'>;
+
+/** Escalation policies of teams. An open incident has its own copy of the steps. */
+export class PolicyStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The policies of all the teams, oldest first. */
+  async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
+    return (await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute()).map(readPolicy);
+  }
+
+  /** The policies with a step that names this person. */
+  async listNaming(orgId: Id<'org'>, userId: Id<'user'>): Promise<PolicyRow[]> {
+    const naming = await this.#policies(orgId)
+      .where(({ ref }) => sql<boolean>`${ref('p.steps')}::jsonb @> ${json([{ targetUserIds: [userId] }])}::jsonb`)
+      .execute();
+    return naming.map(readPolicy);
+  }
+
+  /**
+   * Lists policies by name, after the given place; of one team, and with the text in their name, where these are given.
+   */
+  async search(
+    orgId: Id<'org'>,
+    { text, teamId }: { readonly text: string | undefined; readonly teamId: Id<'team'> | undefined },
+    page: { readonly after: PolicyPlace | null; readonly limit: number },
+  ): Promise<PolicyRow[]> {
+    const { after } = page;
+    const found = await this.#policies(orgId)
+      .clearOrderBy()
+      .$if(teamId !== undefined, (query) => query.where('p.team_id', '=', teamId ?? asId('team', '')))
+      .$if(text !== undefined, (query) =>
+        query.where(({ ref }) => sql<boolean>`strpos(lower(${ref('p.name')}), lower(${text})) > 0`),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('p.name')}), ${ref('p.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['p.name']))
+      .orderBy('p.id')
+      .limit(page.limit)
+      .execute();
+    return found.map(readPolicy);
+  }
+
+  /** Throws `not_found` with the path of the field that named it. */
+  async get(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
+    const policy = await this.#policies(orgId).where('p.id', '=', asId('policy', policyId)).executeTakeFirst();
+    if (policy === undefined) throw notFound(path, 'escalation policy');
+    return readPolicy(policy);
+  }
+
+  /** The policies of a team that is being deleted: no rule is attached to one of them until the transaction ends. */
+  async lockOfTeam(orgId: Id<'org'>, teamId: Id<'team'>): Promise<PolicyRow[]> {
+    return (await this.#policies(orgId).where('p.team_id', '=', teamId).forUpdate().execute()).map(readPolicy);
+  }
+
+  /**
+   * Returns the stored policy, locked until the transaction ends. Throws `not_found` with the path of the field that
+   * named it.
+   */
+  async lock(orgId: Id<'org'>, policyId: string, path = 'policyId'): Promise<PolicyRow> {
+    const policy = await this.#session.em.findOne(
+      PolicyEntity,
+      { orgId, id: asId('policy', policyId) },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+    if (policy === null) throw notFound(path, 'escalation policy');
+    return policy;
+  }
+
+  async save(policy: PolicyRow, now: Temporal.Instant): Promise<void> {
+    await saveChanged(this.#session.em, policy, now);
+  }
+
+  /** The caller holds the lock on the team. */
+  async insert(
+    team: { readonly orgId: Id<'org'>; readonly id: Id<'team'> },
+    policy: NewPolicy,
+    now: Temporal.Instant,
+  ): Promise<PolicyRow> {
+    const { em } = this.#session;
+    const row = em.create(PolicyEntity, {
+      id: newId('policy'),
+      orgId: team.orgId,
+      teamId: team.id,
+      ...policy,
+      createdAt: now,
+      updatedAt: now,
+    });
+    await em.persist(row).flush();
+    return row;
+  }
+
+  /** Detach its rules first. */
+  async delete(policy: PolicyRow): Promise<void> {
+    await this.#session.em.remove(policy).flush();
+  }
+
+  #policies(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('escalation_policies as p')
+      .select(columns(PolicyEntity, 'p'))
+      .where('p.org_id', '=', orgId)
+      .orderBy('p.id');
+  }
+}
+
+/** The row with steps that can be read. */
+export function readPolicy(policy: InferEntity<typeof PolicyEntity>): PolicyRow {
+  return areSteps(policy.steps) ? policy : { ...policy, steps: readSteps(policy.steps), isUnreadable: true };
+}

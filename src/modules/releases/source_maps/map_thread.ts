@@ -1,0 +1,60 @@
+import type { OriginalPlace } from '#modules/releases/decide/source_maps/original_code.ts';
+import type { Id } from '#kernel/ids.ts';
+import { OwnThread } from '#kernel/own_thread.ts';
+
+/** Line and column from 1, in the code that runs. */
+export type CodePlace = readonly [line: number, column: number];
+
+export interface MapQuestion {
+  /** Names the map. */
+  readonly key: string;
+  /** The map as it is stored; null when the thread may have it already. */
+  readonly content: Uint8Array | null;
+  readonly places: readonly CodePlace[];
+}
+
+export type MapAnswer =
+  /** Original places, in the order of the places asked about. */
+  | { readonly kind: 'found'; readonly places: readonly (OriginalPlace | null)[] }
+  /** The thread does not have this map: it is to be asked again, with the map. */
+  | { readonly kind: 'unknown' }
+  /** The map takes more time or memory than it may. */
+  | { readonly kind: 'too_much' };
+
+export interface MapThreadLimits {
+  /** Time limit for reading a map, and again for looking places up in it. */
+  readonly milliseconds: number;
+  /** Approximate limit on the memory of cached maps. */
+  readonly keptBytesMax: number;
+  /** Memory limit of the thread as a whole, in MiB. */
+  readonly memoryMb: number;
+  /** Limit on the decompressed size of a stored map. */
+  readonly storedBytesMax: number;
+}
+
+/** Factor for `unheardMs` of `OwnThread`: longer than all attempts of both steps on a busy machine. */
+const UNHEARD_TIMES = 20;
+
+/** Source maps in a thread of their own, because to read one may take seconds. */
+export class MapThread {
+  readonly #thread: OwnThread<MapQuestion, MapAnswer>;
+
+  constructor(limits: MapThreadLimits) {
+    this.#thread = new OwnThread({
+      program: new URL('./map_thread_program.ts', import.meta.url),
+      data: limits,
+      memoryMb: limits.memoryMb,
+      unheardMs: limits.milliseconds * UNHEARD_TIMES,
+    });
+  }
+
+  /** The answer, and how long it took. Throws what reading a map throws that is not as it was stored. */
+  async ask(orgId: Id<'org'>, question: MapQuestion): Promise<MapAnswer & { readonly tookMs: number }> {
+    const asked = await this.#thread.ask(orgId, question);
+    return asked.kind === 'answered' ? { ...asked.answer, tookMs: asked.tookMs } : asked;
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close();
+  }
+}

@@ -1,0 +1,92 @@
+import zlib from 'node:zlib';
+
+import { BadUpload, type UploadedBytes } from '#modules/releases/source_maps/uploaded_bytes.ts';
+
+/** A file in the archive. */
+export interface ZipEntry {
+  readonly name: string;
+  readonly method: number;
+  readonly compressedBytes: number;
+  readonly bytes: number;
+  readonly headerAt: number;
+}
+
+const END_SIGNATURE = 0x06054b50;
+const ENTRY_SIGNATURE = 0x02014b50;
+const LOCAL_SIGNATURE = 0x04034b50;
+const END_BYTES = 22;
+const COMMENT_BYTES_MAX = 65_535;
+const DIRECTORY_BYTES_MAX = 16 * 1024 * 1024;
+export const ENTRIES_MAX = 20_000;
+
+/** Bundles of sources have their own mark, and a version, in front of the archive; its offsets count from the start. */
+export async function listZipEntries(file: UploadedBytes): Promise<ZipEntry[]> {
+  const tailBytes = Math.min(file.length, END_BYTES + COMMENT_BYTES_MAX);
+  const tail = await file.read(file.length - tailBytes, tailBytes);
+  let end = tail.length - END_BYTES;
+  while (end >= 0 && tail.readUInt32LE(end) !== END_SIGNATURE) end -= 1;
+  if (end < 0) throw new BadUpload('it is not a zip archive');
+  const count = tail.readUInt16LE(end + 10);
+  const directoryBytes = tail.readUInt32LE(end + 12);
+  const directoryAt = tail.readUInt32LE(end + 16);
+  if (count > ENTRIES_MAX || directoryBytes > DIRECTORY_BYTES_MAX) {
+    throw new BadUpload(`the archive has more than ${ENTRIES_MAX} files; upload it in parts`);
+  }
+  const directory = await file.read(directoryAt, directoryBytes);
+  const entries: ZipEntry[] = [];
+  for (let at = 0; entries.length < count;) {
+    if (at + 46 > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE) {
+      throw new BadUpload('the archive is damaged');
+    }
+    const nameBytes = directory.readUInt16LE(at + 28);
+    entries.push({
+      name: directory.toString('utf8', at + 46, at + 46 + nameBytes),
+      method: directory.readUInt16LE(at + 10),
+      compressedBytes: directory.readUInt32LE(at + 20),
+      bytes: directory.readUInt32LE(at + 24),
+      headerAt: directory.readUInt32LE(at + 42),
+    });
+    at += 46 + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+  }
+  return entries;
+}
+
+/** A file of the archive as it is packed there. */
+export interface PackedFile {
+  readonly name: string;
+  readonly method: number;
+  readonly content: Uint8Array;
+}
+
+/** Throws `BadUpload` for a file whose entry is damaged, or that says it is larger than the limit. */
+export async function readPacked(file: UploadedBytes, entry: ZipEntry, bytesMax: number): Promise<PackedFile> {
+  if (entry.bytes > bytesMax || entry.compressedBytes > bytesMax) throw tooLarge(entry.name, bytesMax);
+  const header = await file.read(entry.headerAt, 30);
+  if (header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw new BadUpload('the archive is damaged');
+  const contentAt = entry.headerAt + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+  const content = await file.read(contentAt, entry.compressedBytes);
+  return { name: entry.name, method: entry.method, content };
+}
+
+/** Throws `BadUpload` for a file that is damaged, or larger than the limit, whatever the archive says of its size. */
+export function unpack({ name, method, content }: PackedFile, bytesMax: number): Buffer {
+  try {
+    switch (method) {
+      case 0:
+        return Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+      case 8:
+        return zlib.inflateRawSync(content, { maxOutputLength: bytesMax });
+      case 93:
+        return zlib.zstdDecompressSync(content, { maxOutputLength: bytesMax });
+      default:
+        throw new BadUpload(`${name} is compressed in a way that is not supported`);
+    }
+  } catch (error) {
+    if (error instanceof RangeError) throw tooLarge(name, bytesMax);
+    throw error instanceof BadUpload ? error : new BadUpload(`${name} is damaged`);
+  }
+}
+
+function tooLarge(name: string, bytesMax: number): BadUpload {
+  return new BadUpload(`${name} is larger than ${Math.round(bytesMax / 1_048_576)} MiB`);
+}

@@ -1,0 +1,128 @@
+import { isAtLeast } from '#modules/exceptions/decide/triage.ts';
+import type { ExceptionRule } from '#modules/rules/decide/exception_rule.ts';
+import { type GroupRate, isOnRate, limitPassed } from '#modules/rules/decide/exception_rule_settings.ts';
+import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
+import { type RuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import type { Cause, Firing } from '#modules/incidents/paging/firing.ts';
+import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
+import { openIncidents } from '#modules/incidents/open_incidents.ts';
+import type { Id } from '#kernel/ids.ts';
+import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';
+import type { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import type { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
+import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
+import type { RatedGroup } from '#modules/exceptions/store/group_rate_store.ts';
+import { storesOf } from '#modules/stores.ts';
+import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+
+export interface RateRuntime extends UnitOfWorkRuntime {
+  readonly groupRates: Pick<GroupRateReader, 'listActive'>;
+  readonly exceptions: Pick<ExceptionReader, 'countByGroup'>;
+  readonly incidentLimit: IncidentLimit;
+}
+
+interface RateRule {
+  readonly rule: ActiveRule;
+  readonly settings: RuleSettings;
+}
+
+/** Services whose groups one query looks for. */
+const SERVICES_MAX = 200;
+
+/**
+ * Opens the incidents of rules on the rate of exceptions, for each group that is over a limit and has none open. What came
+ * before the last one was resolved does not count again. Runs safely twice: of one key only one is open.
+ */
+export async function applyGroupRates(runtime: RateRuntime): Promise<void> {
+  const stores = storesOf(runtime.db.session());
+  const wanted = new Set(await stores.groupRates.listRuleIds());
+  if (wanted.size === 0) return;
+  const { readable, unreadable } = divideRules('exception', await stores.activeRules.list('exception'));
+  for (const { ruleId } of unreadable) {
+    await inUnitOfWork(runtime, (unit) => setAsideRule(unit, { ruleId, kind: 'exception' }, runtime.incidentLimit));
+  }
+  const rules = readable
+    .filter(({ ruleId }) => wanted.has(ruleId))
+    .map((rule) => ({ rule, settings: settingsOf(rule.settings) }))
+    .filter(({ settings }) => isOnRate(settings));
+  for (const [minutes, alike] of Map.groupBy(rules, ({ settings }) => settings.rateMinutes)) {
+    const byService = [...Map.groupBy(alike, ({ rule }) => rule.serviceId).values()];
+    for (let from = 0; from < byService.length; from += SERVICES_MAX) {
+      await applyWindow(runtime, byService.slice(from, from + SERVICES_MAX).flat(), minutes);
+    }
+  }
+}
+
+async function applyWindow(runtime: RateRuntime, rules: readonly RateRule[], minutes: number): Promise<void> {
+  const since = runtime.clock.now().subtract({ minutes });
+  const serviceIds = [...new Set(rules.map(({ rule }) => rule.serviceId))];
+  const active = await runtime.groupRates.listActive(serviceIds, since);
+  if (active.length === 0) return;
+  const { groupRates, groupMerges } = storesOf(runtime.db.session());
+  const groups = await groupMerges.withMerged(await groupRates.listTakers(active));
+  const opened = await groupRates.findOpened(
+    groups.map(({ id }) => id),
+    rules.map(({ rule }) => rule.ruleId),
+  );
+  const asked = groups.flatMap((group) =>
+    rules.flatMap(({ rule, settings }) => {
+      const { isOpen = false, endedAt = null } = opened.get(`${rule.ruleId}.${group.id}`) ?? {};
+      const concerns =
+        rule.serviceId === group.serviceId && isAtLeast(group.level, (rule.config as ExceptionRule).minSeverity);
+      return isOpen || !concerns ? [] : [{ rule, settings, group, from: later(since, endedAt) }];
+    }),
+  );
+  const scopes = new Map(
+    asked.map(({ group, from }): [string, GroupScope] => {
+      const { id: groupId, serviceId, mergedIds } = group;
+      return [`${groupId} ${from.epochMilliseconds}`, { groupId, serviceId, mergedIds, keptSince: from }];
+    }),
+  );
+  const counted = await countScopes(runtime, [...scopes.values()]);
+  const firings = asked.flatMap(({ rule, settings, group, from }): Firing[] => {
+    const rate = counted.get(`${group.id} ${from.epochMilliseconds}`);
+    const limit = rate === undefined ? null : limitPassed(settings, rate);
+    if (rate === undefined || limit === null) return [];
+    return [{ rule, cause: causeOf(group, rate, { limit, settings }) }];
+  });
+  if (firings.length === 0) return;
+  await inUnitOfWork(runtime, (unit) => openIncidents(unit, firings, runtime.incidentLimit));
+}
+
+function later(a: Temporal.Instant, b: Temporal.Instant | null): Temporal.Instant {
+  return b === null || isAtOrBefore(b, a) ? a : b;
+}
+
+/**
+ * Counts events by group and time: few groups have had an incident within the window, so one query counts nearly all.
+ */
+async function countScopes(
+  { exceptions }: RateRuntime,
+  scopes: readonly GroupScope[],
+): Promise<Map<string, GroupRate>> {
+  const rates = new Map<string, GroupRate>();
+  for (const [ms, alike] of Map.groupBy(scopes, ({ keptSince }) => keptSince.epochMilliseconds)) {
+    for (const [groupId, rate] of await exceptions.countByGroup(alike)) rates.set(`${groupId} ${ms}`, rate);
+  }
+  return rates;
+}
+
+interface Passed {
+  readonly limit: 'events' | 'users';
+  readonly settings: RuleSettings;
+}
+
+function causeOf({ id, title, level }: RatedGroup, { events, users }: GroupRate, { limit, settings }: Passed): Cause {
+  const { eventsOver, usersOver, rateMinutes } = settings;
+  const groupId: Id<'group'> = id;
+  const over = limit === 'events' ? `${events} events (> ${eventsOver})` : `${users} users (> ${usersOver})`;
+  return {
+    kind: 'exception',
+    exceptionGroupId: groupId,
+    title,
+    severity: level,
+    details: { groupId, outcome: 'rate', level, events, users, eventsOver, usersOver, rateMinutes },
+    sentence: `${title} had ${over} within ${rateMinutes} min`,
+  };
+}

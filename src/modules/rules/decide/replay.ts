@@ -1,0 +1,93 @@
+import {
+  decideMetricRule,
+  type JudgedRule,
+  type InstantLike,
+  NO_MEMORY,
+  type OpenBreach,
+  type RuleDecision,
+  type RuleMemory,
+} from '#modules/rules/decide/breach.ts';
+import { finish, type Steps } from '#kernel/steps.ts';
+import { METRIC_RULE_DEFAULTS } from '#modules/rules/decide/metric_rule_settings.ts';
+
+/** Values of a rule at several evaluations. */
+export interface RuleValues {
+  /** The aggregate over the window that ends at each evaluation; null without data. */
+  readonly values: readonly (number | null)[];
+  /** The places of quantiles that are more than their value, which is the highest bound of a histogram. */
+  readonly moreThan: ReadonlySet<number>;
+}
+
+/** The same of one evaluation every `stepMs`, the first at `firstMs` in epoch milliseconds. */
+export interface RuleHistory extends Pick<RuleValues, 'values'>, Partial<Pick<RuleValues, 'moreThan'>> {
+  readonly firstMs: number;
+  readonly stepMs: number;
+}
+
+/** An incident that a rule would have opened, in epoch milliseconds; `closedAt` is null while it would be open. */
+export interface ReplayedIncident {
+  readonly openedAt: number;
+  readonly closedAt: number | null;
+}
+
+/**
+ * Returns the incidents that a rule would have opened and resolved by itself, had it been evaluated at these times: the
+ * decision of the worker, one evaluation after the other. Nobody resolves an incident by hand, no data came late, and
+ * no series fell silent by itself.
+ */
+export function replayRule(rule: JudgedRule, history: RuleHistory): ReplayedIncident[] {
+  return finish(replayRuleInSteps(rule, history));
+}
+
+/** Does the work of `replayRule` in steps, one for each evaluation. */
+export function* replayRuleInSteps(
+  rule: JudgedRule,
+  { firstMs, stepMs, values, moreThan }: RuleHistory,
+): Steps<ReplayedIncident[]> {
+  const { flapMinutes } = rule.settings ?? METRIC_RULE_DEFAULTS;
+  const incidents: ReplayedIncident[] = [];
+  let state: State = { open: null, memory: NO_MEMORY };
+  const openings: number[] = [];
+  for (const [index, value] of values.entries()) {
+    const now: InstantLike = { epochMilliseconds: firstMs + index * stepMs };
+    const measured = { value, isMoreThan: moreThan?.has(index) };
+    const decision = decideMetricRule(rule, { ...measured, ...state, recentIncidents: openings.length, now });
+    if (decision.kind === 'open') {
+      const since = now.epochMilliseconds - flapMinutes * 60_000;
+      while ((openings[0] ?? Infinity) <= since) openings.shift();
+      openings.push(now.epochMilliseconds);
+      incidents.push({ openedAt: now.epochMilliseconds, closedAt: null });
+    }
+    if (decision.kind === 'resolve') close(incidents, now.epochMilliseconds);
+    state = stateAfter(decision, state, now);
+    yield;
+  }
+  return incidents;
+}
+
+function close(incidents: ReplayedIncident[], closedAt: number): void {
+  const last = incidents.pop();
+  if (last !== undefined) incidents.push({ ...last, closedAt });
+}
+
+interface State {
+  readonly open: OpenBreach<InstantLike> | null;
+  readonly memory: RuleMemory<InstantLike>;
+}
+
+/** Returns the memory of the rule and its incident once the decision is carried out. */
+function stateAfter(decision: RuleDecision<InstantLike>, { open, memory }: State, now: InstantLike): State {
+  switch (decision.kind) {
+    case 'open':
+    case 'raise_occurrences':
+      return { open: { countedAt: now, clearSince: null }, memory: NO_MEMORY };
+    case 'remember':
+    case 'keep_open':
+      return { open: open && { ...open, clearSince: decision.clearSince }, memory: decision.memory };
+    case 'resolve':
+      return { open: null, memory: NO_MEMORY };
+    case 'find_missing':
+    case 'nothing':
+      return { open, memory };
+  }
+}

@@ -1,0 +1,60 @@
+import { EXCEPTION } from '#modules/rules/decide/exception_rule.ts';
+import type { ConfigSchema, RuleKindDeclaration } from '#modules/rules/decide/rule_kind.ts';
+import { METRIC_THRESHOLD } from '#modules/rules/decide/metric_threshold.ts';
+import { keysOf } from '#kernel/keys_of.ts';
+
+/** Declarations of the kinds of rules, by which incidents open. */
+export const RULE_KINDS = { metric_threshold: METRIC_THRESHOLD, exception: EXCEPTION } as const;
+
+export type RuleKind = keyof typeof RULE_KINDS;
+
+export const RULE_KIND_NAMES: readonly RuleKind[] = keysOf(RULE_KINDS);
+
+/** The config of a rule of any kind, complete. */
+export type RuleConfig = ConfigOf<(typeof RULE_KINDS)[RuleKind]>;
+
+type ConfigOf<Declaration> = Declaration extends RuleKindDeclaration<infer Config> ? Config : never;
+
+export function isRuleKind(value: unknown): value is RuleKind {
+  return typeof value === 'string' && Object.hasOwn(RULE_KINDS, value);
+}
+
+/** A property of the config of a kind, as a form shows it. */
+interface ConfigField {
+  readonly name: string;
+  readonly label: string;
+  readonly schema: ConfigSchema;
+  /** Default of an absent property; undefined for a required one. */
+  readonly initial: unknown;
+}
+
+export function configFieldsOf(kind: RuleKind): readonly ConfigField[] {
+  const { properties, labels, defaults } = RULE_KINDS[kind];
+  const titles = new Map(Object.entries<string>(labels));
+  const given = new Map(Object.entries<unknown>(defaults));
+  return Object.entries<ConfigSchema>(properties).map(([name, schema]) => ({
+    name,
+    label: titles.get(name) ?? name,
+    schema,
+    initial: given.get(name),
+  }));
+}
+
+/** A rule, as far as its condition goes. */
+interface Condition {
+  readonly kind: RuleKind;
+  readonly config: RuleConfig;
+}
+
+/** Returns the condition of a rule as a sentence. */
+export function conditionText({ kind, config }: Condition): string {
+  const declaration: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  return declaration.condition(config);
+}
+
+/** Returns the metric whose points a rule looks at, with its label selector; null for a rule that looks at none. */
+export function metricOf({ kind, config }: Condition): string | null {
+  const { selector }: RuleKindDeclaration<RuleConfig> = RULE_KINDS[kind];
+  const text: unknown = selector === undefined ? null : Object(config)[selector];
+  return typeof text === 'string' ? text : null;
+}

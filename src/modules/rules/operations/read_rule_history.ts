@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { readHistory } from '#modules/rules/operations/read_history.ts';
+import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+
+export const REPLAY_DAYS_MAX = 30;
+
+/** Returns the values that the editor of a rule draws, and replays for each threshold that is tried. */
+export const readRuleHistory = defineAction({
+  name: 'read_rule_history',
+  consoleOnly: true,
+  summary:
+    'Return what a metric rule would have measured at each full minute of the last days, whatever its threshold.',
+  permission: 'dashboards:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      metricName: MetricName,
+      aggregation: Type.Enum([...AGGREGATIONS]),
+      windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
+      days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    firstAt: Timestamp,
+    stepSeconds: Type.Integer(),
+    values: Type.Array(nullable(Type.Number()), {
+      description: 'of the windows that end at firstAt and every step later; null without data',
+    }),
+    moreThan: Type.Array(Type.Integer(), {
+      description: 'the positions of quantiles that are more than their value, which is the highest bound',
+    }),
+  }),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    aggregation: 'avg',
+    windowMinutes: 5,
+    days: 7,
+  },
+  async handle({ serviceId, ...wanted }, context) {
+    const service = await context.stores.services.get(context.caller.orgId, serviceId);
+    const { firstMs, stepMs, values, moreThan } = await readHistory(service, wanted, context);
+    return {
+      firstAt: toTimestamp(fromEpochMilliseconds(firstMs)),
+      stepSeconds: stepMs / 1_000,
+      values: [...values],
+      moreThan: [...(moreThan ?? [])],
+    };
+  },
+});

@@ -1,0 +1,87 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { IdText } from '#actions/fields.ts';
+import type { PagingRun } from '#modules/incidents/decide/replay_paging.ts';
+import { contactsOf } from '#modules/contacts/decide/contact.ts';
+import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id } from '#kernel/ids.ts';
+import { inSlices } from '#kernel/in_slices.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';
+
+const PEOPLE_MAX = 50;
+
+export const CostView = Type.Object({
+  pages: Type.Integer({ description: 'messages that would have been sent' }),
+  nights: Type.Integer({ description: 'nights, from 23:00 to 07:00, in which they would have woken somebody' }),
+  people: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      timeZone: Type.String({ description: 'of a schedule that they are in, UTC for somebody in none' }),
+      pages: Type.Integer(),
+      nights: Type.Integer(),
+    }),
+    { description: 'who is paged most first, at most 50' },
+  ),
+  peopleCount: Type.Integer(),
+});
+
+export async function readPolicy(
+  policyId: string,
+  { caller: { orgId }, stores }: Pick<ActionContext, 'caller' | 'stores'>,
+): Promise<PolicyOfTeam> {
+  const [policy] = await stores.ruleSearch.listPolicies(orgId, [asId('policy', policyId)]);
+  if (policy === undefined) throw notFound('escalationPolicyId', 'escalation policy');
+  return policy;
+}
+
+type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
+
+/** Computes the cost of paging for people, with the policy, the contacts and the rotations of today. */
+export async function readCostOf(
+  policy: PolicyOfTeam,
+  { caller: { orgId }, stores, configuredChannels, now }: ActionContext,
+): Promise<CostOf> {
+  const { schedules, people } = await stores.onCall.ofTeam(orgId, policy.teamId, now);
+  const userIds = [...people.values(), ...policy.steps.flatMap(({ targetUserIds }) => targetUserIds)].map((one) =>
+    typeof one === 'string' ? one : one.userId,
+  );
+  const known = await stores.people.listReachable(orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  const members = await stores.teams.listMembers(orgId, [policy.teamId]);
+  const zoneOf = (userId: Id<'user'>): string => {
+    const own = schedules.find(({ schedule }) => schedule.rotationConfig.userIds.includes(userId)) ?? schedules[0];
+    return own?.schedule.timezone ?? 'UTC';
+  };
+  const setting = {
+    steps: policy.steps,
+    schedules: schedules.map(({ schedule, overrides }) => ({ rotation: rotationOf(schedule), overrides })),
+    contacts: contactsOf([...known.values()], subscribers, members),
+    configured: configuredChannels,
+    isPresent: (userId: string) => known.has(userId),
+  };
+  return async (runs) => {
+    const lives = runs.map(({ from, until }) => ({
+      openedAt: from.epochMilliseconds,
+      closedAt: until && until.epochMilliseconds,
+    }));
+    const {
+      pages,
+      nights,
+      people: paged,
+    } = await inSlices(escalationCost(setting, lives, zoneOf, now.epochMilliseconds));
+    return {
+      pages,
+      nights,
+      people: paged.slice(0, PEOPLE_MAX).map((person) => ({
+        ...person,
+        name: known.get(person.userId)?.name ?? '',
+        timeZone: zoneOf(person.userId),
+      })),
+      peopleCount: paged.length,
+    };
+  };
+}

@@ -1,0 +1,160 @@
+import { Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, MetricName, nullable, Timestamp } from '#actions/fields.ts';
+import { readHistory } from '#modules/rules/operations/read_history.ts';
+import { REPLAY_DAYS_MAX } from '#modules/rules/operations/read_rule_history.ts';
+import { CostView, readCostOf, readPolicy } from '#modules/rules/operations/replay_cost.ts';
+import { RuleSettingsInput } from '#modules/rules/operations/settings_fields.ts';
+import { labelsOf } from '#modules/maintenance/decide/maintenance.ts';
+import { type ReplayedOpening, replayPagingInSteps } from '#modules/incidents/decide/replay_paging.ts';
+import { GROUP_MINUTES_MAX, parseRuleSettings, settingsOf } from '#modules/rules/decide/rule_settings.ts';
+import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import { COMPARATORS } from '#modules/rules/decide/comparator.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { replayRuleInSteps } from '#modules/rules/decide/replay.ts';
+import { selectorFaults } from '#modules/metrics/decide/selector.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import type { Id } from '#kernel/ids.ts';
+import { inSlices } from '#kernel/in_slices.ts';
+import { fromEpochMilliseconds, toTimestamp } from '#kernel/time.ts';
+
+/** Limit on the incidents: further marks are not sent, and the cost of further incidents is not computed. */
+const INCIDENTS_MAX = 500;
+/** Limit on the other incidents of the service that may have paged for one; the newest are read. */
+const OTHERS_MAX = 2_000;
+/** Minutes after which an incident is acknowledged by somebody who then forgets it. */
+const ACKNOWLEDGED_AFTER_MINUTES = 5;
+
+export const replayRule = defineAction({
+  name: 'replay_rule',
+  consoleOnly: true,
+  summary:
+    'Say which incidents a metric rule would have opened in the last days, had it been evaluated every minute, which of them would have waited for a maintenance or joined another incident, and what they would have cost the people whom a policy pages.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: IdText,
+      ruleId: Type.Optional(Type.String({ description: 'the rule that is replayed, if it is there already' })),
+      metricName: MetricName,
+      aggregation: Type.Enum([...AGGREGATIONS]),
+      windowMinutes: Type.Integer({ minimum: 1, maximum: WINDOW_MINUTES_MAX }),
+      comparator: Type.Enum([...COMPARATORS]),
+      threshold: Type.Number(),
+      escalationPolicyId: nullable(IdText),
+      settings: Type.Optional(RuleSettingsInput),
+      days: Type.Integer({ minimum: 1, maximum: REPLAY_DAYS_MAX }),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    since: Timestamp,
+    incidents: Type.Array(
+      Type.Object({
+        openedAt: Timestamp,
+        closedAt: nullable(Timestamp),
+        paging: Type.Enum(['at_once', 'quiet', 'with_lead'], {
+          description: 'quiet: it waited for the end of a maintenance; with_lead: another incident paged for it',
+        }),
+        pagedAt: nullable(
+          Type.String({ format: 'date-time', description: 'when its steps began; null: it was over before' }),
+        ),
+      }),
+      { description: 'oldest first, at most 500' },
+    ),
+    incidentCount: Type.Integer(),
+    quietCount: Type.Integer({ description: 'of those shown, opened during a maintenance' }),
+    joinedCount: Type.Integer({ description: 'of those shown, opened with another incident that paged for both' }),
+    cost: nullable(CostView),
+    forgotten: nullable(
+      Type.Object(
+        { acknowledgedAfterMinutes: Type.Integer(), ...CostView.properties },
+        { description: 'the cost had somebody acknowledged each page and forgotten it; null: it would not page again' },
+      ),
+    ),
+  }),
+  meaning: ({ metricName }) => (typeof metricName === 'string' ? selectorFaults(metricName) : []),
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    ruleId: EXAMPLE_IDS.ruleId,
+    metricName: 'http_request_duration_ms{route="/pay"}',
+    aggregation: 'avg',
+    windowMinutes: 5,
+    comparator: '>',
+    threshold: 800,
+    escalationPolicyId: EXAMPLE_IDS.policyId,
+    settings: { forMinutes: 5 },
+    days: 7,
+  },
+  async handle({ serviceId, ruleId, escalationPolicyId, comparator, threshold, settings, ...wanted }, context) {
+    const { stores, caller, now } = context;
+    const config = { ...wanted, comparator, threshold };
+    const parsed = orThrow(parseRuleSettings({ kind: 'metric_threshold', config }, settings ?? {}, 'settings'));
+    const own = settingsOf(parsed);
+    const service = await stores.services.get(caller.orgId, serviceId);
+    const rule = ruleId === undefined ? null : await stores.alertRules.get(caller.orgId, ruleId);
+    const policy = escalationPolicyId === null ? null : await readPolicy(escalationPolicyId, context);
+    const history = await readHistory(service, wanted, context);
+    const incidents = await inSlices(replayRuleInSteps({ ...config, settings: own }, history));
+    const shown = incidents.slice(0, INCIDENTS_MAX);
+    const openings = shown.map(({ openedAt, closedAt }): ReplayedOpening => ({
+      serviceId: service.id,
+      ruleId: rule && rule.id,
+      labels: labelsOf({ kind: 'metric_threshold', config }),
+      escalationPolicyId: policy && policy.id,
+      severity: 'error',
+      groupMinutes: own.groupMinutes,
+      repageMinutes: own.repageMinutes,
+      steps: policy?.steps.length ?? 0,
+      openedAt: fromEpochMilliseconds(openedAt),
+      closedAt: closedAt === null ? null : fromEpochMilliseconds(closedAt),
+    }));
+    const setting = {
+      windows: await stores.maintenance.list(caller.orgId),
+      others: await readOthers(service.id, rule && rule.id, history.firstMs, context),
+      acknowledgedAfterMinutes: null,
+      now,
+    };
+    const paging = await inSlices(replayPagingInSteps(openings, setting));
+    const costOf = policy === null ? null : await readCostOf(policy, context);
+    const acknowledgedAfterMinutes = ACKNOWLEDGED_AFTER_MINUTES;
+    const forgotten =
+      own.repageMinutes === null
+        ? []
+        : await inSlices(replayPagingInSteps(openings, { ...setting, acknowledgedAfterMinutes }));
+    const timestamp = (ms: number) => toTimestamp(fromEpochMilliseconds(ms));
+    return {
+      since: timestamp(history.firstMs),
+      incidents: shown.map(({ openedAt, closedAt }, index) => {
+        const begin = paging[index]?.runs[0]?.from;
+        return {
+          openedAt: timestamp(openedAt),
+          closedAt: closedAt === null ? null : timestamp(closedAt),
+          paging: paging[index]?.start.kind ?? 'at_once',
+          pagedAt: begin === undefined ? null : toTimestamp(begin),
+        };
+      }),
+      incidentCount: incidents.length,
+      quietCount: paging.filter(({ start }) => start.kind === 'quiet').length,
+      joinedCount: paging.filter(({ start }) => start.kind === 'with_lead').length,
+      cost: costOf && (await costOf(paging.flatMap(({ runs }) => runs))),
+      forgotten:
+        costOf === null || own.repageMinutes === null
+          ? null
+          : { acknowledgedAfterMinutes, ...(await costOf(forgotten.flatMap(({ runs }) => runs))) },
+    };
+  },
+});
+
+/** Reads the other incidents of the service: they may have paged for what the rule would have opened. */
+async function readOthers(
+  serviceId: Id<'service'>,
+  exceptRuleId: Id<'rule'> | null,
+  firstMs: number,
+  { stores, now }: ActionContext,
+) {
+  const from = fromEpochMilliseconds(firstMs).subtract({ minutes: GROUP_MINUTES_MAX });
+  return await stores.incidentPaging.listDuring(serviceId, { from, to: now, exceptRuleId }, OTHERS_MAX);
+}

@@ -1,0 +1,178 @@
+import { type Static, Type } from 'typebox';
+
+import { type ActionContext, defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { idsInput, pageInput, pageOf, searchInput } from '#actions/list_page.ts';
+import { findUnmetSelectors } from '#modules/rules/missing_metric.ts';
+import { PagedNowView, readPagedNow } from '#modules/rules/operations/paged_now.ts';
+import { RuleSettingsView, shownSettings } from '#modules/rules/operations/settings_fields.ts';
+import { RuleKindName, RuleStateView, toRuleView } from '#modules/rules/view.ts';
+import { findWaitingRules, type Waiting } from '#modules/rules/operations/waiting_rules.ts';
+import { metricOf } from '#modules/rules/decide/rule_kinds.ts';
+import { RULE_STATES, type RuleState } from '#modules/rules/decide/rule_state.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { RulePlace } from '#modules/rules/store/rule_search.ts';
+
+const LIMIT = 50;
+const LIMIT_MAX = 200;
+const RECENT_DAYS = 7;
+
+const FoundRuleView = Type.Object({
+  ...RuleStateView.properties,
+  settings: RuleSettingsView,
+  serviceName: Type.String(),
+  state: Type.Enum([...RULE_STATES]),
+  lastFiredAt: nullable(Timestamp),
+  firedCount: Type.Integer({ description: `incidents that it opened in the last ${RECENT_DAYS} days` }),
+  openIncidentId: nullable(Type.String({ description: 'the newest of its incidents that are not resolved' })),
+  openCount: Type.Integer(),
+  pages: nullable(PagedNowView),
+});
+
+type FoundRule = Static<typeof FoundRuleView>;
+
+/** Lists rules for their page with paging, or one rule of it, so that each can be reached. */
+export const searchRules = defineAction({
+  name: 'search_rules',
+  consoleOnly: true,
+  summary: 'Find alert rules page by page: breached ones first, then those that wait for data, then by name.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      serviceId: Type.Optional(IdText),
+      kind: Type.Optional(RuleKindName),
+      state: Type.Optional(Type.Enum([...RULE_STATES])),
+      text: searchInput('part of the name, the name of the service or the metric'),
+      ruleIds: idsInput(LIMIT_MAX),
+      incidentIds: Type.Optional(
+        Type.Array(IdText, { maxItems: LIMIT_MAX, description: 'only rules that opened one of these' }),
+      ),
+      ...pageInput(LIMIT, LIMIT_MAX),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    rules: Type.Array(FoundRuleView),
+    nextCursor: nullable(Type.String()),
+    counts: Type.Object(
+      {
+        breached: Type.Integer(),
+        waiting_for_data: Type.Integer(),
+        ok: Type.Integer(),
+        disabled: Type.Integer(),
+      },
+      { description: 'how many there are of each state, of those that match otherwise' },
+    ),
+  }),
+  example: {
+    serviceId: EXAMPLE_IDS.serviceId,
+    kind: 'metric_threshold',
+    state: 'ok',
+    text: 'slow',
+    ruleIds: ['rule_01kdwm4a1b2c3d4e5f6g7h8j9m'],
+    incidentIds: ['incident_01kdwm4a1b2c3d4e5f6g7h8j9m'],
+    cursor: cursorOf({ state: 'ok', name: 'Checkout is slow', id: EXAMPLE_IDS.ruleId }),
+    limit: 20,
+  },
+  async handle({ cursor, limit = LIMIT, text, ...filter }, context) {
+    const { caller, stores } = context;
+    if (filter.serviceId !== undefined) await stores.services.get(caller.orgId, filter.serviceId);
+    const wanted = { ...filter, text: text?.trim() === '' ? undefined : text?.trim() };
+    const after = cursor === undefined ? null : parseCursor(cursor);
+    const waiting = await findWaitingRules(context);
+    const waitingIds = [...waiting.keys()];
+    const places = await stores.ruleSearch.listPlaces(caller.orgId, wanted, waitingIds, { after, limit: limit + 1 });
+    const { shown, nextCursor } = pageOf(places, limit, cursorOf);
+    return {
+      rules: await readFound(shown, waiting, context),
+      nextCursor,
+      counts: await stores.ruleSearch.countByState(caller.orgId, wanted, waitingIds),
+    };
+  },
+});
+
+async function readFound(
+  places: readonly RulePlace[],
+  waiting: ReadonlyMap<Id<'rule'>, Waiting>,
+  context: ActionContext,
+): Promise<FoundRule[]> {
+  const { caller, stores, now } = context;
+  const rows = await stores.ruleSearch.findAll(
+    caller.orgId,
+    places.map(({ id }) => id),
+  );
+  const rules = places.flatMap(({ id, state }) => {
+    const rule = rows.get(id);
+    return rule === undefined ? [] : [{ rule, state }];
+  });
+  const serviceIds = [...new Set(rules.map(({ rule }) => rule.serviceId))];
+  const services = await stores.services.search(
+    caller.orgId,
+    { text: undefined, serviceIds },
+    { after: null, limit: serviceIds.length },
+  );
+  const serviceOf = new Map(services.map((service) => [service.id, service]));
+  const activity = await stores.ruleSearch.listActivity(
+    rules.map(({ rule }) => rule.id),
+    now.subtract({ hours: 24 * RECENT_DAYS }),
+  );
+  const unmet = await findUnmetSelectors(
+    context,
+    rules.flatMap(({ rule }) => {
+      const metricName = metricOf(rule);
+      const retention = serviceOf.get(rule.serviceId)?.retentionMetrics;
+      if (metricName === null || retention === undefined || !rule.enabled || waiting.has(rule.id)) return [];
+      return [{ id: rule.id, serviceId: rule.serviceId, metricName, since: now.subtract({ hours: 24 * retention }) }];
+    }),
+  );
+  const policyIds = [...new Set(rules.flatMap(({ rule }) => rule.escalationPolicyId ?? []))];
+  const pages = await readPagedNow(policyIds, context);
+  return rules.flatMap(({ rule, state }): FoundRule[] => {
+    const service = serviceOf.get(rule.serviceId);
+    if (service === undefined) return [];
+    const done = activity.get(rule.id);
+    const why = waiting.get(rule.id);
+    return [
+      {
+        ...toRuleView(rule, service),
+        settings: shownSettings(rule),
+        waitingForData:
+          why?.kind === 'behind'
+            ? { since: toTimestamp(why.since), behindSeconds: Math.round(now.since(why.since).total('seconds')) }
+            : null,
+        missingMetric: missingOf(why) ?? unmet.get(rule.id) ?? null,
+        serviceName: service.name,
+        state,
+        lastFiredAt: toTimestampOrNull(done?.lastFiredAt ?? null),
+        firedCount: done?.firedCount ?? 0,
+        openIncidentId: done?.openIncidentId ?? null,
+        openCount: done?.openCount ?? 0,
+        pages: rule.escalationPolicyId === null ? null : (pages.get(rule.escalationPolicyId) ?? null),
+      },
+    ];
+  });
+}
+
+function missingOf(why: Waiting | undefined): FoundRule['missingMetric'] {
+  if (why === undefined || why.kind === 'behind') return null;
+  const noQuantiles = why.kind === 'no_quantiles' ? { metricName: why.metricName, kind: why.of } : null;
+  return { metricName: why.metricName, nearestNames: [], noQuantiles };
+}
+
+function cursorOf({ state, name, id }: RulePlace): string {
+  return Buffer.from(`${state} ${id} ${name}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): RulePlace {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const [, named, id, name] = /^([a-z_]+) (rule_\w{26}) (.*)$/s.exec(text) ?? [];
+  const state: RuleState | undefined = RULE_STATES.find((known) => known === named);
+  if (state === undefined || id === undefined || name === undefined || name.includes('\0')) {
+    throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
+  }
+  return { state, name, id };
+}

@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Name, nullable } from '#actions/fields.ts';
+import { RuleConfigInput } from '#modules/rules/config_fields.ts';
+import { findMissingMetrics } from '#modules/rules/missing_metric.ts';
+import { RuleView, toRuleView, RULE_EXAMPLE } from '#modules/rules/view.ts';
+import { parseRuleConfig } from '#modules/rules/decide/rule_config.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+
+export const updateAlertRule = defineAction({
+  name: 'update_alert_rule',
+  summary:
+    'Update an alert rule. config is replaced as a whole and must fit the kind of the rule; an escalationPolicyId of null takes the policy away, so that incidents page nobody.',
+  guidance: 'A field that is left out stays.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      ruleId: IdText,
+      name: Type.Optional(Name),
+      config: Type.Optional(RuleConfigInput),
+      escalationPolicyId: Type.Optional(nullable(IdText)),
+      enabled: Type.Optional(Type.Boolean()),
+    },
+    CLOSED,
+  ),
+  result: RuleView,
+  example: {
+    ruleId: IDS.ruleId,
+    name: RULE_EXAMPLE.name,
+    config: { ...RULE_EXAMPLE.config, threshold: 1200 },
+    escalationPolicyId: null,
+    enabled: false,
+  },
+  exampleResult: {
+    ...RULE_EXAMPLE,
+    config: { ...RULE_EXAMPLE.config, threshold: 1200 },
+    escalationPolicyId: null,
+    enabled: false,
+    status: 'disabled',
+    updatedAt: '2027-02-01T13:20:11.046Z',
+  },
+  async handle({ ruleId, name, config, escalationPolicyId, enabled }, context) {
+    const { stores, caller, now, record } = context;
+    const { orgId } = caller;
+    const { kind, serviceId } = await stores.alertRules.get(orgId, ruleId);
+    const newConfig = config && orThrow(parseRuleConfig(kind, config, 'config'));
+    // The policy before the rule: deleting a policy locks in this order too.
+    const policy =
+      typeof escalationPolicyId === 'string'
+        ? await stores.policies.lock(orgId, escalationPolicyId, 'escalationPolicyId')
+        : null;
+    const rule = await stores.alertRules.lock(orgId, ruleId);
+    const service = await stores.services.get(orgId, serviceId, 'ruleId');
+    const before = toRuleView(rule, service);
+    if (name !== undefined) rule.name = name;
+    if (newConfig !== undefined) rule.config = newConfig;
+    if (escalationPolicyId !== undefined) rule.escalationPolicyId = policy && policy.id;
+    if (enabled !== undefined) rule.enabled = enabled;
+    await stores.alertRules.save(rule, now);
+    const after = toRuleView(rule, service);
+    record({ target: rule.id, before, after });
+    return { ...after, missingMetric: (await findMissingMetrics(context, service, [rule])).get(rule.id) ?? null };
+  },
+});

@@ -1,0 +1,359 @@
+import { type Expression, sql } from 'kysely';
+
+import { RULE_KINDS, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
+import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
+import { WINDOW_MINUTES_MAX } from '#modules/metrics/decide/limits.ts';
+import { NO_MEMORY, type RuleMemory } from '#modules/rules/decide/breach.ts';
+import type { MetricThreshold } from '#modules/rules/decide/metric_threshold.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { PARTS } from '#storage/queue/work_shares.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
+import { anyOf, columns, field, type Row, rowsOf } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import type { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
+import { AlertRuleEntity } from '#storage/postgres/entities/oncall.ts';
+import { prepared, type Values } from '#storage/postgres/prepared.ts';
+
+const RULE = ['orgId', 'serviceId', 'name', 'config', 'settings'] as const;
+
+/** A rule that is being evaluated, with the policy it pages by. */
+export type ActiveRule = Pick<Row<typeof AlertRuleEntity>, (typeof RULE)[number]> & {
+  readonly ruleId: Id<'rule'>;
+  readonly escalationPolicyId: Id<'policy'> | null;
+  readonly teamId: Id<'team'> | null;
+  /** Empty without a policy: the incident then pages nobody. */
+  readonly steps: readonly EscalationStep[];
+  /** The policy has other steps than these, which stand for them. */
+  readonly isPolicyUnreadable?: true;
+};
+
+/** Fields of an active metric rule that its evaluation needs. */
+export interface MetricCheck extends RuleMemory {
+  readonly ruleId: Id<'rule'>;
+  readonly serviceId: Id<'service'>;
+  readonly config: MetricThreshold;
+  readonly settings: StoredSettings | null;
+  /** Time for which the service keeps points, in days. */
+  readonly retentionDays: number;
+}
+
+/** Memory of a rule to be stored. */
+interface MemoryChange extends RuleMemory {
+  readonly ruleId: Id<'rule'>;
+}
+
+/** An incident that a rule has opened and that is not resolved. */
+export type OpenIncident = Pick<Row<typeof IncidentEntity>, 'countedAt' | 'clearSince'> & {
+  readonly incidentId: Id<'incident'>;
+  readonly ruleId: Id<'rule'>;
+  readonly openedAt: Temporal.Instant;
+  /** True when the incident is a storm that stands for this rule among others. */
+  readonly isMember: boolean;
+};
+
+/** Changes to the memory of a metric rule's incident. */
+interface ClearChange {
+  readonly incidentId: Id<'incident'>;
+  readonly ruleId: Id<'rule'>;
+  /** Whether it is that of a storm, which remembers it of each rule that it stands for. */
+  readonly isMember: boolean;
+  readonly before: Temporal.Instant | null;
+  readonly since: Temporal.Instant | null;
+}
+
+type Windows = { readonly min: number; readonly max: number };
+type Limit = { readonly limit: number };
+type Parts = { readonly parts: readonly number[] };
+
+const METRIC_CHECKS = prepared((db, values: Values<Windows & Limit>) => metricChecks(db, values).limit(values.limit));
+
+const METRIC_CHECKS_OF_PARTS = prepared((db, values: Values<Windows & Limit & Parts>) =>
+  metricChecks(db, values)
+    .where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), values.parts))
+    .limit(values.limit),
+);
+
+const OPEN_INCIDENTS = prepared((db, { kind }: Values<{ kind: RuleKind }>) => openIncidents(db, kind));
+
+const OPEN_INCIDENTS_OF_RULES = prepared(
+  (db, { kind, ruleIds }: Values<{ kind: RuleKind; ruleIds: readonly Id<'rule'>[] }>) =>
+    openIncidents(db, kind).where(({ ref }) => sql<boolean>`${ref('open.ruleId')} = any(${ruleIds}::text[])`),
+);
+
+/** Filter of active rules; rules of every service if `serviceIds` is left out. */
+type Wanted = { readonly ruleId?: Id<'rule'>; readonly serviceIds?: readonly Id<'service'>[] };
+
+/** Rules that are enabled and whose service has `oncall` and the capability that feeds them. */
+export class ActiveRuleStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /**
+   * Lists the rules to evaluate with windows of `windowMinutes.min` up to `windowMinutes.max`, of these parts or of all.
+   * Rules over one metric of a service are of one part, so that its points are read by one process.
+   */
+  async listMetricChecks(
+    windowMinutes: Windows,
+    parts: readonly number[] | null = null,
+    limit: number = Number.MAX_SAFE_INTEGER,
+  ): Promise<MetricCheck[]> {
+    return parts === null
+      ? await METRIC_CHECKS.rows(this.#session, { ...windowMinutes, limit })
+      : await METRIC_CHECKS_OF_PARTS.rows(this.#session, { ...windowMinutes, parts, limit });
+  }
+
+  /** Counts the rules that `listMetricChecks` can list of each of these parts, or of all, whatever their windows. */
+  async countMetricChecks(parts: readonly number[] | null): Promise<Map<number, number>> {
+    const counted = await this.#session.db
+      .selectFrom('alert_rules as r')
+      .where('r.kind', '=', 'metric_threshold')
+      .where('r.enabled', '=', true)
+      .$if(parts !== null, (query) =>
+        query.where((eb) => isOfParts(eb.ref('r.service_id'), eb.ref('r.config'), sql`${parts}`)),
+      )
+      .select((eb) => [
+        sql<number>`coalesce(${partOf(eb.ref('r.service_id'), eb.ref('r.config'))}, ${sql.lit(NAMELESS_PART)})::int`.as(
+          'part',
+        ),
+        eb.fn.countAll<number>().as('rules'),
+      ])
+      .groupBy('part')
+      .execute();
+    return new Map(counted.map(({ part, rules }) => [part, rules]));
+  }
+
+  /** The rules of a kind that are active. */
+  async list(kind: RuleKind, { ruleId, serviceIds }: Wanted = {}): Promise<ActiveRule[]> {
+    let rules = this.#rules(kind);
+    if (ruleId !== undefined) rules = rules.where('r.id', '=', ruleId);
+    if (serviceIds !== undefined) rules = rules.where('r.service_id', '=', anyOf(serviceIds));
+    return (await rules.execute()).map((rule) =>
+      areSteps(rule.steps) ? rule : { ...rule, steps: readSteps(rule.steps), isPolicyUnreadable: true },
+    );
+  }
+
+  /** Decisions about a rule's incident are made under this lock, one after the other, until the transaction ends. */
+  async lockDecision(ruleId: Id<'rule'>): Promise<void> {
+    await holdLock(this.#session, `decide ${ruleId}`);
+  }
+
+  /** Lists the open incidents of all rules of a kind that have one, or of these rules. */
+  async listOpenIncidents(kind: RuleKind, ruleIds: readonly Id<'rule'>[] | null = null): Promise<OpenIncident[]> {
+    return ruleIds === null
+      ? await OPEN_INCIDENTS.rows(this.#session, { kind })
+      : await OPEN_INCIDENTS_OF_RULES.rows(this.#session, { kind, ruleIds });
+  }
+
+  /** The one that a rule of this kind has open, where such rules have one at a time. */
+  async findOpenIncident(kind: RuleKind, ruleId: Id<'rule'>): Promise<OpenIncident | null> {
+    const open = openIncidents(this.#session.db, kind).where('open.ruleId', '=', ruleId);
+    return (await open.executeTakeFirst()) ?? null;
+  }
+
+  async findMemory(ruleId: Id<'rule'>): Promise<RuleMemory> {
+    const memory = await this.#session.db
+      .selectFrom('rule_memory')
+      .select(['breached_since as breachedSince', 'silent_since as silentSince', 'missing_since as missingSince'])
+      .where('rule_id', '=', ruleId)
+      .executeTakeFirst();
+    return memory ?? NO_MEMORY;
+  }
+
+  /** Stores the memory of rules that are not gone; a blank memory removes the row. */
+  async setMemory(changes: readonly MemoryChange[]): Promise<void> {
+    const isBlank = ({ breachedSince, silentSince, missingSince }: RuleMemory): boolean =>
+      breachedSince === null && silentSince === null && missingSince === null;
+    const kept = changes.filter((change) => !isBlank(change));
+    await this.clearMemory(changes.filter(isBlank).map(({ ruleId }) => ruleId));
+    if (kept.length === 0) return;
+    const rows = rowsOf('m', {
+      rule_id: ['text', kept.map(({ ruleId }) => ruleId)],
+      breached_since: ['timestamptz', kept.map(({ breachedSince }) => breachedSince)],
+      silent_since: ['timestamptz', kept.map(({ silentSince }) => silentSince)],
+      missing_since: ['timestamptz', kept.map(({ missingSince }) => missingSince)],
+    });
+    await this.#session.db
+      .insertInto('rule_memory')
+      .columns(['rule_id', 'breached_since', 'silent_since', 'missing_since'])
+      .expression((eb) =>
+        eb
+          .selectFrom(rows)
+          .innerJoin('alert_rules as r', 'r.id', 'm.rule_id')
+          .select(['r.id', 'm.breached_since', 'm.silent_since', 'm.missing_since'])
+          .orderBy('r.id')
+          .forKeyShare('r'),
+      )
+      .onConflict((conflict) =>
+        conflict.column('rule_id').doUpdateSet(({ ref }) => ({
+          breached_since: ref('excluded.breached_since'),
+          silent_since: ref('excluded.silent_since'),
+          missing_since: ref('excluded.missing_since'),
+        })),
+      )
+      .execute();
+  }
+
+  /**
+   * Notes since when the conditions of metric rules have been false, null for true, where that is still as it was
+   * `before`.
+   */
+  async setClearSince(changes: readonly ClearChange[]): Promise<void> {
+    const [members, own] = [true, false].map((isMember) => changes.filter((change) => change.isMember === isMember));
+    if (own !== undefined && own.length > 0) {
+      await this.#session.db
+        .updateTable('incidents as i')
+        .from(changesOf(own))
+        .set((eb) => ({ clear_since: eb.ref('c.since') }))
+        .whereRef('i.id', '=', 'c.incident_id')
+        .where('i.status', '<>', 'resolved')
+        .whereRef('i.clear_since', 'is not distinct from', 'c.before')
+        .execute();
+    }
+    if (members !== undefined && members.length > 0) {
+      await this.#session.db
+        .updateTable('incident_members as m')
+        .from(changesOf(members))
+        .set((eb) => ({ clear_since: eb.ref('c.since') }))
+        .whereRef('m.incident_id', '=', 'c.incident_id')
+        .whereRef('m.rule_id', '=', 'c.rule_id')
+        .where('m.ended_at', 'is', null)
+        .whereRef('m.clear_since', 'is not distinct from', 'c.before')
+        .execute();
+    }
+  }
+
+  async clearMemory(ruleIds: readonly Id<'rule'>[]): Promise<void> {
+    if (ruleIds.length === 0) return;
+    await this.#session.db.deleteFrom('rule_memory').where('rule_id', '=', anyOf(ruleIds)).execute();
+  }
+
+  /**
+   * Counts the incidents that the rule has opened within these minutes up to `until`; counts no further than `most`.
+   */
+  async countOpened(ruleId: Id<'rule'>, until: Temporal.Instant, minutes: number, most: number): Promise<number> {
+    const opened = await this.#session.db
+      .selectFrom('incidents')
+      .select('id')
+      .where('rule_id', '=', ruleId)
+      .where('triggered_at', '>', until.subtract({ minutes }))
+      .where('triggered_at', '<=', until)
+      .limit(most)
+      .execute();
+    return opened.length;
+  }
+
+  #rules(kind: RuleKind) {
+    return active(this.#session.db, kind)
+      .leftJoin('escalation_policies as p', 'p.id', 'r.escalation_policy_id')
+      .select(columns(AlertRuleEntity, 'r', RULE))
+      .select((eb) => [
+        'r.id as ruleId',
+        'p.id as escalationPolicyId',
+        'p.team_id as teamId',
+        sql<readonly EscalationStep[]>`coalesce(${eb.ref('p.steps')}, '[]')`.as('steps'),
+      ])
+      .orderBy('r.id');
+  }
+}
+
+function active(db: Session['db'], kind: RuleKind) {
+  return db
+    .selectFrom('alert_rules as r')
+    .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'r.service_id').on('s.deleted_at', 'is', null))
+    .innerJoin('service_capabilities as o', (join) =>
+      join.onRef('o.service_id', '=', 's.id').on('o.capability', '=', 'oncall').on('o.is_enabled', '=', true),
+    )
+    .innerJoin('service_capabilities as f', (join) =>
+      join
+        .onRef('f.service_id', '=', 's.id')
+        .on('f.capability', '=', RULE_KINDS[kind].fedBy)
+        .on('f.is_enabled', '=', true),
+    )
+    .where('r.enabled', '=', true)
+    .where('r.kind', '=', kind);
+}
+
+function metricChecks(db: Session['db'], { min, max }: Values<Windows>) {
+  return active(db, 'metric_threshold')
+    .leftJoin('rule_memory as m', 'm.rule_id', 'r.id')
+    .select([
+      'r.id as ruleId',
+      's.id as serviceId',
+      'r.config',
+      'r.settings',
+      's.retention_metrics as retentionDays',
+      'm.breached_since as breachedSince',
+      'm.silent_since as silentSince',
+      'm.missing_since as missingSince',
+    ])
+    .where((eb) => {
+      const minutes = sql`(${field(eb.ref('r.config'), 'windowMinutes')})`;
+      // One that cannot be read is listed with the shortest: it is set aside, and keeps none from being listed.
+      return sql<boolean>`case when ${minutes} ~ '^[0-9]{1,9}$'
+        then least(greatest(${minutes}::int, 1), ${sql.lit(WINDOW_MINUTES_MAX)}) else 1 end between ${min} and ${max}`;
+    })
+    .$narrowType<{ config: MetricThreshold }>();
+}
+
+function isOfParts(serviceId: Expression<string>, config: Expression<object>, parts: Expression<unknown>) {
+  const part = partOf(serviceId, config);
+  return sql<boolean>`(${part} = any(${parts}::bigint[]) or (${part} is null and ${sql.lit(NAMELESS_PART)} = any(${parts}::bigint[])))`;
+}
+
+/** Part of rules without the name of a metric, which cannot be read: they are listed to be set aside. */
+const NAMELESS_PART = 0;
+
+/**
+ * The part of a rule follows from its service and the name of its metric, whichever labels it selects. The index
+ * `alert_rules_by_part` is of this expression.
+ */
+function partOf(serviceId: Expression<string>, config: Expression<object>) {
+  const metric = sql`split_part(${field(config, 'metricName')}, '{', 1)`;
+  return sql<number>`(hashtextextended(${serviceId} || ' ' || ${metric}, 0) & ${sql.lit(PARTS - 1)})`;
+}
+
+function openIncidents(db: Session['db'], kind: RuleKind | Expression<RuleKind>) {
+  const own = db
+    .selectFrom('incidents as i')
+    .select((eb) => [
+      'i.id as incidentId',
+      eb.ref('i.rule_id').$notNull().as('ruleId'),
+      'i.triggered_at as openedAt',
+      'i.counted_at as countedAt',
+      'i.clear_since as clearSince',
+      sql<boolean>`false`.as('isMember'),
+    ])
+    .where('i.status', '<>', 'resolved')
+    .where('i.storm_until', 'is', null)
+    .where('i.kind', '=', kind)
+    .where('i.rule_id', 'is not', null);
+  const members = db
+    .selectFrom('incident_members as m')
+    .select((eb) => [
+      'm.incident_id as incidentId',
+      eb.ref('m.rule_id').$notNull().as('ruleId'),
+      'm.joined_at as openedAt',
+      'm.counted_at as countedAt',
+      'm.clear_since as clearSince',
+      sql<boolean>`true`.as('isMember'),
+    ])
+    .where('m.ended_at', 'is', null)
+    .where('m.kind', '=', kind)
+    .where('m.rule_id', 'is not', null);
+  return db.selectFrom(own.unionAll(members).as('open')).selectAll('open');
+}
+
+function changesOf(changes: readonly ClearChange[]) {
+  return rowsOf('c', {
+    incident_id: ['text', changes.map(({ incidentId }) => incidentId)],
+    rule_id: ['text', changes.map(({ ruleId }) => ruleId)],
+    before: ['timestamptz', changes.map(({ before }) => before)],
+    since: ['timestamptz', changes.map(({ since }) => since)],
+  });
+}

@@ -1,0 +1,391 @@
+import pLimit from 'p-limit';
+
+import { type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import { type MeasuredValue, ruleWindow } from '#modules/rules/decide/breach.ts';
+import { BESIDE_BUCKETS, besideBuckets, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
+import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
+import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
+import { emptyWindow } from '#modules/metrics/decide/series_points.ts';
+import { isUnavailable } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
+import { SEES_ALL_ACKNOWLEDGED } from '#storage/clickhouse/insert_rows.ts';
+import { GenerationalCache } from '#storage/clickhouse/generational_cache.ts';
+import { metricKeyOf } from '#modules/metrics/store/point_rows.ts';
+import { findOrphans, findPredecessors, predecessorKey } from '#modules/metrics/store/predecessors.ts';
+import type { Needed, PointsBySeries, RecentPoints } from '#modules/metrics/store/recent_points.ts';
+import {
+  boundsWithin,
+  quantileWithin,
+  type Slot,
+  toSlot,
+  valueOf,
+  windowOf,
+  type Windows,
+  windowsOf,
+} from '#modules/rules/store/rule_answers.ts';
+import {
+  groupQuestions,
+  halve,
+  isSelective,
+  type PlannedQuestion,
+  type QuestionGroup,
+  type Shape,
+  shapesOf,
+  type Target,
+} from '#modules/rules/store/rule_plan.ts';
+import { matchQueryOf, ruleQueryOf } from '#modules/rules/store/rule_query.ts';
+
+/** Question of a rule: one number over its window. */
+export interface RuleQuestion {
+  readonly ruleId: Id<'rule'>;
+  readonly serviceId: Id<'service'>;
+  /** May carry a selector. */
+  readonly metricName: string;
+  readonly windowMinutes: number;
+  readonly aggregation: Aggregation;
+  /** Older points are as if they were not there. */
+  readonly keptSince: Temporal.Instant;
+}
+
+export interface Evaluation {
+  /** Value of each rule that could be evaluated; null where its window holds no data. Other rules are absent. */
+  readonly values: ReadonlyMap<Id<'rule'>, number | null>;
+  /** Rules whose quantile is more than its value, which is the highest bound of a histogram. */
+  readonly moreThan: ReadonlySet<Id<'rule'>>;
+  /** Called with the reason each time rules could not be evaluated. */
+  readonly failed: ReadonlyMap<Id<'rule'>, unknown>;
+}
+
+/** Results of an evaluation so far. */
+interface Findings {
+  readonly toMs: number;
+  readonly answers: Map<PlannedQuestion, Answer>;
+  readonly failed: Map<Id<'rule'>, unknown>;
+}
+
+interface Answer {
+  /** Shapes read so far. */
+  readonly shapes: Set<Shape>;
+  /** Windows by bucket; an aggregate has only the one named by the empty text. */
+  readonly windows: Map<string, Windows>;
+}
+
+/** Reading of the metric of a rule: its series, or the buckets of a histogram for a quantile, and the bounds of it. */
+type Meaning = Pick<PlannedQuestion, 'target' | 'quantile' | 'beside'>;
+
+type Row = readonly unknown[];
+
+/** Time limit of one query, in seconds; targets that take longer are queried apart from the rest. */
+const QUERY_SECONDS_MAX = 10;
+const CONCURRENT_QUERIES = 3;
+/** A target whose own query failed is skipped for this long. */
+const RESPITE_MS = 60_000;
+
+/**
+ * Reads for the evaluation of rules: of points that are in memory what is new, and the whole windows of all others in a few
+ * grouped queries. Late samples count while the window contains their time.
+ */
+export class RuleReader {
+  readonly #client: ClickHouseClient;
+  /** Meanings by service and metric of a rule. */
+  readonly #meanings = new GenerationalCache<readonly Meaning[]>();
+  /**
+   * Matches by target and series: the bucket of a series that is meant, else null. A series never changes its labels,
+   * so a match stays true.
+   */
+  readonly #matches = new GenerationalCache<string | null>();
+  /** Targets whose own query failed, and until when they are skipped. */
+  readonly #resting = new Map<string, number>();
+
+  readonly #recent: Pick<RecentPoints, 'read'> | null;
+
+  /** Creates the reader. Without `recent`, every window is read from the store each time. */
+  constructor(client: ClickHouseClient, recent: Pick<RecentPoints, 'read'> | null = null) {
+    this.#client = client;
+    this.#recent = recent;
+  }
+
+  /**
+   * The values over the windows that end at `now`. Where a query fails, its rules are asked for in halves, down to the
+   * ones that cannot be evaluated, which hold up no other. Throws when the store is away, and when nothing at all
+   * could be evaluated.
+   */
+  async evaluate(questions: readonly RuleQuestion[], now: Temporal.Instant): Promise<Evaluation> {
+    const { toMs } = ruleWindow(1, now);
+    const findings: Findings = { toMs, answers: new Map(), failed: new Map() };
+    for (const memory of [this.#meanings, this.#matches]) memory.turn(toMs);
+    const planned = this.#plan(questions, now, findings.failed);
+    if (this.#recent !== null) await this.#answerFromMemory(this.#recent, planned, findings);
+    const left = planned.filter((question) => !findings.answers.has(question));
+    const limit = pLimit(CONCURRENT_QUERIES);
+    try {
+      await limit.map(groupQuestions(left, toMs), (group) => this.#answer(group, findings));
+    } finally {
+      limit.clearQueue();
+    }
+    return concluded(planned, findings);
+  }
+
+  #plan(questions: readonly RuleQuestion[], now: Temporal.Instant, failed: Findings['failed']): PlannedQuestion[] {
+    const nowMs = now.epochMilliseconds;
+    const { toMs } = ruleWindow(1, now);
+    const keptOf = new Map<Temporal.Instant, number>();
+    const planned: PlannedQuestion[] = [];
+    for (const { ruleId, serviceId, metricName, windowMinutes, aggregation, keptSince } of questions) {
+      const key = `${serviceId} ${metricName}`;
+      if (this.#isResting(key, nowMs)) continue;
+      try {
+        const meanings = this.#meanings.get(key) ?? meaningsOf(key, serviceId, metricName);
+        this.#meanings.set(key, meanings);
+        // Whichever of them cannot be asked, the rule cannot be evaluated.
+        if (meanings.some(({ target }) => this.#isResting(target.key, nowMs))) continue;
+        const keptMs = keptOf.get(keptSince) ?? keptSince.epochMilliseconds;
+        keptOf.set(keptSince, keptMs);
+        const fromMs = Math.max(toMs - windowMinutes * 60_000, keptMs);
+        for (const meaning of meanings) planned.push({ ruleId, aggregation, fromMs, keptMs, ...meaning });
+      } catch (error) {
+        this.#rest(key, nowMs);
+        failed.set(ruleId, error);
+      }
+    }
+    return planned;
+  }
+
+  #isResting(key: string, nowMs: number): boolean {
+    return this.#resting.size > 0 && nowMs < (this.#resting.get(key) ?? 0);
+  }
+
+  /** Answers what it can, and leaves the rest. */
+  async #answerFromMemory(
+    recent: Pick<RecentPoints, 'read'>,
+    planned: readonly PlannedQuestion[],
+    { toMs, answers }: Findings,
+  ): Promise<void> {
+    const needed = new Map<string, Needed>();
+    for (const { target, fromMs, keptMs } of planned) {
+      const oldestMs = Math.max(fromMs - COUNTER_LOOKBACK_MS, keptMs);
+      const known = needed.get(target.metric);
+      if (known !== undefined && known.oldestMs <= oldestMs) continue;
+      needed.set(target.metric, { serviceId: target.serviceId, name: target.selector.name, oldestMs });
+    }
+    const found = await recent.read(needed, toMs);
+    const known = planned.flatMap((question) => {
+      const points = found.get(question.target.metric);
+      return points === undefined ? [] : [{ question, points }];
+    });
+    const selective = new Map(
+      known
+        .filter(({ question }) => isSelective(question.target))
+        .map(({ question: { target }, points }) => [target.key, { target, series: points.keys() }]),
+    );
+    const isMatched = await this.#learnMatches([...selective.values()]).then(
+      () => true,
+      () => false,
+    );
+    for (const { question, points } of known) {
+      // What one pattern spoils for all is found out where questions are asked in halves.
+      if (!isMatched && isSelective(question.target)) continue;
+      answers.set(question, {
+        shapes: new Set(shapesOf(question)),
+        windows: this.#windowsOf(question, points, toMs),
+      });
+    }
+  }
+
+  #windowsOf(question: PlannedQuestion, points: PointsBySeries, toMs: number): Map<string, Windows> {
+    const { target, fromMs, keptMs } = question;
+    const isOfAll = !isSelective(target);
+    const withGrowth = shapesOf(question).includes('growth');
+    const open = () => emptyWindow({ fromMs, toMs, keptMs, withGrowth });
+    const windows = new Map(target.isOfBuckets ? [] : [['', open()]]);
+    for (const [name, series] of points) {
+      const bucket = isOfAll ? '' : this.#matches.get(pairKey(target, name));
+      if (bucket === undefined || bucket === null) continue;
+      const window = windows.get(bucket) ?? open();
+      windows.set(bucket, window);
+      series.addTo(window);
+    }
+    return new Map([...windows].map(([bucket, window]) => [bucket, windowsOf(window)]));
+  }
+
+  async #answer(group: QuestionGroup, findings: Findings): Promise<void> {
+    try {
+      const slotsOf = await this.#ask(group, findings.toMs);
+      for (const question of group.questions) {
+        const answer = findings.answers.get(question) ?? { shapes: new Set(), windows: new Map<string, Windows>() };
+        findings.answers.set(question, answer);
+        answer.shapes.add(group.shape);
+        for (const [bucket, slots] of slotsOf(question.target.key)) {
+          const windows = answer.windows.get(bucket) ?? {};
+          windows[group.shape] = windowOf(group.shape, slots, question.fromMs);
+          answer.windows.set(bucket, windows);
+        }
+      }
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      const halves = halve(group);
+      for (const half of halves ?? []) await this.#answer(half, findings);
+      if (halves !== null) return;
+      for (const { key } of group.targets) this.#rest(key, findings.toMs);
+      for (const { ruleId } of group.questions) findings.failed.set(ruleId, error);
+    }
+  }
+
+  /** The slots of each target, by its key, and there by bucket. */
+  async #ask(group: QuestionGroup, toMs: number): Promise<(targetKey: string) => ReadonlyMap<string, readonly Slot[]>> {
+    const [read, further] = await Promise.all([this.#rows(ruleQueryOf(group, toMs)), this.#furtherGrowth(group, toMs)]);
+    const rows = Map.groupBy([...read, ...further], ([metric]) => String(metric));
+    const found = group.targets.map((target) => ({ target, rows: rows.get(target.metric) ?? [] }));
+    await this.#learnMatches(
+      found
+        .filter(({ target }) => isSelective(target))
+        .map(({ target, rows }) => ({ target, series: rows.map(([, series]) => String(series)) })),
+    );
+    const slots = found.map(({ target, rows }) => [target.key, this.#slotsOf(target, rows)] as const);
+    const byTarget = new Map(slots);
+    return (targetKey) => byTarget.get(targetKey) ?? new Map();
+  }
+
+  /** Rows of what counters grew by from samples before all that the group reads. */
+  async #furtherGrowth({ shape, targets, froms, oldestMs, reachMs }: QuestionGroup, toMs: number): Promise<Row[]> {
+    const [fromMs] = froms;
+    if (shape !== 'growth' || fromMs === undefined || reachMs >= oldestMs) return [];
+    const metrics = targets.map(({ serviceId, selector: { name } }) => ({ serviceId, name }));
+    const orphans = await findOrphans(this.#client, metrics, { sinceMs: oldestMs, untilMs: toMs, firstMs: fromMs });
+    const series = orphans.map((orphan) => orphan.series);
+    const before = await findPredecessors(this.#client, metrics, series, { sinceMs: reachMs, untilMs: oldestMs });
+    const selective = new Set(targets.filter(isSelective).map(({ metric }) => metric));
+    return orphans.flatMap((orphan): Row[] => {
+      const predecessor = before.get(predecessorKey(orphan.metric, orphan.series));
+      if (predecessor === undefined) return [];
+      const untilMs = Math.min(orphan.atMs, predecessor.atMs + COUNTER_REACH_MS);
+      const slot = froms.findLast((from) => from <= untilMs) ?? 0;
+      const grown = growthBetween(predecessor.value, orphan.value);
+      return [[orphan.metric, selective.has(orphan.metric) ? orphan.series : '0', slot, grown, orphan.atMs]];
+    });
+  }
+
+  #slotsOf(target: Target, rows: readonly Row[]): ReadonlyMap<string, readonly Slot[]> {
+    if (!isSelective(target)) return new Map([['', rows.map(rowToSlot)]]);
+    const slots = new Map<string, Slot[]>(target.isOfBuckets ? [] : [['', []]]);
+    for (const row of rows) {
+      const bucket = this.#matches.get(pairKey(target, row[1]));
+      if (bucket === undefined || bucket === null) continue;
+      const own = slots.get(bucket) ?? [];
+      own.push(rowToSlot(row));
+      slots.set(bucket, own);
+    }
+    return slots;
+  }
+
+  /** Labels are looked at when a series is seen for the first time. */
+  async #learnMatches(found: readonly { readonly target: Target; readonly series: Iterable<string> }[]): Promise<void> {
+    const unknown = found.flatMap(({ target, series }) =>
+      [...series]
+        .filter((one) => this.#matches.get(pairKey(target, one)) === undefined)
+        .map((one) => ({ target, series: one })),
+    );
+    if (unknown.length === 0) return;
+    const targets = [...new Set(unknown.map(({ target }) => target))];
+    const matching = await this.#rows(matchQueryOf(targets, [...new Set(unknown.map(({ series }) => series))]));
+    for (const { target, series } of unknown) this.#matches.set(pairKey(target, series), null);
+    for (const [place, matched, bucket] of matching) {
+      const target = targets[Number(place)];
+      if (target !== undefined) this.#matches.set(pairKey(target, matched), target.isOfBuckets ? String(bucket) : '');
+    }
+  }
+
+  #rest(key: string, nowMs: number): void {
+    this.#resting.set(key, nowMs + RESPITE_MS);
+  }
+
+  async #rows({ sql, parameters }: ReturnType<typeof ruleQueryOf>): Promise<Row[]> {
+    return await withClickHouseErrors(async () => {
+      const result = await this.#client.query({
+        query: sql,
+        query_params: parameters,
+        use_multipart_params_auto: true,
+        format: 'JSONCompactEachRow',
+        clickhouse_settings: {
+          ...SEES_ALL_ACKNOWLEDGED,
+          max_execution_time: QUERY_SECONDS_MAX,
+          output_format_json_quote_denormals: 1,
+        },
+      });
+      return await result.json<Row>();
+    });
+  }
+}
+
+function meaningsOf(key: string, serviceId: Id<'service'>, metricName: string): readonly Meaning[] {
+  const selector = readCheckedSelector(metricName);
+  const targetOf = (targetKey: string, of: MetricSelector, isOfBuckets: boolean): Target => {
+    const metric = metricKeyOf({ serviceId, name: of.name });
+    return { key: targetKey, serviceId, selector: of, metric, isOfBuckets };
+  };
+  const ofSeries: Meaning = { target: targetOf(key, selector, false), quantile: null, beside: null };
+  const question = quantileQuestionOf(selector);
+  if (question === null) return [ofSeries];
+  // Rules that ask different quantiles of the same buckets share their target.
+  const bucketsKey = `${serviceId} buckets ${JSON.stringify(question.buckets)}`;
+  const ofBuckets: Meaning = {
+    target: targetOf(bucketsKey, question.buckets, true),
+    quantile: question.quantile,
+    beside: null,
+  };
+  const bounds = BESIDE_BUCKETS.map((what): Meaning => {
+    const target = targetOf(`${bucketsKey} ${what}`, besideBuckets(question.buckets, what), false);
+    return { target, quantile: null, beside: what };
+  });
+  return [ofSeries, ofBuckets, ...bounds];
+}
+
+function pairKey({ key }: Target, series: unknown): string {
+  return `${String(series)} ${key}`;
+}
+
+function rowToSlot([, , from, ...columns]: Row): Slot {
+  return toSlot(from, columns);
+}
+
+function concluded(planned: readonly PlannedQuestion[], { answers, failed }: Findings): Evaluation {
+  const values = new Map<Id<'rule'>, number | null>();
+  const moreThan = new Set<Id<'rule'>>();
+  for (const [ruleId, own] of Map.groupBy(planned, (question) => question.ruleId)) {
+    const isKnown = own.every((question) => {
+      const read = answers.get(question)?.shapes;
+      return shapesOf(question).every((shape) => read?.has(shape));
+    });
+    if (!isKnown) continue;
+    const { value, isMoreThan = false } = firstValue(own, answers);
+    values.set(ruleId, value);
+    if (isMoreThan) moreThan.add(ruleId);
+  }
+  const [error] = failed.values();
+  if (values.size === 0 && error !== undefined) throw error;
+  return { values, moreThan, failed };
+}
+
+/** Returns the first value found; series with a label `quantile` of their own, as summaries have, come first. */
+function firstValue(planned: readonly PlannedQuestion[], answers: Findings['answers']): MeasuredValue {
+  const windowsOf = (question: PlannedQuestion | undefined): ReadonlyMap<string, Windows> =>
+    (question && answers.get(question)?.windows) ?? new Map<string, Windows>();
+  for (const question of planned) {
+    const { aggregation, quantile, fromMs, beside } = question;
+    if (beside !== null) continue;
+    const windows = windowsOf(question);
+    if (quantile === null) {
+      const value = valueOf(aggregation, windows.get('') ?? {}, fromMs);
+      if (value !== null) return { value };
+      continue;
+    }
+    const bounds = boundsWithin((what) => windowsOf(planned.find((other) => other.beside === what)).get('') ?? {});
+    const measured = quantileWithin(quantile, windows, fromMs, bounds);
+    if (measured !== null) return measured;
+  }
+  return { value: null };
+}

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
+import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { parseScheduleTimes, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
+
+export const createSchedule = defineAction({
+  name: 'create_schedule',
+  summary:
+    'Create an on-call schedule for a team. Turns change hands at the local time of startAt (default now) in timezone (IANA, default UTC), every day or every week (default weekly); rotationConfig.shiftHours of 1 or more replaces the length of a turn. Without rotationConfig nobody is on call yet.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      teamId: IdText,
+      name: Name,
+      timezone: Type.Optional(FreeText),
+      rotationType: Type.Optional(RotationTypeName),
+      rotationConfig: Type.Optional(RotationConfigInput),
+      startAt: Type.Optional(
+        Type.Unknown({ description: 'RFC 3339, a local date-time in timezone, or epoch milliseconds' }),
+      ),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
+  meaning: ({ timezone, startAt }) => timeFaults({ timezone, startAt: startAt ?? undefined }),
+  example: {
+    teamId: IDS.teamId,
+    name: SCHEDULE_EXAMPLE.name,
+    timezone: SCHEDULE_EXAMPLE.timezone,
+    rotationType: 'weekly',
+    rotationConfig: SCHEDULE_EXAMPLE.rotationConfig,
+    startAt: '2027-01-04T09:00',
+  },
+  exampleResult: { ...SCHEDULE_EXAMPLE, warnings: [] },
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const times = orThrow(parseScheduleTimes(input, now));
+    const team = await stores.teams.lock(caller.orgId, input.teamId);
+    const schedule = await stores.schedules.insert(
+      team,
+      {
+        name: input.name,
+        ...times,
+        rotationType: input.rotationType ?? 'weekly',
+        rotationConfig: await toRotationConfig(input.rotationConfig ?? { userIds: [] }, context),
+      },
+      now,
+    );
+    const after = toScheduleView(schedule);
+    record({ target: schedule.id, before: null, after });
+    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
+  },
+});

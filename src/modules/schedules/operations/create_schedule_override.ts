@@ -1,0 +1,66 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { requireUsers } from '#actions/require_users.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
+import { toTimestamp } from '#kernel/time.ts';
+
+const Moment = Type.Unknown({
+  description: 'RFC 3339, a local date-time in the timezone of the schedule, or epoch milliseconds',
+});
+
+export const createScheduleOverride = defineAction({
+  name: 'create_schedule_override',
+  summary:
+    'Put a user of the organization on call from startAt until before endAt, in place of the rotation. Where overrides overlap, the one created last wins.',
+  guidance: 'Use it for leave and swaps.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ scheduleId: IdText, userId: IdText, startAt: Moment, endAt: Moment }, CLOSED),
+  result: Type.Object({
+    overrideId: IdText,
+    scheduleId: IdText,
+    userId: IdText,
+    startAt: Timestamp,
+    endAt: Timestamp,
+    warnings: DutyWarnings,
+  }),
+  meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
+  example: {
+    scheduleId: IDS.scheduleId,
+    userId: IDS.otherUserId,
+    startAt: '2027-02-06T09:00',
+    endAt: '2027-02-07T09:00:00+01:00',
+  },
+  exampleResult: {
+    overrideId: IDS.overrideId,
+    scheduleId: IDS.scheduleId,
+    userId: IDS.otherUserId,
+    startAt: '2027-02-06T08:00:00.000Z',
+    endAt: '2027-02-07T08:00:00.000Z',
+    warnings: [],
+  },
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const timezone = await stores.schedules.findTimezone(caller.orgId, input.scheduleId);
+    // The body is judged before what it names: without a schedule its local times are read in UTC.
+    const window = orThrow(parseOverrideWindow(input, timezone ?? 'UTC'));
+    const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
+    const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
+    if (userId === undefined) throw new Error('a user that was required is missing');
+    const override = await stores.schedules.insertOverride(schedule, { userId, ...window }, now);
+    const after = {
+      overrideId: override.id,
+      scheduleId: schedule.id,
+      userId,
+      startAt: toTimestamp(override.startAt),
+      endAt: toTimestamp(override.endAt),
+    };
+    record({ target: override.id, before: null, after });
+    return { ...after, warnings: await readDutyWarnings([userId], context) };
+  },
+});

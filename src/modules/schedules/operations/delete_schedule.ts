@@ -1,0 +1,25 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { toScheduleView } from '#modules/schedules/view.ts';
+
+export const deleteSchedule = defineAction({
+  name: 'delete_schedule',
+  summary: 'Delete an on-call schedule with its overrides.',
+  guidance: 'Ask your user first.',
+  permission: 'oncall:edit',
+  effect: 'delete',
+  stepUp: true,
+  input: Type.Object({ scheduleId: IdText }, CLOSED),
+  result: Type.Object({ deleted: Type.Literal(true), scheduleId: IdText }),
+  example: { scheduleId: IDS.scheduleId },
+  exampleResult: { deleted: true, scheduleId: IDS.scheduleId },
+  async handle({ scheduleId }, { stores, caller, record }) {
+    const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
+    record({ target: schedule.id, before: toScheduleView(schedule), after: null });
+    await stores.schedules.delete(schedule);
+    return { deleted: true as const, scheduleId: schedule.id };
+  },
+});

@@ -1,0 +1,156 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
+import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
+import { gapsBetween } from '#modules/schedules/decide/gaps.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { nextHandOver } from '#modules/schedules/decide/rotation_start.ts';
+import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
+import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+
+/** Longest period in days: two calendar months, and the hour that the clocks may add. */
+const DAYS_MAX = 63;
+const SCHEDULES_MAX = 50;
+/** Limit on the shifts of a schedule: an hourly rotation of six weeks. */
+const SHIFTS_MAX = 1_000;
+/** Limit on the shifts of a page of schedules: enough for two months of eight-hour turns of fifty schedules. */
+const SHIFTS_OF_ALL_MAX = 10_000;
+const OVERRIDES_MAX = 200;
+const GAPS_MAX = 20;
+const GAP_DAYS = 30;
+
+const Span = Type.Object({ since: Timestamp, until: Timestamp });
+
+const OverrideView = Type.Object({
+  overrideId: IdText,
+  userId: IdText,
+  startAt: Timestamp,
+  endAt: Timestamp,
+});
+
+const ScheduleOverTimeView = Type.Object({
+  ...ScheduleView.properties,
+  teamName: Type.String(),
+  onCall: nullable(ShiftView),
+  next: nullable(Type.Object({ userId: IdText, at: Timestamp }, { description: 'who takes over, and when' })),
+  handOver: nullable(
+    Type.Object(
+      { at: Timestamp, position: Type.Integer() },
+      { description: 'the next one of the rotation: when, and to whom, by the index in rotationConfig.userIds' },
+    ),
+  ),
+  shifts: Type.Array(ShiftView, { description: 'those that overlap the time asked for, with their true limits' }),
+  shownUntil: nullable(
+    Type.String({ format: 'date-time', description: 'where the shifts end when there are too many of them' }),
+  ),
+  overrides: Type.Array(OverrideView, { description: 'of people who are still there; the newest, at most 200' }),
+  gaps: Type.Array(Span, { description: 'when nobody is on call in the next 30 days; at most 20' }),
+  gapCount: Type.Integer(),
+});
+
+export const getOnCallTimeline = defineAction({
+  name: 'get_on_call_timeline',
+  consoleOnly: true,
+  summary:
+    'Show who is on call in every schedule within a range of at most 63 days, exactly as who_is_on_call answers at each instant; with who is on call now and next, and when nobody is.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object(
+    {
+      from: Timestamp,
+      to: Timestamp,
+      teamIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
+      scheduleIds: Type.Optional(Type.Array(IdText, { maxItems: SCHEDULES_MAX, description: 'no others' })),
+      cursor: Type.Optional(Type.String({ maxLength: 100, description: 'the nextCursor of the page before' })),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({
+    at: Timestamp,
+    teamCount: Type.Integer({ description: 'how many teams the organization has' }),
+    schedules: Type.Array(ScheduleOverTimeView, { description: 'by the name of their team, oldest first' }),
+    people: Type.Array(Type.Object({ userId: IdText, name: Type.String() })),
+    total: Type.Integer({ description: 'how many schedules are meant' }),
+    nextCursor: nullable(Type.String()),
+  }),
+  example: {
+    from: '2027-02-01T00:00:00Z',
+    to: '2027-02-15T00:00:00Z',
+    teamIds: ['team_01k9z8g5m6f0rbn3w8d2y7k4qf'],
+    scheduleIds: ['schedule_01k9z8g5m6f0rbn3w8d2y7k4qf'],
+    cursor: '0',
+  },
+  async handle(input, context) {
+    const { caller, stores, now } = context;
+    const { from, to } = orThrow(parseTimeRange(input, DAYS_MAX));
+    const offset = parseCursor(input.cursor);
+    const page = await stores.schedules.listPage(caller.orgId, input, { offset, limit: SCHEDULES_MAX });
+    const total = await stores.schedules.count(caller.orgId, input);
+    const limit = Math.min(SHIFTS_MAX, Math.floor(SHIFTS_OF_ALL_MAX / Math.max(1, page.length)));
+    const found = await stores.onCall.overTime(caller.orgId, page, { from, to, at: now, limit: limit + 1 });
+    const isPresent = (userId: string) => found.people.has(userId);
+    const viewed = { from, to, now, isPresent, limit };
+    const schedules: Static<typeof ScheduleOverTimeView>[] = [];
+    for (const [index, schedule] of found.schedules.entries()) {
+      schedules.push(toView(schedule, { ...viewed, teamName: page[index]?.teamName ?? '' }));
+      await nextTurn();
+    }
+    return {
+      at: toTimestamp(now),
+      teamCount: await stores.teams.countNames(caller.orgId),
+      schedules,
+      people: [...found.people.values()].map(({ userId, name }) => ({ userId, name })),
+      total,
+      nextCursor: page.length > 0 && offset + page.length < total ? String(offset + page.length) : null,
+    };
+  },
+});
+
+/** Parses the cursor: the number of schedules that are left out. */
+function parseCursor(cursor = '0'): number {
+  if (/^\d{1,6}$/.test(cursor)) return Number(cursor);
+  throw invalidInput([{ path: 'cursor', message: 'must be the nextCursor of the page before' }]);
+}
+
+interface Viewed {
+  readonly from: Temporal.Instant;
+  readonly to: Temporal.Instant;
+  readonly now: Temporal.Instant;
+  readonly isPresent: (userId: string) => boolean;
+  readonly limit: number;
+  readonly teamName: string;
+}
+
+function toView(
+  { schedule, overrides, onCall, shifts }: ScheduleOverTime,
+  { from, to, now, isPresent, limit, teamName }: Viewed,
+): Static<typeof ScheduleOverTimeView> {
+  const rotation = rotationOf(schedule);
+  const handOver = nextHandOver(rotation, now);
+  const gaps = gapsBetween(rotation, overrides, now, now.add({ hours: GAP_DAYS * 24 }), isPresent);
+  const shown = overrides.filter(
+    ({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(to, startAt) && !isAtOrBefore(endAt, from),
+  );
+  const isCut = shifts.length > limit;
+  const cutAt = isCut ? shifts[limit]?.since : undefined;
+  return {
+    ...toScheduleView(schedule),
+    teamName,
+    onCall: onCall.shift && toShiftView(onCall.shift),
+    next: onCall.next && { userId: onCall.next.userId, at: toTimestamp(onCall.next.at) },
+    handOver: handOver && { ...handOver, at: toTimestamp(handOver.at) },
+    shifts: shifts.slice(0, limit).map(toShiftView),
+    shownUntil: cutAt === undefined ? null : toTimestamp(cutAt),
+    overrides: shown.slice(-OVERRIDES_MAX).map(({ overrideId, userId, startAt, endAt }) => {
+      return { overrideId, userId, startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };
+    }),
+    gaps: gaps.slice(0, GAPS_MAX).map(({ since, until }) => ({ since: toTimestamp(since), until: toTimestamp(until) })),
+    gapCount: gaps.length,
+  };
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, nullable } from '#actions/fields.ts';
+import { findOwnCalendar, OwnCalendarView } from '#modules/schedules/operations/own_calendar.ts';
+
+export const getOwnCalendar = defineAction({
+  name: 'get_own_calendar',
+  consoleOnly: true,
+  summary:
+    'Show the secret address under which calendar programs read all of your shifts; null when you have none. Each call is recorded in the audit log.',
+  permission: 'organization:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: Type.Object({ calendar: nullable(OwnCalendarView) }),
+  example: {},
+  async handle(_input, context) {
+    const found = await findOwnCalendar(context);
+    if (found === null) return { calendar: null };
+    context.recordCredentialRead(found.userId);
+    return { calendar: { url: found.url, createdAt: found.createdAt } };
+  },
+});

@@ -1,0 +1,62 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, FreeText, IdText, Name } from '#actions/fields.ts';
+import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operations/rotation_config.ts';
+import { RotationTypeName, ScheduleView, toScheduleView, SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
+import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
+import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
+
+export const updateSchedule = defineAction({
+  name: 'update_schedule',
+  summary:
+    'Update the name, timezone or rotation of a schedule. rotationConfig is replaced as a whole. The rotation keeps the instant at which it started; a new timezone moves the local time of the hand-overs with it.',
+  guidance: 'A field that is left out stays.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object(
+    {
+      scheduleId: IdText,
+      name: Type.Optional(Name),
+      timezone: Type.Optional(FreeText),
+      rotationType: Type.Optional(RotationTypeName),
+      rotationConfig: Type.Optional(RotationConfigInput),
+    },
+    CLOSED,
+  ),
+  result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
+  meaning: ({ timezone }) => timeFaults({ timezone }),
+  example: {
+    scheduleId: IDS.scheduleId,
+    name: SCHEDULE_EXAMPLE.name,
+    timezone: SCHEDULE_EXAMPLE.timezone,
+    rotationType: 'daily',
+    rotationConfig: { userIds: [IDS.otherUserId, IDS.userId], shiftHours: 12 },
+  },
+  exampleResult: {
+    ...SCHEDULE_EXAMPLE,
+    rotationType: 'daily',
+    rotationConfig: { userIds: [IDS.otherUserId, IDS.userId], shiftHours: 12 },
+    updatedAt: '2027-02-01T13:20:11.046Z',
+    warnings: [],
+  },
+  async handle({ scheduleId, name, timezone, rotationType, rotationConfig }, context) {
+    const { stores, caller, now, record } = context;
+    const zone = timezone === undefined ? undefined : orThrow(parseTimeZone(timezone, 'timezone'));
+    const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
+    makeReadable(schedule);
+    const before = toScheduleView(schedule);
+    if (name !== undefined) schedule.name = name;
+    if (zone !== undefined && zone !== schedule.timezone) Object.assign(schedule, { timezone: zone, startWall: null });
+    if (rotationType !== undefined) schedule.rotationType = rotationType;
+    if (rotationConfig !== undefined) schedule.rotationConfig = await toRotationConfig(rotationConfig, context);
+    await stores.schedules.save(schedule, now);
+    const after = toScheduleView(schedule);
+    record({ target: schedule.id, before, after });
+    return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
+  },
+});

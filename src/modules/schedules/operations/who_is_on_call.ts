@@ -1,0 +1,199 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
+import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
+import { readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
+import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { overrideAt } from '#modules/schedules/decide/overrides.ts';
+import { nextTurn } from '#kernel/event_loop_turns.ts';
+import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import type { ScheduleOnCall, ScheduleOverTime, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
+import type { Person } from '#modules/accounts/store/people_store.ts';
+
+const PERSON_FIELDS = { userId: IdText, name: Type.String(), email: Type.String() };
+
+const PersonView = Type.Object(PERSON_FIELDS);
+
+export const ScheduleOnCallView = Type.Object({
+  scheduleId: IdText,
+  name: Type.String(),
+  timezone: Type.String({ description: 'IANA name' }),
+  onCall: nullable(PersonView),
+  source: nullable(Type.Enum(['rotation', 'override'], { description: 'null when nobody is on call' })),
+  overrideId: nullable(Type.String({ description: 'of the override that puts them on call' })),
+  since: nullable(Timestamp),
+  until: nullable(Timestamp),
+  next: nullable(Type.Object({ ...PERSON_FIELDS, at: Timestamp }, { description: 'who takes over, and when' })),
+});
+
+const AHEAD_DAYS = 28;
+/** Limit on the shifts: an hourly rotation of four weeks. */
+const SHIFTS_MAX = 24 * AHEAD_DAYS + 1;
+const OVERRIDES_MAX = 200;
+
+/** A schedule with its shifts ahead. */
+const ScheduleAheadView = Type.Object({
+  ...ScheduleOnCallView.properties,
+  shifts: Type.Array(
+    Type.Object({
+      userId: IdText,
+      name: Type.String(),
+      source: Type.Enum(['rotation', 'override']),
+      since: Timestamp,
+      until: nullable(Timestamp),
+    }),
+    {
+      description: `of the next ${AHEAD_DAYS} days with overrides applied, oldest first; nobody is on call between two`,
+    },
+  ),
+  overrides: Type.Array(
+    Type.Object({ overrideId: IdText, userId: IdText, name: Type.String(), startAt: Timestamp, endAt: Timestamp }),
+    { description: `of the next ${AHEAD_DAYS} days, at most ${OVERRIDES_MAX}` },
+  ),
+});
+
+export const whoIsOnCall = defineAction({
+  name: 'who_is_on_call',
+  summary:
+    'Tell who is on call for a team now and in the next 28 days, by schedule, with overrides and their ids. until is null when nobody ever takes over.',
+  guidance: 'Use it to learn whom to reach, now or on a day to come.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ teamId: IdText }, CLOSED),
+  result: Type.Object({
+    teamId: IdText,
+    at: Timestamp,
+    onCall: Type.Array(PersonView, { description: 'of all schedules, each person once' }),
+    schedules: Type.Array(ScheduleAheadView),
+    warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
+  }),
+  alsoCalled: [
+    'get_on_call',
+    'get_oncall',
+    'list_on_call',
+    'list_overrides',
+    'list_schedule_overrides',
+    'get_on_call_schedule',
+  ],
+  digest: ({ schedules, ...team }) => ({
+    ...team,
+    schedules: schedules.map(({ shifts, ...schedule }) => ({ ...schedule, shifts: shifts.map(toShiftText) })),
+  }),
+  example: { teamId: IDS.teamId },
+  exampleResult: {
+    teamId: IDS.teamId,
+    at: '2027-02-03T02:05:00.000Z',
+    onCall: [PEOPLE.anna],
+    schedules: [
+      {
+        scheduleId: IDS.scheduleId,
+        name: SCHEDULE_EXAMPLE.name,
+        timezone: SCHEDULE_EXAMPLE.timezone,
+        onCall: PEOPLE.anna,
+        source: 'rotation',
+        overrideId: null,
+        since: '2027-02-01T08:00:00.000Z',
+        until: '2027-02-08T08:00:00.000Z',
+        next: { ...PEOPLE.bram, at: '2027-02-08T08:00:00.000Z' },
+        shifts: [
+          {
+            userId: PEOPLE.anna.userId,
+            name: PEOPLE.anna.name,
+            source: 'rotation',
+            since: '2027-02-01T08:00:00.000Z',
+            until: '2027-02-08T08:00:00.000Z',
+          },
+        ],
+        overrides: [],
+      },
+    ],
+    warnings: [WARNING_EXAMPLE],
+  },
+  async handle({ teamId }, context) {
+    const { stores, caller, now } = context;
+    const team = await stores.teams.get(caller.orgId, teamId);
+    const found = await stores.onCall.ofTeam(caller.orgId, team.id, now);
+    const ahead = await stores.onCall.overTime(
+      caller.orgId,
+      found.schedules.map(({ schedule }) => schedule),
+      { from: now, to: now.add({ hours: 24 * AHEAD_DAYS }), at: now, limit: SHIFTS_MAX },
+    );
+    const members = await stores.teams.listMembers(caller.orgId, [team.id]);
+    const policies = await stores.policies.listOfTeams(caller.orgId, [team.id]);
+    const [warnings = []] = await readWarnings([{ members, policies, onCall: found }], context);
+    const schedules: Static<typeof ScheduleAheadView>[] = [];
+    for (const schedule of ahead.schedules) {
+      schedules.push({ ...toScheduleOnCallView(schedule, ahead, now), ...toAheadView(schedule, ahead, now) });
+      await nextTurn();
+    }
+    return {
+      teamId: team.id,
+      at: toTimestamp(now),
+      onCall: peopleOnCall(found.schedules.map(({ onCall }) => onCall)).map((userId) => personOf(found, userId)),
+      schedules,
+      warnings,
+    };
+  },
+});
+
+export function toScheduleOnCallView(
+  { schedule, overrides, onCall: { shift, next } }: ScheduleOnCall,
+  found: Pick<TeamOnCall, 'people'>,
+  now: Temporal.Instant,
+): Static<typeof ScheduleOnCallView> {
+  return {
+    scheduleId: schedule.id,
+    name: schedule.name,
+    timezone: schedule.timezone,
+    onCall: shift && personOf(found, shift.userId),
+    source: shift && shift.source,
+    overrideId: overrideAt(overrides, now, (userId) => found.people.has(userId))?.overrideId ?? null,
+    since: toTimestampOrNull(shift && shift.since),
+    until: toTimestampOrNull(shift && shift.until),
+    next: next && { ...personOf(found, next.userId), at: toTimestamp(next.at) },
+  };
+}
+
+/** Returns `2027-02-01T08:00:00.000Z to 2027-02-08T08:00:00.000Z: Anna`, with the source if it is not the rotation. */
+function toShiftText({ name, source, since, until }: Static<typeof ScheduleAheadView>['shifts'][number]): string {
+  return `${since} to ${until ?? 'the end of time'}: ${name}${source === 'override' ? ' (override)' : ''}`;
+}
+
+function toAheadView(
+  { shifts, overrides }: ScheduleOverTime,
+  found: Pick<TeamOnCall, 'people'>,
+  now: Temporal.Instant,
+): Pick<Static<typeof ScheduleAheadView>, 'shifts' | 'overrides'> {
+  const end = now.add({ hours: 24 * AHEAD_DAYS });
+  return {
+    shifts: shifts.map(({ userId, source, since, until }) => ({
+      userId,
+      name: personOf(found, userId).name,
+      source,
+      since: toTimestamp(since),
+      until: toTimestampOrNull(until),
+    })),
+    overrides: overrides
+      .filter(({ userId, startAt, endAt }) => {
+        return found.people.has(userId) && !isAtOrBefore(end, startAt) && !isAtOrBefore(endAt, now);
+      })
+      .slice(0, OVERRIDES_MAX)
+      .map(({ overrideId, userId, startAt, endAt }) => ({
+        overrideId,
+        userId,
+        name: personOf(found, userId).name,
+        startAt: toTimestamp(startAt),
+        endAt: toTimestamp(endAt),
+      })),
+  };
+}
+
+/** Returns the person; everyone who is on call now or next is among the people of the team. */
+function personOf({ people }: Pick<TeamOnCall, 'people'>, userId: string): Person {
+  const person = people.get(userId);
+  if (person === undefined) throw new Error(`${userId} is on call but is not a member of the organization`);
+  return person;
+}

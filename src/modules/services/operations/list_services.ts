@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox';
+
+import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, nullable } from '#actions/fields.ts';
+import { RULE_EXAMPLE, RuleKindName } from '#modules/rules/view.ts';
+import { ServiceView, toServiceView, SERVICE_EXAMPLE } from '#modules/services/view.ts';
+
+/** Limit on the rules of all services together; `get_service` has those of one. */
+const RULES_MAX = 5_000;
+
+const ListedServiceView = Type.Object({
+  ...ServiceView.properties,
+  rules: Type.Array(Type.Object({ ruleId: IdText, name: Type.String(), kind: RuleKindName, enabled: Type.Boolean() }), {
+    description: `its alert rules, oldest first; at most ${RULES_MAX} of all services together`,
+  }),
+  openIncidents: nullable(
+    Type.Object(
+      { triggered: Type.Integer(), acknowledged: Type.Integer() },
+      { description: 'null for callers who may not see incidents' },
+    ),
+  ),
+});
+
+type ListedService = Static<typeof ListedServiceView>;
+
+/** Sorts services with unanswered incidents first, then by name. */
+function mostUrgentServices(services: readonly ListedService[]) {
+  const open = ({ openIncidents }: ListedService) => openIncidents ?? NONE_OPEN;
+  return services
+    .toSorted(
+      (a, b) =>
+        open(b).triggered - open(a).triggered ||
+        open(b).acknowledged - open(a).acknowledged ||
+        (a.name < b.name ? -1 : 1),
+    )
+    .map(({ retentionDays: _, createdAt: _created, updatedAt: _updated, rules, openIncidents, ...service }) => ({
+      ...service,
+      ...(openIncidents === null ? {} : { openIncidents }),
+      rules: rules.map(({ ruleId, name, enabled }) => ({ ruleId, name, ...(enabled ? {} : { enabled }) })),
+    }));
+}
+
+const NONE_OPEN = { triggered: 0, acknowledged: 0 };
+
+export const listServices = defineAction({
+  name: 'list_services',
+  summary:
+    'List the monitored services of the organization with repository, enabled capabilities, alert rules and the number of open incidents.',
+  guidance: 'Start here: most tools need a serviceId.',
+  permission: 'services:view',
+  effect: 'read',
+  input: Type.Object({}, CLOSED),
+  result: Type.Object({
+    services: Type.Array(ListedServiceView),
+    total: Type.Integer({ description: 'how many services there are, also beyond the cut' }),
+  }),
+  lists: {
+    service: ({ services }) => services.map(({ serviceId, name }) => ({ id: serviceId, names: [name], links: [] })),
+    rule: ({ services }) =>
+      services.flatMap(({ serviceId, rules }) =>
+        rules.map(({ ruleId, name }) => ({ id: ruleId, names: [name], links: [serviceId] })),
+      ),
+  },
+  alsoCalled: [
+    'get_services',
+    'list_alert_rules',
+    'list_rules',
+    'get_alert_rules',
+    'get_alert_rule',
+    'list_monitors',
+    'list_projects',
+  ],
+  digest: ({ services, total }) => ({ total, services: mostUrgentServices(services) }),
+  example: {},
+  exampleResult: {
+    total: 1,
+    services: [
+      {
+        ...SERVICE_EXAMPLE,
+        rules: [{ ruleId: IDS.ruleId, name: RULE_EXAMPLE.name, kind: RULE_EXAMPLE.kind, enabled: true }],
+        openIncidents: { triggered: 1, acknowledged: 0 },
+      },
+    ],
+  },
+  async handle(_input, { caller, stores }) {
+    const { orgId } = caller;
+    const [services, total, rules, open] = await Promise.all([
+      stores.services.list(orgId, LIST_LIMIT),
+      stores.services.count(orgId, undefined),
+      stores.alertRules.listNames(orgId, RULES_MAX),
+      caller.permissions.has('oncall:view') ? stores.incidentSearch.countOpenByService(orgId) : null,
+    ]);
+    const rulesOf = Map.groupBy(rules, ({ serviceId }) => serviceId);
+    const openOf = open && new Map(open.map(({ serviceId, ...counts }) => [serviceId, counts]));
+    return {
+      total,
+      services: services.map((service) => ({
+        ...toServiceView(service),
+        rules: (rulesOf.get(service.id) ?? []).map(({ serviceId: _, ...rule }) => rule),
+        openIncidents: openOf && (openOf.get(service.id) ?? NONE_OPEN),
+      })),
+    };
+  },
+});

@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+
+import type { Capability } from '#modules/capabilities/decide/capability.ts';
+import { type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, type Row, toColumns } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { IngestKeyEntity } from '#storage/postgres/entities/credentials.ts';
+import { ServiceEntity } from '#storage/postgres/entities/services.ts';
+
+/** A service's credential pair as stored: found by hash, shown again by decryption. */
+export type StoredIngestKey = Pick<Row<typeof IngestKeyEntity>, 'keyHash' | 'dsnKeyHash' | 'secrets'>;
+
+const TARGET = ['orgId', 'projectId', 'retentionMetrics', 'retentionExceptions'] as const;
+
+/** Service that a sender's key opens. */
+export type IngestTarget = Pick<Row<typeof ServiceEntity>, (typeof TARGET)[number]> & {
+  readonly serviceId: Id<'service'>;
+  readonly capabilities: readonly Capability[];
+};
+
+/** Column of the key that a sender brings: the ingestion key or the DSN's. */
+export type IngestKeyColumn = 'key_hash' | 'dsn_key_hash';
+
+export type OpenedTarget = IngestTarget & { readonly hash: Buffer };
+
+/** Ingestion keys and DSNs; a service has one pair that is current. */
+export class IngestKeyStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** The caller holds the lock on the service: two rotations follow each other, the later one wins. */
+  async replace(
+    service: { readonly orgId: Id<'org'>; readonly id: Id<'service'> },
+    key: StoredIngestKey,
+    now: Temporal.Instant,
+  ): Promise<void> {
+    const { db } = this.#session;
+    await db
+      .updateTable('ingest_keys')
+      .set({ revoked_at: now })
+      .where('service_id', '=', service.id)
+      .where('revoked_at', 'is', null)
+      .execute();
+    const row = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id, ...key, createdAt: now };
+    await db.insertInto('ingest_keys').values(toColumns(IngestKeyEntity, row)).execute();
+  }
+
+  /** The encrypted current pair; null only for a service that is being created. */
+  async findSecrets(serviceId: Id<'service'>): Promise<Buffer | null> {
+    const key = await this.#session.db
+      .selectFrom('ingest_keys')
+      .select('secrets')
+      .where('service_id', '=', serviceId)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirst();
+    return key?.secrets ?? null;
+  }
+
+  /** Returns the target of each of the keys, in one query; a key that opens nothing is absent. */
+  async findTargets(by: IngestKeyColumn, hashes: readonly Buffer[]): Promise<OpenedTarget[]> {
+    return await this.#session.db
+      .selectFrom('ingest_keys as k')
+      .innerJoin('services as s', (join) => join.onRef('s.id', '=', 'k.service_id').on('s.deleted_at', 'is', null))
+      .select(columns(ServiceEntity, 's', TARGET))
+      .select(['s.id as serviceId', `k.${by} as hash`])
+      .select(({ selectFrom }) => {
+        const enabled = selectFrom('service_capabilities as c')
+          .select('c.capability')
+          .whereRef('c.service_id', '=', 's.id')
+          .where('c.is_enabled', '=', true);
+        return sql<Capability[]>`array(${enabled})`.as('capabilities');
+      })
+      .where(`k.${by}`, '=', anyOf(hashes))
+      .where('k.revoked_at', 'is', null)
+      .execute();
+  }
+}

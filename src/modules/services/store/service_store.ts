@@ -1,0 +1,256 @@
+import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
+import { sql } from 'kysely';
+
+import type { Capability } from '#modules/capabilities/decide/capability.ts';
+import { notFound } from '#kernel/errors.ts';
+import { asId, type Id, newId } from '#kernel/ids.ts';
+import type { Temporal } from '#kernel/time.ts';
+import { anyOf, columns, rowsChanged } from '#storage/postgres/columns.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { ServiceEntity } from '#storage/postgres/entities/services.ts';
+import { saveChanged } from '#storage/postgres/save_changed.ts';
+
+export type ServiceRow = InferEntity<typeof ServiceEntity>;
+
+/** A service with its enabled capabilities, sorted. */
+export type ServiceWithCapabilities = ServiceRow & { readonly capabilities: readonly Capability[] };
+
+export interface NewService {
+  readonly name: string;
+  readonly environment: string | null;
+  readonly scmOwner: string | null;
+  readonly scmRepo: string | null;
+  readonly retentionDays: Record<Capability, number>;
+}
+
+/** A place in the order of services by name. */
+export interface ServicePlace {
+  readonly name: string;
+  readonly id: string;
+}
+
+/** Monitored services. No method finds a deleted one, though a worker may still be removing its data. */
+export class ServiceStore {
+  readonly #session: Session;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  async list(orgId: Id<'org'>, limit: number): Promise<ServiceWithCapabilities[]> {
+    return await this.#services(orgId).orderBy('s.id').limit(limit).execute();
+  }
+
+  /** The oldest first; all of them without a limit. */
+  async listIds(orgId: Id<'org'>, limit: number | null): Promise<Id<'service'>[]> {
+    const rows = await this.#session.db
+      .selectFrom('services as s')
+      .select('s.id')
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null)
+      .orderBy('s.id')
+      .limit(limit)
+      .execute();
+    return rows.map(({ id }) => id);
+  }
+
+  /** Lists services by name, at most `limit` after `after`. */
+  async search(
+    orgId: Id<'org'>,
+    filter: { readonly text: string | undefined; readonly serviceIds: readonly string[] | undefined },
+    page: { readonly after: ServicePlace | null; readonly limit: number },
+  ): Promise<ServiceWithCapabilities[]> {
+    const { text, serviceIds } = filter;
+    const { after } = page;
+    return await this.#services(orgId)
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('s.name')}, ${ref('s.environment')})), lower(${text})) > 0`,
+        ),
+      )
+      .$if(serviceIds !== undefined, (query) =>
+        query.where('s.id', '=', anyOf((serviceIds ?? []).map((serviceId) => asId('service', serviceId)))),
+      )
+      .$if(after !== null, (query) =>
+        query.where(
+          ({ ref }) => sql<boolean>`(lower(${ref('s.name')}), ${ref('s.id')}) > (lower(${after?.name}), ${after?.id})`,
+        ),
+      )
+      .orderBy(({ fn }) => fn('lower', ['s.name']))
+      .orderBy('s.id')
+      .limit(page.limit)
+      .execute();
+  }
+
+  /** Counts services; with a text, those that bear it in name or environment. */
+  async count(orgId: Id<'org'>, text: string | undefined): Promise<number> {
+    const { count } = await this.#session.db
+      .selectFrom('services as s')
+      .select(({ fn, cast }) => cast<number>(fn.countAll(), 'integer').as('count'))
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null)
+      .$if(text !== undefined, (query) =>
+        query.where(
+          ({ ref }) =>
+            sql<boolean>`strpos(lower(concat_ws(' ', ${ref('s.name')}, ${ref('s.environment')})), lower(${text})) > 0`,
+        ),
+      )
+      .executeTakeFirstOrThrow();
+    return count;
+  }
+
+  async find(orgId: Id<'org'>, serviceId: string): Promise<ServiceWithCapabilities | null> {
+    return (await this.#services(orgId).where('s.id', '=', asId('service', serviceId)).executeTakeFirst()) ?? null;
+  }
+
+  /** Throws `not_found` with the path of the field that named it. */
+  async get(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceWithCapabilities> {
+    const service = await this.find(orgId, serviceId);
+    if (service === null) throw notFound(path, 'service');
+    return service;
+  }
+
+  /** The names of those that are there. */
+  async findNames(orgId: Id<'org'>, serviceIds: readonly Id<'service'>[]): Promise<Map<Id<'service'>, string>> {
+    const rows = await this.#session.db
+      .selectFrom('services')
+      .select(['id', 'name'])
+      .where('org_id', '=', orgId)
+      .where('deleted_at', 'is', null)
+      .where('id', '=', anyOf(serviceIds))
+      .execute();
+    return new Map(rows.map(({ id, name }) => [id, name]));
+  }
+
+  /** The entity, locked until the transaction ends, so that concurrent changes queue up instead of losing one. */
+  async lock(orgId: Id<'org'>, serviceId: string, path = 'serviceId'): Promise<ServiceRow> {
+    const service = await this.findLocked(orgId, serviceId);
+    if (service === null) throw notFound(path, 'service');
+    return service;
+  }
+
+  /** The organization of the service; null when there is none. */
+  async findOrganization(serviceId: string): Promise<Id<'org'> | null> {
+    const service = await this.#session.db
+      .selectFrom('services')
+      .select('org_id')
+      .where('id', '=', asId('service', serviceId))
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    return service?.org_id ?? null;
+  }
+
+  async findLocked(orgId: Id<'org'>, serviceId: string): Promise<ServiceRow | null> {
+    return await this.#session.em.findOne(
+      ServiceEntity,
+      { orgId, id: asId('service', serviceId), deletedAt: null },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
+  }
+
+  /** Deleted services whose data is not all removed yet. */
+  async listDeleted(limit: number): Promise<Id<'service'>[]> {
+    const services = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('deleted_at', 'is not', null)
+      .orderBy('deleted_at')
+      .limit(limit)
+      .execute();
+    return services.map(({ id }) => id);
+  }
+
+  async isDeleted(serviceId: Id<'service'>): Promise<boolean> {
+    const found = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('id', '=', serviceId)
+      .where('deleted_at', 'is not', null)
+      .executeTakeFirst();
+    return found !== undefined;
+  }
+
+  /** Returns the ids that name no service, or a deleted one. */
+  async listGone(serviceIds: readonly Id<'service'>[]): Promise<Id<'service'>[]> {
+    const present = await this.#session.db
+      .selectFrom('services')
+      .select('id')
+      .where('id', '=', anyOf(serviceIds))
+      .where('deleted_at', 'is', null)
+      .execute();
+    return [...new Set(serviceIds).difference(new Set(present.map(({ id }) => id)))];
+  }
+
+  /**
+   * Removes a deleted service, `batch` rows a statement: first incidents and groups, of which there may be many, then
+   * its own row and, by cascade, the rest. Call it again when it was stopped halfway.
+   */
+  async removeDeleted(serviceId: Id<'service'>, batch: number): Promise<void> {
+    if (!(await this.isDeleted(serviceId))) return;
+    const { db } = this.#session;
+    const incidents = db
+      .deleteFrom('incidents')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('incidents').select('id').where('service_id', '=', serviceId).limit(batch),
+      );
+    while (rowsChanged(await incidents.execute()) > 0);
+    const groups = db
+      .deleteFrom('exception_groups')
+      .where('id', 'in', ({ selectFrom }) =>
+        selectFrom('exception_groups').select('id').where('service_id', '=', serviceId).limit(batch),
+      );
+    while (rowsChanged(await groups.execute()) > 0);
+    await db.deleteFrom('services').where('id', '=', serviceId).where('deleted_at', 'is not', null).execute();
+  }
+
+  /** The services that are there, by how many days they keep the capability's data. */
+  async listRetentionTiers(capability: Capability): Promise<{ days: number; serviceIds: Id<'service'>[] }[]> {
+    const column = `retention_${capability}` as const;
+    return await this.#session.db
+      .selectFrom('services')
+      .select(({ fn, ref }) => [ref(column).as('days'), fn.agg<Id<'service'>[]>('array_agg', ['id']).as('serviceIds')])
+      .where('deleted_at', 'is', null)
+      .groupBy(column)
+      .orderBy(column)
+      .execute();
+  }
+
+  async save(service: ServiceRow, now: Temporal.Instant): Promise<void> {
+    await saveChanged(this.#session.em, service, now);
+  }
+
+  async insert(orgId: Id<'org'>, service: NewService, now: Temporal.Instant): Promise<ServiceWithCapabilities> {
+    const { em } = this.#session;
+    const { retentionDays, ...fields } = service;
+    const row = em.create(ServiceEntity, {
+      id: newId('service'),
+      orgId,
+      ...fields,
+      retentionMetrics: retentionDays.metrics,
+      retentionExceptions: retentionDays.exceptions,
+      retentionOncall: retentionDays.oncall,
+      createdAt: now,
+      updatedAt: now,
+      deletedAt: null,
+    });
+    await em.persist(row).flush();
+    return { ...row, capabilities: [] };
+  }
+
+  #services(orgId: Id<'org'>) {
+    return this.#session.db
+      .selectFrom('services as s')
+      .select(columns(ServiceEntity, 's'))
+      .select(({ selectFrom }) => {
+        const enabled = selectFrom('service_capabilities as c')
+          .select('c.capability')
+          .whereRef('c.service_id', '=', 's.id')
+          .where('c.is_enabled', '=', true)
+          .orderBy('c.capability');
+        return sql<Capability[]>`array(${enabled})`.as('capabilities');
+      })
+      .where('s.org_id', '=', orgId)
+      .where('s.deleted_at', 'is', null);
+  }
+}

@@ -1,0 +1,264 @@
+import { AddressProofStore } from '#modules/accounts/store/address_proof_store.ts';
+import { ActiveRuleStore } from '#modules/rules/store/active_rule_store.ts';
+import { AlertKeyStore } from '#modules/alerts/store/alert_key_store.ts';
+import { AlertRouteStore } from '#modules/alerts/store/alert_route_store.ts';
+import { AlertSourceStore } from '#modules/alerts/store/alert_source_store.ts';
+import { AlertStore } from '#modules/alerts/store/alert_store.ts';
+import { AlertRuleStore } from '#modules/rules/store/alert_rule_store.ts';
+import { ApiKeyStore } from '#modules/api_keys/store.ts';
+import { ArtifactStore } from '#modules/releases/store/artifact_store.ts';
+import { AuditChainReader } from '#modules/audit/store/audit_chain_reader.ts';
+import { AuditReader } from '#modules/audit/store/audit_reader.ts';
+import { AuditStore } from '#modules/audit/store/audit_store.ts';
+import { CalendarFeedStore } from '#modules/schedules/store/calendar_feed_store.ts';
+import { CapabilityStore } from '#modules/capabilities/store.ts';
+import { ConnectionStore } from '#modules/apps/store/connection_store.ts';
+import { DashboardStore } from '#modules/dashboards/store.ts';
+import { ChangeReader } from '#modules/accounts/store/change_reader.ts';
+import type { Session } from '#storage/postgres/database.ts';
+import { DeliveryStore } from '#modules/notifications/store/delivery_store.ts';
+import { DigestStore } from '#modules/notifications/store/digest_store.ts';
+import { EndedCallStore } from '#modules/notifications/store/ended_call_store.ts';
+import { EventExtraStore } from '#modules/exceptions/store/event_extra_store.ts';
+import { ExceptionCountStore } from '#modules/exceptions/store/exception_count_store.ts';
+import { ExceptionGroupSearch } from '#modules/exceptions/store/exception_group_search.ts';
+import { ExceptionSettingsStore } from '#modules/exceptions/store/exception_settings_store.ts';
+import { ExceptionGroupStore } from '#modules/exceptions/store/exception_group_store.ts';
+import { InboundMessageStore } from '#modules/notifications/store/inbound_message_store.ts';
+import { IncidentContextReader } from '#modules/incidents/store/incident_context_reader.ts';
+import { IncidentLeaseStore } from '#modules/agents/store/incident_lease_store.ts';
+import { IncidentNoteStore } from '#modules/incidents/store/incident_note_store.ts';
+import { IncidentPagingStore } from '#modules/incidents/store/incident_paging_store.ts';
+import { IncidentSearch } from '#modules/incidents/store/incident_search.ts';
+import { GroupKeyStore } from '#modules/exceptions/store/group_key_store.ts';
+import { GroupReleaseStore } from '#modules/exceptions/store/group_release_store.ts';
+import { GroupRateStore } from '#modules/exceptions/store/group_rate_store.ts';
+import { GroupMergeStore } from '#modules/exceptions/store/group_merge_store.ts';
+import { IncidentStore } from '#modules/incidents/store/incident_store.ts';
+import { IncidentTimelineStore } from '#modules/incidents/store/incident_timeline_store.ts';
+import { IngestKeyStore } from '#modules/services/store/ingest_key_store.ts';
+import { IngestRefusalStore } from '#modules/services/store/ingest_refusal_store.ts';
+import { MetricTypeStore } from '#modules/metrics/store/metric_type_store.ts';
+import { InvitationStore } from '#modules/organizations/store.ts';
+import { DurableJobStore } from '#storage/postgres/durable_job_store.ts';
+import { LatePointsStore } from '#modules/metrics/store/late_points_store.ts';
+import { LeaseStore } from '#storage/postgres/lease_store.ts';
+import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
+import { MaintenanceStore } from '#modules/maintenance/store.ts';
+import { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
+import { CheckInStore } from '#modules/monitors/store/check_in_store.ts';
+import { NotificationStore } from '#modules/notifications/store/notification_store.ts';
+import { MessageTemplateStore } from '#modules/exceptions/store/message_template_store.ts';
+import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
+import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
+import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
+import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
+import { PagerSignsReader } from '#modules/notifications/store/pager_signs_reader.ts';
+import { OutboxStore } from '#storage/postgres/outbox_store.ts';
+import { PasswordResetStore } from '#modules/accounts/store/password_reset_store.ts';
+import { PeopleStore } from '#modules/accounts/store/people_store.ts';
+import { ProposalStore } from '#modules/agents/store/proposal_store.ts';
+import { PushSubscriptionStore } from '#modules/contacts/store/push_subscription_store.ts';
+import { PhoneNumberStore } from '#modules/contacts/store/phone_number_store.ts';
+import { PolicyStore } from '#modules/policies/store.ts';
+import { ReleaseStore } from '#modules/releases/store/release_store.ts';
+import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
+import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
+import { ResponderStore } from '#modules/agents/store/responder_store.ts';
+import { RestorationStore } from '#storage/postgres/restoration_store.ts';
+import { RuleSearch } from '#modules/rules/store/rule_search.ts';
+import { ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
+import { SecondFactorStore } from '#modules/accounts/store/second_factor_store.ts';
+import { SentItemStore } from '#modules/services/store/sent_item_store.ts';
+import { SessionOutcomeStore } from '#modules/exceptions/store/session_outcome_store.ts';
+import { ServiceStore } from '#modules/services/store/service_store.ts';
+import { SetAsideJobStore } from '#storage/postgres/set_aside_job_store.ts';
+import { SetAsideStore } from '#modules/exceptions/store/set_aside_store.ts';
+import { SetupReader } from '#modules/home/store.ts';
+import { SourceMapStore } from '#modules/releases/store/source_map_store.ts';
+import { SpooledDataStore } from '#storage/postgres/spooled_data_store.ts';
+import { SessionStore } from '#modules/accounts/store/session_store.ts';
+import { SignInLimitStore } from '#modules/accounts/store/sign_in_limit_store.ts';
+import { StepTimerStore } from '#modules/incidents/store/step_timer_store.ts';
+import { StormStore } from '#modules/incidents/store/storm_store.ts';
+import { TeamStore } from '#modules/teams/store.ts';
+import { WorkMemberStore } from '#storage/postgres/work_member_store.ts';
+
+/** The stores over one session: what they change commits or vanishes together. */
+export interface Stores {
+  readonly people: PeopleStore;
+  readonly sessions: SessionStore;
+  readonly secondFactors: SecondFactorStore;
+  readonly signInLimits: SignInLimitStore;
+  readonly invitations: InvitationStore;
+  readonly passwordResets: PasswordResetStore;
+  readonly addressProofs: AddressProofStore;
+  readonly apiKeys: ApiKeyStore;
+  readonly connections: ConnectionStore;
+  readonly oauthRecords: OAuthRecordStore;
+  readonly services: ServiceStore;
+  readonly capabilities: CapabilityStore;
+  readonly ingestKeys: IngestKeyStore;
+  readonly ingestRefusals: IngestRefusalStore;
+  readonly metricTypes: MetricTypeStore;
+  readonly latePoints: LatePointsStore;
+  readonly sentItems: SentItemStore;
+  readonly sessionOutcomes: SessionOutcomeStore;
+  readonly eventExtras: EventExtraStore;
+  readonly exceptionSettings: ExceptionSettingsStore;
+  readonly monitors: MonitorStore;
+  readonly checkIns: CheckInStore;
+  readonly alertKeys: AlertKeyStore;
+  readonly alertSources: AlertSourceStore;
+  readonly alertRoutes: AlertRouteStore;
+  readonly alerts: AlertStore;
+  readonly setAside: SetAsideStore;
+  readonly setAsideJobs: SetAsideJobStore;
+  readonly dashboards: DashboardStore;
+  readonly exceptionGroups: ExceptionGroupStore;
+  readonly exceptionSearch: ExceptionGroupSearch;
+  readonly exceptionCounts: ExceptionCountStore;
+  readonly releases: ReleaseStore;
+  readonly artifacts: ArtifactStore;
+  readonly sourceMaps: SourceMapStore;
+  readonly groupKeys: GroupKeyStore;
+  readonly groupMerges: GroupMergeStore;
+  readonly groupReleases: GroupReleaseStore;
+  readonly groupRates: GroupRateStore;
+  readonly messageTemplates: MessageTemplateStore;
+  readonly teams: TeamStore;
+  readonly schedules: ScheduleStore;
+  readonly calendarFeeds: CalendarFeedStore;
+  readonly ownCalendars: OwnCalendarStore;
+  readonly onCall: OnCallReader;
+  readonly policies: PolicyStore;
+  readonly alertRules: AlertRuleStore;
+  readonly activeRules: ActiveRuleStore;
+  readonly ruleSearch: RuleSearch;
+  readonly maintenance: MaintenanceStore;
+  readonly incidents: IncidentStore;
+  readonly incidentPaging: IncidentPagingStore;
+  readonly timeline: IncidentTimelineStore;
+  readonly incidentSearch: IncidentSearch;
+  readonly incidentNotes: IncidentNoteStore;
+  readonly incidentContext: IncidentContextReader;
+  readonly incidentLeases: IncidentLeaseStore;
+  readonly proposals: ProposalStore;
+  readonly objectNames: ObjectNameReader;
+  readonly responders: ResponderStore;
+  readonly stepTimers: StepTimerStore;
+  readonly storms: StormStore;
+  readonly notifications: NotificationStore;
+  readonly deliveries: DeliveryStore;
+  readonly digests: DigestStore;
+  readonly pagerSigns: PagerSignsReader;
+  readonly spooledData: SpooledDataStore;
+  readonly inboundMessages: InboundMessageStore;
+  readonly endedCalls: EndedCallStore;
+  readonly phoneNumbers: PhoneNumberStore;
+  readonly replyNumbers: ReplyNumberStore;
+  readonly pushSubscriptions: PushSubscriptionStore;
+  readonly readiness: ReadinessReader;
+  readonly leases: LeaseStore;
+  readonly workMembers: WorkMemberStore;
+  readonly limitBuckets: LimitBucketStore;
+  readonly durableJobs: DurableJobStore;
+  readonly restorations: RestorationStore;
+  readonly outbox: OutboxStore;
+  readonly audit: AuditStore;
+  readonly auditLog: AuditReader;
+  readonly auditChain: AuditChainReader;
+  readonly changes: ChangeReader;
+  readonly setup: SetupReader;
+}
+
+export function storesOf(session: Session): Stores {
+  const people = new PeopleStore(session);
+  const schedules = new ScheduleStore(session);
+  return {
+    people,
+    sessions: new SessionStore(session),
+    secondFactors: new SecondFactorStore(session),
+    signInLimits: new SignInLimitStore(session),
+    invitations: new InvitationStore(session),
+    passwordResets: new PasswordResetStore(session),
+    addressProofs: new AddressProofStore(session),
+    apiKeys: new ApiKeyStore(session),
+    connections: new ConnectionStore(session),
+    oauthRecords: new OAuthRecordStore(session),
+    services: new ServiceStore(session),
+    capabilities: new CapabilityStore(session),
+    ingestKeys: new IngestKeyStore(session),
+    ingestRefusals: new IngestRefusalStore(session),
+    metricTypes: new MetricTypeStore(session),
+    latePoints: new LatePointsStore(session),
+    sentItems: new SentItemStore(session),
+    sessionOutcomes: new SessionOutcomeStore(session),
+    eventExtras: new EventExtraStore(session),
+    exceptionSettings: new ExceptionSettingsStore(session),
+    monitors: new MonitorStore(session),
+    checkIns: new CheckInStore(session),
+    alertKeys: new AlertKeyStore(session),
+    alertSources: new AlertSourceStore(session),
+    alertRoutes: new AlertRouteStore(session),
+    alerts: new AlertStore(session),
+    setAside: new SetAsideStore(session),
+    setAsideJobs: new SetAsideJobStore(session),
+    dashboards: new DashboardStore(session),
+    exceptionGroups: new ExceptionGroupStore(session),
+    exceptionSearch: new ExceptionGroupSearch(session),
+    exceptionCounts: new ExceptionCountStore(session),
+    releases: new ReleaseStore(session),
+    artifacts: new ArtifactStore(session),
+    sourceMaps: new SourceMapStore(session),
+    groupKeys: new GroupKeyStore(session),
+    groupMerges: new GroupMergeStore(session),
+    groupReleases: new GroupReleaseStore(session),
+    groupRates: new GroupRateStore(session),
+    messageTemplates: new MessageTemplateStore(session),
+    teams: new TeamStore(session),
+    schedules,
+    calendarFeeds: new CalendarFeedStore(session),
+    ownCalendars: new OwnCalendarStore(session),
+    onCall: new OnCallReader(schedules, people),
+    policies: new PolicyStore(session),
+    alertRules: new AlertRuleStore(session),
+    activeRules: new ActiveRuleStore(session),
+    ruleSearch: new RuleSearch(session),
+    maintenance: new MaintenanceStore(session),
+    incidents: new IncidentStore(session),
+    incidentPaging: new IncidentPagingStore(session),
+    timeline: new IncidentTimelineStore(session),
+    incidentSearch: new IncidentSearch(session),
+    incidentNotes: new IncidentNoteStore(session),
+    incidentContext: new IncidentContextReader(session),
+    incidentLeases: new IncidentLeaseStore(session),
+    proposals: new ProposalStore(session),
+    objectNames: new ObjectNameReader(session),
+    responders: new ResponderStore(session),
+    stepTimers: new StepTimerStore(session),
+    storms: new StormStore(session),
+    notifications: new NotificationStore(session),
+    deliveries: new DeliveryStore(session),
+    digests: new DigestStore(session),
+    pagerSigns: new PagerSignsReader(session),
+    spooledData: new SpooledDataStore(session),
+    inboundMessages: new InboundMessageStore(session),
+    endedCalls: new EndedCallStore(session),
+    phoneNumbers: new PhoneNumberStore(session),
+    replyNumbers: new ReplyNumberStore(session),
+    pushSubscriptions: new PushSubscriptionStore(session),
+    readiness: new ReadinessReader(session),
+    leases: new LeaseStore(session),
+    workMembers: new WorkMemberStore(session),
+    limitBuckets: new LimitBucketStore(session),
+    durableJobs: new DurableJobStore(session),
+    restorations: new RestorationStore(session),
+    outbox: new OutboxStore(session),
+    audit: new AuditStore(session),
+    auditLog: new AuditReader(session),
+    auditChain: new AuditChainReader(session),
+    changes: new ChangeReader(session),
+    setup: new SetupReader(session),
+  };
+}

@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { CLOSED, Name } from '#actions/fields.ts';
+import { TeamView, toTeamView, TEAM_EXAMPLE } from '#modules/teams/view.ts';
+
+export const createTeam = defineAction({
+  name: 'create_team',
+  summary: 'Create an on-call team. It starts without members, schedules and policies.',
+  guidance: 'Then add_team_member, create_schedule and create_escalation_policy.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ name: Name }, CLOSED),
+  result: TeamView,
+  example: { name: TEAM_EXAMPLE.name },
+  exampleResult: TEAM_EXAMPLE,
+  async handle({ name }, { stores, caller, now, record }) {
+    const team = await stores.teams.insert(caller.orgId, name, now);
+    const after = toTeamView(team);
+    record({ target: team.id, before: null, after });
+    return after;
+  },
+});

@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+
+import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText } from '#actions/fields.ts';
+import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { onCallNow, PersonOnCallView, readTeams } from '#modules/teams/read_teams.ts';
+import { ReadinessView, readReadiness, shownPhone } from '#modules/teams/readiness_view.ts';
+import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
+import { readWarnings, WarningView } from '#modules/teams/warnings.ts';
+import { notFound } from '#kernel/errors.ts';
+
+export const getTeam = defineAction({
+  name: 'get_team',
+  consoleOnly: true,
+  summary: 'Show a team with its members, how each is reached, and whether a page would wake them.',
+  permission: 'oncall:view',
+  effect: 'read',
+  input: Type.Object({ teamId: IdText }, CLOSED),
+  result: Type.Object({
+    ...TEAM_FIELDS,
+    onCall: Type.Array(PersonOnCallView, { description: 'who is on call now' }),
+    memberCount: Type.Integer(),
+    members: Type.Array(Type.Object({ ...MemberView.properties, readiness: ReadinessView }), {
+      description: `in their order; at most ${LIST_LIMIT}. The phone is masked for those who may not change it`,
+    }),
+    schedules: Type.Array(Type.Object({ scheduleId: IdText, name: Type.String() })),
+    policies: Type.Array(PolicyView),
+    warnings: Type.Array(WarningView),
+  }),
+  example: { teamId: EXAMPLE_IDS.teamId },
+  async handle({ teamId }, context) {
+    const { stores, caller } = context;
+    const [team] = await readTeams([await stores.teams.get(caller.orgId, teamId)], context);
+    if (team === undefined) throw notFound('teamId', 'team');
+    const [warnings = []] = await readWarnings([team], context);
+    const members = team.members.slice(0, LIST_LIMIT);
+    const readinessOf = await readReadiness(members, context);
+    return {
+      ...toTeamView(team.team),
+      onCall: onCallNow(team),
+      memberCount: team.members.length,
+      members: members.map((member) => ({
+        ...toMemberView(member),
+        phone: shownPhone(member.phone, member.userId, caller),
+        readiness: readinessOf(member, member),
+      })),
+      schedules: team.onCall.schedules.map(({ schedule }) => ({ scheduleId: schedule.id, name: schedule.name })),
+      policies: team.policies.map(toPolicyView),
+      warnings,
+    };
+  },
+});

@@ -1,0 +1,72 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { PolicyView, toPolicyView } from '#modules/policies/view.ts';
+import { IdText } from '#actions/fields.ts';
+import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
+import { shownPhone } from '#modules/teams/readiness_view.ts';
+import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
+import { type TeamParts, WarningView } from '#modules/teams/warnings.ts';
+import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import type { TeamRow } from '#modules/teams/store.ts';
+
+/** A team with all that belongs to it. */
+export const WholeTeamView = Type.Object({
+  ...TEAM_FIELDS,
+  members: Type.Array(MemberView, { description: 'in their order' }),
+  schedules: Type.Array(ScheduleView, { description: 'oldest first' }),
+  escalationPolicies: Type.Array(PolicyView, { description: 'oldest first' }),
+  warnings: Type.Array(WarningView, { description: 'none when every page would reach somebody' }),
+});
+
+/** A team with its rows. */
+export type WholeTeam = TeamParts & { readonly team: TeamRow };
+
+/** Reads teams in a few queries, however many there are. */
+export async function readTeams(
+  teams: readonly TeamRow[],
+  { caller, stores, now }: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
+): Promise<WholeTeam[]> {
+  const teamIds = teams.map(({ id }) => id);
+  const byTeam = <Row extends { readonly teamId: string }>(rows: readonly Row[]) =>
+    Map.groupBy(rows, ({ teamId }) => teamId);
+  const members = byTeam(await stores.teams.listMembers(caller.orgId, teamIds));
+  const policies = byTeam(await stores.policies.listOfTeams(caller.orgId, teamIds));
+  const onCallOf = await stores.onCall.ofTeams(caller.orgId, teamIds, now);
+  return teams.map((team) => {
+    const { id } = team;
+    return { team, members: members.get(id) ?? [], policies: policies.get(id) ?? [], onCall: onCallOf(id) };
+  });
+}
+
+export function toWholeTeamView(
+  { team, members, policies, onCall }: WholeTeam,
+  warnings: Static<typeof WarningView>[],
+  { caller }: Pick<ActionContext, 'caller'>,
+): Static<typeof WholeTeamView> {
+  return {
+    ...toTeamView(team),
+    members: members.map((member) => ({
+      ...toMemberView(member),
+      phone: shownPhone(member.phone, member.userId, caller),
+    })),
+    schedules: onCall.schedules.map(({ schedule }) => toScheduleView(schedule)),
+    escalationPolicies: policies.map(toPolicyView),
+    warnings,
+  };
+}
+
+export const PersonOnCallView = Type.Object({ userId: IdText, name: Type.String() });
+
+/** Limit on the people on call that one row of a list names. */
+const ON_CALL_SHOWN_MAX = 20;
+
+/** Returns the people on call now, over all schedules of the team. */
+export function onCallNow({ onCall }: Pick<WholeTeam, 'onCall'>): Static<typeof PersonOnCallView>[] {
+  return peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall))
+    .slice(0, ON_CALL_SHOWN_MAX)
+    .flatMap((userId) => {
+      const person = onCall.people.get(userId);
+      return person === undefined ? [] : [{ userId, name: person.name }];
+    });
+}

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { EXAMPLE_PEOPLE } from '#actions/example_people.ts';
+import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
+import { IdText, nullable, SafeInteger, Timestamp } from '#actions/fields.ts';
+import { CHANNEL_SWITCHES_VIEW } from '#modules/teams/contact_fields.ts';
+import { CHANNEL_PREFERENCES } from '#modules/contacts/decide/channel.ts';
+import { maskPhone } from '#modules/contacts/decide/masking.ts';
+import { recordOf } from '#kernel/record_of.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import type { TeamMemberRow, TeamMemberWithPerson, TeamRow } from '#modules/teams/store.ts';
+
+export const TEAM_FIELDS = {
+  teamId: IdText,
+  name: Type.String(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+};
+
+export const TeamView = Type.Object(TEAM_FIELDS);
+
+export const MemberView = Type.Object({
+  memberId: IdText,
+  teamId: IdText,
+  userId: IdText,
+  name: Type.String({ description: 'of the user' }),
+  email: Type.String({ description: 'of the user' }),
+  phone: nullable(Type.String({ description: 'E.164; masked for callers who may not edit on-call' })),
+  phoneConfirmed: Type.Boolean({ description: 'whether the person has confirmed that the number is theirs' }),
+  ...CHANNEL_SWITCHES_VIEW,
+  sortOrder: SafeInteger,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+export const TEAM_EXAMPLE: Static<typeof TeamView> = { teamId: IDS.teamId, name: 'Payments', ...EXAMPLE_STAMPS };
+
+export const MEMBER_EXAMPLE: Static<typeof MemberView> = {
+  memberId: IDS.memberId,
+  teamId: IDS.teamId,
+  ...EXAMPLE_PEOPLE.anna,
+  phone: '+31612345678',
+  phoneConfirmed: true,
+  smsEnabled: true,
+  callEnabled: true,
+  pushEnabled: true,
+  emailEnabled: false,
+  sortOrder: 0,
+  ...EXAMPLE_STAMPS,
+};
+
+export function toTeamView(team: TeamRow): Static<typeof TeamView> {
+  return {
+    teamId: team.id,
+    name: team.name,
+    createdAt: toTimestamp(team.createdAt),
+    updatedAt: toTimestamp(team.updatedAt),
+  };
+}
+
+export function toMemberView(member: TeamMemberWithPerson): Static<typeof MemberView> {
+  const { memberId, teamId, userId, phone, ...contact } = fieldsOf(member);
+  const { name, email, phoneConfirmed } = member;
+  return { memberId, teamId, userId, name, email, phone, phoneConfirmed, ...contact };
+}
+
+/** Reads the member with the person's name and address of the account. */
+export async function readMember(
+  member: TeamMemberRow,
+  { stores }: Pick<ActionContext, 'stores'>,
+): Promise<Static<typeof MemberView>> {
+  const person = (await stores.people.listPeople(member.orgId, [member.userId])).get(member.userId);
+  if (person === undefined) throw new Error(`team member ${member.id} is not a member of the organization`);
+  const phoneConfirmed = member.phone !== null && (await stores.phoneNumbers.isConfirmed(member.userId, member.phone));
+  return toMemberView({ ...member, name: person.name, email: person.email, phoneConfirmed });
+}
+
+/** Returns a member as the audit log keeps it: whose it is by id only, and the phone number masked. */
+export function toMemberRecord(member: TeamMemberRow): object {
+  return { ...fieldsOf(member), phone: member.phone && maskPhone(member.phone) };
+}
+
+function fieldsOf(member: TeamMemberRow) {
+  return {
+    memberId: member.id,
+    teamId: member.teamId,
+    userId: member.userId,
+    phone: member.phone,
+    ...recordOf(CHANNEL_PREFERENCES, (preference) => member[preference]),
+    sortOrder: member.sortOrder,
+    createdAt: toTimestamp(member.createdAt),
+    updatedAt: toTimestamp(member.updatedAt),
+  };
+}

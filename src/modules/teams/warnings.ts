@@ -1,0 +1,139 @@
+import { type Static, Type } from 'typebox';
+
+import type { ActionContext } from '#actions/action_context.ts';
+import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
+import { IdText, Timestamp } from '#actions/fields.ts';
+import { reasonOf } from '#modules/incidents/decide/reasons.ts';
+import { contactsOf } from '#modules/contacts/decide/contact.ts';
+import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { findWarnings, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
+import { asId } from '#kernel/ids.ts';
+import { mayAnswer } from '#kernel/permissions.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { cannotAnswerText } from '#modules/teams/cannot_answer.ts';
+import type { ReachablePerson } from '#modules/accounts/store/people_store.ts';
+import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
+import type { PolicyRow } from '#modules/policies/store.ts';
+import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
+
+export const WarningView = Type.Object(
+  {
+    kind: Type.Enum([
+      'policy_unreadable',
+      'step_reaches_nobody',
+      'schedule_unreadable',
+      'schedule_gap',
+      'member_unreachable',
+      'cannot_answer',
+    ]),
+    message: Type.String({ description: 'what is wrong, as a sentence' }),
+    policyId: Type.Optional(IdText),
+    step: Type.Optional(Type.Integer({ description: 'index of the step, from 0' })),
+    scheduleId: Type.Optional(IdText),
+    gaps: Type.Optional(
+      Type.Array(Type.Object({ since: Timestamp, until: Timestamp }), {
+        description: 'when nobody is on call, of the next 30 days; at most 20',
+      }),
+    ),
+    memberId: Type.Optional(IdText),
+    userId: Type.Optional(IdText),
+  },
+  { description: 'why a page might reach nobody; with the ids of what it is about' },
+);
+
+/** Example of a warning: the other person of the examples is in no team, and so has no number to call. */
+export const WARNING_EXAMPLE: Static<typeof WarningView> = {
+  kind: 'step_reaches_nobody',
+  message: 'Step 2 of the policy "Wake somebody" would reach nobody now: every channel is off or has no address.',
+  policyId: IDS.policyId,
+  step: 1,
+};
+
+const GAPS_SHOWN_MAX = 20;
+
+/** A team and what belongs to it. */
+export interface TeamParts {
+  readonly members: readonly TeamMemberWithPerson[];
+  readonly policies: readonly PolicyRow[];
+  readonly onCall: TeamOnCall;
+}
+
+/** Reads why pages of these teams might reach nobody, team by team; in two queries, however many teams there are. */
+export async function readWarnings(
+  teams: readonly TeamParts[],
+  { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
+): Promise<Static<typeof WarningView>[][]> {
+  const userIds = teams.flatMap(({ members, policies, onCall }) => [
+    ...members.map(({ userId }) => userId),
+    ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
+    ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
+    ...[...onCall.people.keys()].map((userId) => asId('user', userId)),
+  ]);
+  const people = await stores.people.listReachable(caller.orgId, userIds);
+  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
+  return teams.map((team) => {
+    const { schedules } = team.onCall;
+    const reach = {
+      ...team,
+      schedules: schedules.map(({ schedule, overrides }) => {
+        const { id, isUnreadable } = schedule;
+        return { id, rotation: rotationOf(schedule), overrides, isUnreadable };
+      }),
+      onCallUserIds: peopleOnCall(schedules.map(({ onCall }) => onCall)),
+      contacts: contactsOf([...people.values()], subscribers, team.members),
+      isPresent: (userId: string) => team.onCall.people.has(userId),
+      mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
+    };
+    return findWarnings(reach, configuredChannels, now).map((warning) => toWarningView(warning, team, people));
+  });
+}
+
+function toWarningView(
+  warning: ReachabilityWarning,
+  team: TeamParts,
+  people: ReadonlyMap<string, ReachablePerson>,
+): Static<typeof WarningView> {
+  switch (warning.kind) {
+    case 'step_reaches_nobody': {
+      const { kind, policyId, stepIndex, reason } = warning;
+      const name = team.policies.find(({ id }) => id === policyId)?.name;
+      const message = `Step ${stepIndex + 1} of the policy "${name}" would reach nobody now: ${reasonOf(reason)}.`;
+      return { kind, message, policyId, step: stepIndex };
+    }
+    case 'policy_unreadable': {
+      const { kind, policyId } = warning;
+      const name = team.policies.find(({ id }) => id === policyId)?.name;
+      const message = `The policy "${name}" cannot be read: it pages whoever is on call, at once and by every channel. Save its steps again.`;
+      return { kind, message, policyId };
+    }
+    case 'schedule_unreadable': {
+      const { kind, scheduleId } = warning;
+      const name = team.onCall.schedules.find(({ schedule }) => schedule.id === scheduleId)?.schedule.name;
+      const message = `The schedule "${name}" cannot be read: it puts nobody on call. Save its rotation again.`;
+      return { kind, message, scheduleId };
+    }
+    case 'schedule_gap': {
+      const { kind, scheduleId } = warning;
+      const name = team.onCall.schedules.find(({ schedule }) => schedule.id === scheduleId)?.schedule.name;
+      const gaps = warning.gaps.slice(0, GAPS_SHOWN_MAX).map(({ since, until }) => {
+        return { since: toTimestamp(since), until: toTimestamp(until) };
+      });
+      const others = warning.gaps.length - 1;
+      const more = others === 0 ? '' : `, and ${others} more ${others === 1 ? 'time' : 'times'} within 30 days`;
+      const message = `Nobody is on call in the schedule "${name}" from ${gaps[0]?.since} to ${gaps[0]?.until}${more}.`;
+      return { kind, message, scheduleId, gaps };
+    }
+    case 'member_unreachable': {
+      const { kind, memberId, userId } = warning;
+      const name = team.members.find(({ id }) => id === memberId)?.name;
+      const message = `Nothing reaches ${name}: each channel is off, lacks an address, or is not set up on this server.`;
+      return { kind, message, memberId, userId };
+    }
+    case 'cannot_answer': {
+      const { kind, userId } = warning;
+      const person = people.get(userId);
+      return { kind, message: cannotAnswerText(person?.name ?? '', person?.role ?? 'viewer'), userId };
+    }
+  }
+}

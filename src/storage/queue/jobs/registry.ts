@@ -1,0 +1,29 @@
+import { assembleBundle } from '#storage/queue/jobs/assemble_bundle.ts';
+import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
+import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
+import { purgeService } from '#storage/queue/jobs/purge_service.ts';
+import { recordFailedSignIn } from '#storage/queue/jobs/record_failed_sign_in.ts';
+import { runEscalationStep } from '#storage/queue/jobs/run_escalation_step.ts';
+import { sendInvitation } from '#storage/queue/jobs/send_invitation.ts';
+import { sendPasswordReset } from '#storage/queue/jobs/send_password_reset.ts';
+import { storePoints } from '#storage/queue/jobs/store_points.ts';
+import type { JobContract } from '#kernel/job.ts';
+
+/** Every kind of background work. */
+export const JOBS: readonly JobContract[] = [
+  storePoints,
+  groupExceptions,
+  recordFailedSignIn,
+  runEscalationStep,
+  deliverPage,
+  purgeService,
+  assembleBundle,
+  sendPasswordReset,
+  sendInvitation,
+];
+
+const BY_NAME = new Map(JOBS.map((job) => [job.name, job]));
+
+export function findJob(name: string): JobContract | null {
+  return BY_NAME.get(name) ?? null;
+}

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import type { Id } from '#kernel/ids.ts';
+import { storesOf } from '#modules/stores.ts';
+import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
+import { type World, world } from '#test/kit/world.ts';
+import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
+
+let w: World;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+});
+afterAll(() => w.close());
+
+let serviceId: Id<'service'>;
+beforeEach(async () => {
+  ({ serviceId } = await w.given.service());
+});
+
+const counts = () => storesOf(w.context.db.session()).exceptionCounts;
+const run = () => countExceptions({ ...w.context, exceptions: w.context.actions.exceptions });
+
+async function arrive(...given: Parameters<typeof eventAt>[1][]): Promise<Id<'group'>> {
+  const events = given.map((one) => eventAt(w, one));
+  const [group] = await groupAndStore(w, serviceId, events);
+  await counts().markDue([group!.groupId], w.clock.now());
+  return group!.groupId;
+}
+
+async function countOf(groupId: Id<'group'>): Promise<number | undefined> {
+  return (await counts().find([groupId])).get(groupId)?.events;
+}
+
+test('counts all that is stored, an event that was sent twice once, by day, environment and release', async () => {
+  const twice = { eventId: 'a'.repeat(32), ago: { hours: 24 }, release: '1.0' };
+  const groupId = await arrive(
+    twice,
+    twice,
+    { release: '1.1', user: { id: '8', email: null, username: null, ip: null } },
+    { release: '1.1', environment: 'staging' },
+  );
+  await run();
+  const row = (await counts().find([groupId])).get(groupId)!;
+  const today = w.clock.now().toString().slice(0, 10);
+  const yesterday = w.clock.now().subtract({ hours: 24 }).toString().slice(0, 10);
+  expect(row).toMatchObject({ events: 3, users: 2, isHandled: false, releasesTotal: 2 });
+  expect(row.days).toEqual([
+    [yesterday, 1],
+    [today, 2],
+  ]);
+  expect(row.environments).toEqual([
+    { value: 'production', count: 2 },
+    { value: 'staging', count: 1 },
+  ]);
+  expect(row.releases).toMatchObject([
+    { release: '1.1', events: 2, users: 2 },
+    { release: '1.0', events: 1, users: 1 },
+  ]);
+});
+
+test('a group that events come to while it is counted is counted again after a rest', async () => {
+  const groupId = await arrive({});
+  const [taken] = await counts().takeDue(w.clock.now(), 10);
+  expect(taken).toMatchObject({ id: groupId, serviceId });
+  await arrive({});
+  const totals = (
+    await w.context.actions.exceptions.counter.count([
+      { serviceId, groupId, keptSince: w.clock.now().subtract({ hours: 1 }) },
+    ])
+  ).get(groupId)!;
+  const stale = { ...totals, events: 1 };
+  await counts().save([{ group: taken!, totals: stale, restsUntil: w.clock.now().add({ seconds: 4 }) }], w.clock.now());
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  w.clock.advance({ seconds: 5 });
+  await run();
+  expect(await countOf(groupId)).toBe(2);
+});
+
+test('a group is counted at once when its last count is long ago, and not before its rest when it is not', async () => {
+  const groupId = await arrive({});
+  await run();
+  await arrive({});
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  // The rest is longer on a slow machine, and at most ten minutes.
+  w.clock.advance({ minutes: 10 });
+  await run();
+  expect(await countOf(groupId)).toBe(2);
+  w.clock.advance({ minutes: 5 });
+  await arrive({});
+  await run();
+  expect(await countOf(groupId)).toBe(3);
+});
+
+test('a count that never came is made by the next process', async () => {
+  const groupId = await arrive({});
+  await counts().takeDue(w.clock.now(), 10);
+  await run();
+  expect(await countOf(groupId)).toBeUndefined();
+  w.clock.advance({ minutes: 3 });
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+});
+
+test('counts fall when events are no longer kept, by age or by a shorter retention', async () => {
+  const groupId = await arrive({ ago: { hours: 24 * 80 } }, { ago: { hours: 24 * 3 } }, {});
+  await run();
+  expect(await countOf(groupId)).toBe(3);
+  await w.expectOk('set_retention', { serviceId, capability: 'exceptions', retentionDays: 2 });
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  await w.expectOk('set_retention', { serviceId, capability: 'exceptions', retentionDays: 90 });
+  await run();
+  expect(await countOf(groupId)).toBe(3);
+  w.clock.advance({ hours: 24 * 12 });
+  await run();
+  expect(await countOf(groupId)).toBe(2);
+});
+
+test('events that came through a release without counts are counted, too', async () => {
+  const [group] = await groupAndStore(w, serviceId, [eventAt(w)]);
+  const { groupId } = group!;
+  await counts().markMissed(w.clock.now());
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  w.clock.advance({ minutes: 1 });
+  await groupAndStore(w, serviceId, [eventAt(w)]);
+  await run();
+  expect(await countOf(groupId)).toBe(1);
+  await counts().markMissed(w.clock.now());
+  await run();
+  expect(await countOf(groupId)).toBe(2);
+});

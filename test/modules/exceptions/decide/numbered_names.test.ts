@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+
+import type { ExceptionEvent, Frame } from '#modules/exceptions/decide/event.ts';
+import { groupEvent } from '#modules/exceptions/decide/grouping.ts';
+import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
+
+const keyOf = (event: ExceptionEvent): string => groupEvent(event).key;
+const raisedIn = (platform: string, frame: Partial<Frame>, value: string | null = 'no stock', type = 'E') =>
+  eventOf({ platform, exceptions: [exceptionOf(type, value, { frames: [frameOf({ inApp: true, ...frame })] })] });
+const keyOfName = (platform: string, name: string) => keyOf(raisedIn(platform, { filename: 'pay', function: name }));
+const keyOfModule = (platform: string, module: string) => keyOf(raisedIn(platform, { module, function: 'run' }));
+
+const NUL = '\uFFFD';
+const HASH_A = 'F69328E0708B4B584C5AACA22FE2C51A1CF192D6622828F613FC57C583CA77B63';
+const HASH_B = 'F0123456789ABCDEF5AACA22FE2C51A1CF192D6622828F613FC57C583CA77B63A';
+
+test.each([
+  [
+    'php',
+    `App\\Job@anonymous${NUL}/srv/releases/20261127/app/Run.php:41$0::handle`,
+    `App\\Job@anonymous${NUL}/srv/releases/20261128/app/Run.php:44$3::handle`,
+  ],
+  [
+    'php',
+    `class@anonymous${NUL}C:\\deploy\\7\\Run.php:41$0::handle`,
+    `class@anonymous${NUL}C:\\deploy\\8\\Run.php:4$a::handle`,
+  ],
+  ['php', 'class@anonymous/srv/a/Run.php:41$0::handle', 'class@anonymous/srv/b/Run.php:44$3::handle'],
+  ['php', '{closure:{closure:App\\Foo::bar():10}:12}', '{closure:{closure:App\\Foo::bar():11}:14}'],
+  ['php', '{closure:/srv/releases/1/routes/web.php:12}', '{closure:/srv/releases/2/routes/web.php:19}'],
+  [
+    'php',
+    '{closure:{closure:/srv/releases/1/routes/web.php:3}:12}',
+    '{closure:{closure:/srv/releases/2/routes/web.php:4}:19}',
+  ],
+  ['php', 'App\\Foo::{closure:C:\\deploy\\1\\web.php:12}', 'App\\Foo::{closure:C:\\deploy\\2\\web.php:19}'],
+  ['csharp', '<>c.<<Main>$>b__0_5', '<>c.<<Main>$>b__0_6'],
+  ['csharp', '<<Main>$>g__Pay|0_3', '<<Main>$>g__Pay|0_4'],
+  ['csharp', '<<<Main>$>b__0_0>d.MoveNext', '<<<Main>$>b__0_1>d.MoveNext'],
+  ['csharp', '<<<Main>$>g__Pay|0_3>d.MoveNext', '<<<Main>$>g__Pay|0_9>d.MoveNext'],
+  ['csharp', '<<Main>b__0_0>g__Local|1', '<<Main>b__0_1>g__Local|2'],
+  ['csharp', '<Shop.IOrders.Pay>b__0', '<Shop.IOrders.Pay>b__1'],
+  ['csharp', '<.ctor>b__1_0', '<.ctor>b__4_2'],
+  ['csharp', 'lambda_method45', 'lambda_method7'],
+  ['csharp', '_Lambda$__1-0', '_Lambda$__3-2'],
+  ['csharp', `<Generated>${HASH_A}__Core.<MapPost0>b__1_5`, `<Generated>${HASH_B}__Core.<MapPost3>b__2_1`],
+  ['csharp', 'main@12', 'main@14'],
+  ['csharp', 'pay@42-3.Invoke', 'pay@45-1.Invoke'],
+  ['csharp', 'Pipe #1 input at line 63@65', 'Pipe #2 input at line 64@66'],
+  ['go', 'run.deferwrap1', 'run.deferwrap2'],
+  ['go', 'run.func1.deferwrap1', 'run.func2.deferwrap2'],
+  ['go', 'run-range1', 'run-range2'],
+  ['go', 'run.func1-range2', 'run.func2-range1'],
+  ['go', 'init.0', 'init.1'],
+  ['go', 'glob..func1', 'init.func2'],
+  ['go', '(*Server).serve.gowrap1', '(*Server).serve.gowrap3'],
+  ['rust', 'shop::pay::{closure#3}', 'shop::pay::{closure#4}'],
+  ['rust', 'shop::pay::{{closure}}', 'shop::pay::{closure#0}'],
+  ['rust', 'shop::pay::{{closure}}::h0123456789abcdef', 'shop::pay::{closure#0}'],
+  ['rust', 'shop[846817f741e54dfd]::ops::call', 'shop[1f2e83b0c9d4a657]::ops::call'],
+  ['rust', 'shop[846817f741e54dfd]::ops::call', 'shop::ops::call'],
+  ['rust', '<shop::Cart>::total', 'shop::Cart::total'],
+  ['rust', 'shop::load::<alloc::vec::Vec<u8>>', 'shop::load'],
+  ['rust', 'shop::pay::closure$0', 'shop::pay::{{closure}}'],
+  ['rust', 'shop::pay::{async_fn#0}', 'shop::pay::{async_fn#2}'],
+  ['rust', '{impl#3}::pay', '{impl#4}::pay'],
+  ['rust', 'shop::pay.llvm.12345678901234567890', 'shop::pay.llvm.9876'],
+  ['elixir', 'MyApp.Pay."-run/1-fun-0-"/2', 'MyApp.Pay."-run/1-fun-1-"/2'],
+  ['elixir', 'MyApp.Pay."-all/1-lists^map/1-0-"/1', 'MyApp.Pay."-all/1-lists^map/1-1-"/1'],
+  ['erlang', '-run/1-fun-0-/1-fun-1-', '-run/1-fun-2-/1-fun-0-'],
+  ['erlang', '-run/1-lc$^0/1-0-', '-run/1-lc$^1/1-1-'],
+  ['erlang', '-run/1-anonymous-0-', '-run/1-anonymous-3-'],
+  ['java', 'm34onCreate$lambda0', 'm46onCreate$lambda1'],
+  ['java', 'onCreate$lambda-3', 'onCreate$lambda-4'],
+  ['java', '$r8$lambda$K8f3Zq0b1cD2eF3gH4iJ5kL6mN7', '$r8$lambda$A1b2C3d4E5f6G7h8I9j0K1l2M3n'],
+  ['java', 'access$000', 'access$100'],
+  ['clojure', 'pay$fn__1234', 'pay$fn__1301'],
+  ['native', 'pay.isra.0', 'pay.constprop.3'],
+  ['native', 'pay() [clone .cold.2]', 'pay()'],
+  ['native', "pay()::'lambda0'(int)::operator()", "pay()::'lambda1'(int)::operator()"],
+  ['native', 'pay()::$_0::operator()()', 'pay()::$_3::operator()()'],
+  ['native', 'pay()::{lambda(int)#1}::operator()', 'pay()::{lambda(int)#2}::operator()'],
+  ['native', '<lambda_1>::operator()', '<lambda_2>::operator()'],
+  ['cocoa', '__42-[Shop pay:]_block_invoke_2', '__42-[Shop pay:]_block_invoke.15'],
+  ['cocoa', '(1) suspend resume partial function for pay()', '(2) suspend resume partial function for pay()'],
+  ['cocoa', 'retry #1 () in pay()', 'retry #2 () in pay()'],
+  ['cocoa', 'partial apply for closure #1 in pay()', 'partial apply for closure #3 in pay()'],
+  ['d', 'shop.pay.__lambda2', 'shop.pay.__lambda3'],
+  ['zig', 'pay__anon_1234', 'pay__anon_77'],
+  ['ocaml', 'anon_fn[shop.ml:12,3--40]', 'anon_fn[shop.ml:14,3--40]'],
+  ['crystal', '~procProc(Nil)@src/shop.cr:12', '~procProc(Nil)@src/shop.cr:14'],
+  ['perl', '__ANON__(/srv/1/shop.pl:12)', '__ANON__(/srv/2/shop.pl:14)'],
+  ['lua', 'function <shop.lua:12>', 'function <shop.lua:14>'],
+])('%s: %s and %s are one', (platform, a, b) => {
+  expect(keyOfName(platform, a)).toBe(keyOfName(platform, b));
+});
+
+test.each([
+  ['java', 'com.shop.Main$$ExternalSyntheticLambda3', 'com.shop.Main$$ExternalSyntheticLambda4'],
+  ['java', 'com.shop.Main$$InternalSyntheticLambda$1$0a1b$0', 'com.shop.Main$$InternalSyntheticLambda$2$ff00$1'],
+  ['java', 'jdk.proxy2.$Proxy31', 'jdk.proxy3.$Proxy40'],
+  ['csharp', 'Shop.Program+pay@31', 'Shop.Program+pay@35'],
+  ['php', `App\\Job@anonymous${NUL}/srv/1/Run.php:41$0`, `App\\Job@anonymous${NUL}/srv/2/Run.php:44$3`],
+])('%s: the classes %s and %s are one', (platform, a, b) => {
+  expect(keyOfModule(platform, a)).toBe(keyOfModule(platform, b));
+});
+
+test.each([
+  ['php', `A@anonymous${NUL}/a.php:1$0::handle`, `A@anonymous${NUL}/a.php:1$0::cancel`],
+  ['php', '{closure:App\\Foo::bar():10}', '{closure:App\\Foo::baz():10}'],
+  ['php', '{closure:/srv/1/web.php:12}', '{closure:/srv/1/api.php:12}'],
+  ['csharp', '<<Main>$>g__Pay|0_3', '<<Main>$>g__Refund|0_3'],
+  ['go', 'run1', 'run2'],
+  ['go', 'pay.deferwrap1', 'refund.deferwrap1'],
+  ['rust', 'shop::pay::{closure#0}', 'shop::refund::{closure#0}'],
+  ['rust', 'shop::v1::pay', 'shop::v2::pay'],
+  ['elixir', 'Pay."-run/1-fun-0-"/2', 'Pay."-run/2-fun-0-"/2'],
+  ['elixir', 'Pay.run/1', 'Pay.run/2'],
+  ['native', 'sha256', 'sha512'],
+  ['native', 'range1', 'range2'],
+  ['native', 'md5_block_1', 'md5_block_2'],
+])('%s: %s and %s are two', (platform, a, b) => {
+  expect(keyOfName(platform, a)).not.toBe(keyOfName(platform, b));
+});
+
+describe('where the call that raised is a closure', () => {
+  test.each([
+    ['java', { module: 'com.shop.Main', function: 'lambda$onCreate$0' }],
+    ['java', { module: 'com.shop.Main$1', function: 'onClick' }],
+    ['java', { module: 'com.shop.Main$$ExternalSyntheticLambda1', function: 'onClick' }],
+    ['csharp', { module: 'Program', function: '<>c.<<Main>$>b__0_5' }],
+    ['go', { module: 'main', function: 'serve.func1' }],
+    ['rust', { function: 'shop::pay::{closure#3}' }],
+    ['elixir', { function: 'Pay."-run/1-fun-0-"/2' }],
+    ['native', { function: 'pay()::$_0::operator()()' }],
+    ['cocoa', { function: 'closure #1 in pay()' }],
+  ])('of %s, its message counts, the variables masked: %#', (platform, frame) => {
+    const of = (value: string) => keyOf(raisedIn(platform, frame, value));
+    expect(of('no card')).not.toBe(of('no basket'));
+    expect(of('order 17 has no card')).toBe(of('order 18 has no card'));
+  });
+
+  test.each([
+    ['java', { module: 'com.shop.Main', function: 'onCreate' }],
+    ['go', { module: 'main', function: 'function2' }],
+    ['rust', { function: 'shop::refund12::pay' }],
+    ['csharp', { module: 'Shop', function: '<Save>d__12.MoveNext' }],
+    ['csharp', { module: 'Program', function: '<<Main>$>g__Pay|0_3' }],
+    ['php', { function: '{closure:App\\Foo::bar():10}', contextLine: 'throw $e;' }],
+  ])('its message does not count where its name or line tells it from others: %#', (platform, frame) => {
+    expect(keyOf(raisedIn(platform, frame, 'a'))).toBe(keyOf(raisedIn(platform, frame, 'b')));
+  });
+});
+
+describe('types', () => {
+  const of = (type: string, value = 'x', frame: Partial<Frame> = { function: 'pay' }) =>
+    keyOf(raisedIn('php', frame, value, type));
+
+  test('of anonymous classes are the same after a deploy', () => {
+    expect(of(`DomainException@anonymous${NUL}/srv/1/Run.php:12$0`)).toBe(
+      of(`DomainException@anonymous${NUL}/srv/2/Run.php:15$1`),
+    );
+    expect(of(`DomainException@anonymous${NUL}/srv/1/Run.php:12$0`)).not.toBe(
+      of(`LogicException@anonymous${NUL}/srv/1/Run.php:12$0`),
+    );
+  });
+
+  test('of a minified program do not count, by themselves or in what is said', () => {
+    const built = (type: string, value: string, frames: Frame[] = []) =>
+      keyOf(eventOf({ platform: 'javascript', exceptions: [exceptionOf(type, value, { frames })] }));
+    const frames = [frameOf({ filename: 'package:shop/basket.dart', function: 'Basket.first', inApp: true })];
+    expect(built('minified:kP', 'Bad state', frames)).toBe(built('minified:lA', 'Bad state', frames));
+    expect(built('minified:kP', "Instance of 'minified:kP'")).toBe(built('minified:lA', "Instance of 'minified:lA'"));
+  });
+
+  test('that are only numbered are types of their own', () => {
+    expect(of('Error#1')).not.toBe(of('Error#2'));
+    expect(of('Http@404')).not.toBe(of('Http@500'));
+  });
+});
+
+test('a method of Ruby is the same whichever version and client names its owner', () => {
+  const line = { filename: 'app/models/order.rb', contextLine: 'raise Declined' };
+  const of = (frame: Partial<Frame>) => keyOf(raisedIn('ruby', { ...line, ...frame }));
+  const same = [
+    of({ function: 'pay' }),
+    of({ function: 'pay', module: 'Order' }),
+    of({ function: 'Order#pay' }),
+    of({ function: 'Shop::Order.pay' }),
+  ];
+  expect(new Set(same).size).toBe(1);
+  expect(of({ function: 'block in Order#pay' })).toBe(of({ function: 'block (2 levels) in pay' }));
+  expect(of({ function: 'rescue in Order#pay' })).toBe(of({ function: 'pay' }));
+  expect(of({ function: 'Order#[]' })).toBe(of({ function: '[]' }));
+  expect(of({ function: 'Order#refund' })).not.toBe(of({ function: 'Order#pay' }));
+  const stackless = (value: string) =>
+    keyOf(eventOf({ platform: 'ruby', exceptions: [exceptionOf('RuntimeError', value)] }));
+  expect(stackless('no stock (RuntimeError)\n\n    raise "no stock"\n    ^^^^^')).toBe(stackless('no stock'));
+});
+
+test('an exception without a stack is grouped by that of the thread to which it refers', () => {
+  const anr = (name: string, threadId: string | undefined = '1039') =>
+    eventOf({
+      platform: 'java',
+      exceptions: [exceptionOf('ApplicationNotResponding', 'ANR for 5000 ms', { threadId })],
+      thread: { id: '1', name: 'main', crashed: false, frames: [] },
+      otherThreads: [
+        {
+          id: '1039',
+          name: 'app',
+          crashed: false,
+          frames: [frameOf({ module: 'com.shop.Db', function: name, inApp: true })],
+        },
+      ],
+    });
+  expect(groupEvent(anr('query')).parts[0]?.lines).toEqual(['type ApplicationNotResponding', 'com.shop.Db in query']);
+  expect(keyOf(anr('query'))).not.toBe(keyOf(anr('read')));
+  expect(keyOf(anr('query', '7'))).toBe(keyOf(anr('read', '7')));
+});

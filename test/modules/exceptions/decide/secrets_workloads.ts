@@ -1,0 +1,37 @@
+import { withoutSecrets } from '#modules/exceptions/decide/secrets.ts';
+import type { Workloads } from '#test/kit/counting/count_work.ts';
+
+/** What begins like a secret and never ends, or ends at once. */
+const SHAPES = [
+  'token=',
+  '=',
+  ':',
+  '::::a@',
+  'eyJ-',
+  'eyJa.eyJa',
+  'a.a=',
+  '"token":"',
+  "token:'",
+  'Bearer ',
+  '4111 ',
+  '1-',
+  '-----BEGIN ',
+  '-----BEGIN PRIVATE KEY-----',
+  'http://a:',
+  'http://',
+  'sk_live_',
+  'Cookie: ',
+  'a',
+  '@',
+  'password',
+];
+
+export default Object.fromEntries(
+  SHAPES.map((shape) => [
+    shape,
+    (length) => {
+      const text = shape.repeat(length / shape.length);
+      return () => withoutSecrets(text);
+    },
+  ]),
+) satisfies Workloads;

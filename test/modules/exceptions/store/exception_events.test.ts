@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { periodsAt } from '#modules/exceptions/decide/periods.ts';
+import { newId } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { GroupScope } from '#modules/exceptions/store/exception_counter.ts';
+import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
+import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const NOW = Temporal.Instant.from('2027-03-10T12:00:00Z');
+
+let w: World;
+let reader: ExceptionReader;
+let writer: ExceptionWriter;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  reader = new ExceptionReader(w.context.clickhouse);
+  writer = new ExceptionWriter(w.context.clickhouse);
+});
+afterAll(() => w.close());
+
+function newScope(serviceId = newId('service')): GroupScope {
+  return { serviceId, groupId: newId('group'), keptSince: NOW.subtract({ hours: 24 * 90 }) };
+}
+
+async function countOf(scope: GroupScope, from = reader): Promise<number> {
+  return (await from.countByGroup([scope])).get(scope.groupId)?.events ?? 0;
+}
+
+async function newestOf(scope: GroupScope) {
+  const { events } = await reader.readNewest(scope, { limit: 20, sampling: { sample: 10, tags: 10, values: 5 } });
+  return events;
+}
+
+test('an event is read as it was written', async () => {
+  const scope = newScope();
+  const event = exceptionEvent(NOW, {
+    tags: { 'a\n\n"b"': '\\ 🦊 \t', __proto__x: '' },
+    message: 'one\n\n\ntwo; DROP TABLE exception_events',
+    extra: { deep: [1, { x: null }] },
+  });
+  await writer.insert([{ ...scope, event }], newId('job'));
+  const [read] = await newestOf(scope);
+  expect(read).toEqual(event);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
+    new Map([
+      ['__proto__x', [{ value: '', count: 1 }]],
+      ['a\n\n"b"', [{ value: '\\ 🦊 \t', count: 1 }]],
+    ]),
+  );
+});
+
+test('an event counts once, under the same token or another, at the same time or another', async () => {
+  const scope = newScope();
+  const event = exceptionEvent(NOW);
+  for (const token of ['x', 'x', 'y']) await writer.insert([{ ...scope, event }], `${scope.groupId}${token}`);
+  const later = { ...event, at: NOW.add({ seconds: 5 }), receivedAt: NOW.add({ seconds: 5 }) };
+  await writer.insert([{ ...scope, event: later }], newId('job'));
+  expect(await countOf(scope)).toBe(1);
+  expect(await newestOf(scope)).toHaveLength(1);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(
+    new Map([['region', [{ value: 'eu', count: 1 }]]]),
+  );
+  expect((await reader.counter.count([scope])).get(scope.groupId)).toMatchObject({
+    events: 1,
+    users: 1,
+    isHandled: false,
+    days: [['2027-03-10', 1]],
+    environments: [{ value: 'production', count: 1 }],
+  });
+  expect(await reader.countWeeks(scope, periodsAt(NOW))).toEqual({ thisWeek: 1, weekBefore: 0 });
+  const services = [{ serviceIds: [scope.serviceId], keptSince: NOW.subtract({ hours: 1 }) }];
+  const found = (origin: object, since = services) => reader.counter.listGroups(since, origin);
+  expect(await found({ environment: 'production', release: 'shop@1.4.0' })).toEqual([scope.groupId]);
+  expect(await found({ release: 'shop@1.4.1' })).toEqual([]);
+  expect(await found({}, [{ serviceIds: [scope.serviceId], keptSince: NOW.add({ hours: 1 }) }])).toEqual([]);
+});
+
+test('a group without events has nothing to show', async () => {
+  const scope = newScope();
+  expect(await reader.countByGroup([scope])).toEqual(new Map());
+  expect(await reader.countByGroup([])).toEqual(new Map());
+  expect(await newestOf(scope)).toEqual([]);
+  expect(await reader.countTags(scope, { sample: 10, tags: 10, values: 5 })).toEqual(new Map());
+  expect(await reader.countWeeks(scope, periodsAt(NOW))).toEqual({ thisWeek: 0, weekBefore: 0 });
+});
+
+test('groups of several services are counted each by what its service keeps', async () => {
+  const [one, two] = [newScope(), { ...newScope(), keptSince: NOW.subtract({ hours: 1 }) }];
+  const events = [0, 30, 90].map((minutes) => exceptionEvent(NOW.subtract({ minutes })));
+  await writer.insert(
+    [one, two].flatMap((scope) => events.map((event) => ({ ...scope, event }))),
+    newId('job'),
+  );
+  const counts = await reader.countByGroup([one, two]);
+  expect([counts.get(one.groupId)!.events, counts.get(two.groupId)!.events]).toEqual([3, 2]);
+});
+
+test('events of the oldest and of impossible times are stored in one insert', async () => {
+  const { clickhouse } = (await world()).context;
+  const scope = { ...newScope(), keptSince: NOW.subtract({ hours: 24 * 1_000 }) };
+  const events = Array.from({ length: 410 }, (_, day) => ({
+    ...exceptionEvent(NOW.subtract({ hours: 24 * day })),
+    receivedAt: NOW,
+  }));
+  const impossible = { ...exceptionEvent(Temporal.Instant.from('1970-01-01T00:00:00Z')), receivedAt: NOW };
+  await new ExceptionWriter(clickhouse).insert(
+    [...events, impossible].map((event) => ({ ...scope, event })),
+    newId('job'),
+  );
+  expect(await countOf(scope, new ExceptionReader(clickhouse))).toBe(411);
+});
+
+test('the most frequent tags and values come first', async () => {
+  const scope = newScope();
+  const tags = [{ os: 'mac', page: 'a' }, { os: 'linux' }, { os: 'linux', page: 'a' }, { page: 'b' }, { os: 'bsd' }];
+  const events = tags.map((given) => exceptionEvent(NOW, { tags: given }));
+  await writer.insert(
+    events.map((event) => ({ ...scope, event })),
+    newId('job'),
+  );
+  expect([...(await reader.countTags(scope, { sample: 10, tags: 10, values: 2 }))]).toEqual([
+    [
+      'os',
+      [
+        { value: 'linux', count: 2 },
+        { value: 'bsd', count: 1 },
+      ],
+    ],
+    [
+      'page',
+      [
+        { value: 'a', count: 2 },
+        { value: 'b', count: 1 },
+      ],
+    ],
+  ]);
+  expect([...(await reader.countTags(scope, { sample: 10, tags: 1, values: 1 }))]).toEqual([
+    ['os', [{ value: 'linux', count: 2 }]],
+  ]);
+});
+
+test('deletion takes all events of one service and leaves the others alone', async () => {
+  const [mine, other] = [newScope(), newScope()];
+  const events = [0, 24, 72].map((hours) => exceptionEvent(NOW.subtract({ hours })));
+  await writer.insert(
+    [mine, other].flatMap((scope) => events.map((event) => ({ ...scope, event }))),
+    newId('job'),
+  );
+  await writer.deleteService(mine.serviceId);
+  await expect.poll(() => countOf(mine)).toBe(0);
+  expect(await countOf(other)).toBe(3);
+});

@@ -1,0 +1,51 @@
+import fc from '#test/kit/properties.ts';
+import { expect, test } from 'vitest';
+
+import { escalationStateOf, type StepState } from '#modules/incidents/decide/escalation_state.ts';
+import { planSteps } from '#modules/policies/decide/escalation.ts';
+import { at } from '#test/modules/schedules/decide/given_rotation.ts';
+
+const TRIGGERED = at('2026-03-29T00:30:00Z');
+
+const timersOf = (minutes: readonly number[], fired: readonly number[] = []): StepState[] =>
+  planSteps(
+    minutes.map((afterMinutes) => ({ afterMinutes })),
+    TRIGGERED,
+  ).map((step) => ({ ...step, state: fired.includes(step.stepIndex) ? 'fired' : 'pending' }));
+
+test('the next step is the earliest that has not fired, with the time at which it is due', () => {
+  const nextAfter = (fired: readonly number[]) => escalationStateOf('triggered', timersOf([0, 5, 15], fired));
+  expect(nextAfter([])).toEqual({ state: 'running', nextStep: 0, nextStepAt: TRIGGERED, stepCount: 3 });
+  expect(nextAfter([0])).toMatchObject({ nextStep: 1, nextStepAt: TRIGGERED.add({ minutes: 5 }) });
+  expect(nextAfter([0, 1, 2])).toEqual({ state: 'finished', nextStep: null, nextStepAt: null, stepCount: 3 });
+});
+
+test('a step that was brought forward comes before those that are due earlier by the policy', () => {
+  const timers = timersOf([0, 5, 15], [0]);
+  const expedited = timers.map((timer) => (timer.stepIndex === 2 ? { ...timer, dueAt: TRIGGERED } : timer));
+  expect(escalationStateOf('triggered', expedited)).toMatchObject({ nextStep: 2, nextStepAt: TRIGGERED });
+});
+
+test('an incident without a policy has no escalation, and an answered one has no next step', () => {
+  const none = { nextStep: null, nextStepAt: null };
+  for (const status of ['triggered', 'acknowledged', 'resolved'] as const) {
+    expect(escalationStateOf(status, [])).toEqual({ state: 'none', ...none, stepCount: 0 });
+  }
+  expect(escalationStateOf('acknowledged', timersOf([0, 5]))).toEqual({ state: 'paused', ...none, stepCount: 2 });
+  expect(escalationStateOf('resolved', timersOf([0, 5]))).toEqual({ state: 'finished', ...none, stepCount: 2 });
+});
+
+test('firing the next step again and again fires every step once, in the order of time and then of the policy', () => {
+  const anyMinutes = fc.oneof(fc.integer({ min: 0, max: 60 }), fc.constant(Number.MAX_SAFE_INTEGER));
+  fc.assert(
+    fc.property(fc.array(anyMinutes, { minLength: 1, maxLength: 8 }), (minutes) => {
+      const fired: number[] = [];
+      for (;;) {
+        const { nextStep } = escalationStateOf('triggered', timersOf(minutes, fired));
+        if (nextStep === null) break;
+        fired.push(nextStep);
+      }
+      expect(fired).toEqual([...minutes.keys()].sort((a, b) => minutes[a]! - minutes[b]! || a - b));
+    }),
+  );
+});

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+
+import { getIncidentContext } from '#modules/incidents/operations/get_incident_context.ts';
+import { recordDeploy } from '#modules/releases/operations/record_deploy.ts';
+import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metrics.ts';
+import type { Id } from '#kernel/ids.ts';
+import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
+import { exceptionEvent } from '#test/kit/exception_event.ts';
+import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+
+const contextOf = (w: StaffedWorld, incidentId: string) =>
+  runOperation(w, getIncidentContext, memberCaller(w.orgId, w.owner.userId, 'viewer'), { incidentId });
+
+async function anAlert() {
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const alert = await w.staff.alert(teamId, [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId] }]);
+  return { w, anna, alert };
+}
+
+test('similar incidents say who resolved them and how long they took', async () => {
+  const { w, anna, alert } = await anAlert();
+  const first = await alert.trigger();
+  w.clock.advance({ minutes: 12 });
+  await w.expectOk('resolve_incident', { incidentId: first }, { key: anna.key });
+  const second = await alert.trigger('another title of the same rule');
+  w.clock.advance({ minutes: 30 });
+  await w.expectOk('resolve_incident', { incidentId: second });
+  const third = await alert.trigger();
+  const { similar } = await contextOf(w, third);
+  expect(similar).toMatchObject({
+    count: 2,
+    medianSecondsToResolve: 12 * 60,
+    incidents: [{ incidentId: second }, { incidentId: first, resolvedBy: expect.stringContaining('Anna') }],
+  });
+  w.clock.advance({ hours: 24 * 91 });
+  expect((await contextOf(w, third)).similar).toMatchObject({ count: 0, incidents: [] });
+});
+
+test('it says what was changed shortly before, and which exceptions and incidents came at the same time', async () => {
+  const { w, alert } = await anAlert();
+  w.clock.advance({ hours: 3 });
+  await w.expectOk('update_alert_rule', { ruleId: alert.ruleId, name: 'Latency of the checkout' });
+  await w.expectOk('get_service', { serviceId: alert.serviceId });
+  w.clock.advance({ minutes: 10 });
+  const other = await w.given.service({ name: 'search' });
+  await w.expectOk('create_alert_rule', { serviceId: other.serviceId, name: 'New', kind: 'exception', config: {} });
+  await runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: other.serviceId }, [
+    exceptionEvent(w.clock.now(), { exceptions: [], message: 'no route to the index' }),
+  ]);
+  w.clock.advance({ minutes: 4 });
+  const incidentId = await alert.trigger();
+  const { changes, newGroups, neighbours } = await contextOf(w, incidentId);
+  expect(changes).toMatchObject([
+    { action: 'update_alert_rule', target: alert.ruleId, targetName: 'Latency of the checkout' },
+  ]);
+  expect(newGroups).toMatchObject([{ title: 'no route to the index', serviceName: 'search' }]);
+  expect(neighbours).toMatchObject([{ title: 'no route to the index', serviceName: 'search', status: 'triggered' }]);
+});
+
+test('it names the releases that were deployed or first seen shortly before, and links new exceptions', async () => {
+  const { w, alert } = await anAlert();
+  const event = (release: string) => exceptionEvent(w.clock.now(), { exceptions: [], message: 'declined', release });
+  const arrive = (release: string) =>
+    runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: alert.serviceId }, [event(release)]);
+  await arrive('1.0.0');
+  w.clock.advance({ hours: 3 });
+  await arrive('1.0.0');
+  await arrive('1.1.0');
+  w.clock.advance({ minutes: 20 });
+  const incidentId = await alert.trigger();
+  const { releases } = await contextOf(w, incidentId);
+  expect(releases).toEqual([{ release: '1.1.0', at: expect.any(String), environment: null }]);
+  const deploy = { serviceId: alert.serviceId, release: '1.2.0', environment: 'production' };
+  await runOperation(w, recordDeploy, memberCaller(w.orgId, w.owner.userId, 'editor'), deploy);
+  const [newest] = (await contextOf(w, incidentId)).releases;
+  expect(newest).toMatchObject({ release: '1.2.0', environment: 'production' });
+});
+
+test('it lists the metrics that left their usual range when the incident opened, and no others', async () => {
+  const { w, alert } = await anAlert();
+  const { serviceId } = alert;
+  const series = { minutes: 80, everySeconds: 60 };
+  await givenMetrics(
+    w,
+    serviceId,
+    { name: 'queue_depth', ...series, value: (step) => (step < 78 ? 10 + (step % 3) : 90) },
+    { name: 'cpu_ratio', ...series, value: (step) => 0.4 + (step % 5) / 100 },
+  );
+  const incidentId = await alert.trigger();
+  const caller = memberCaller(w.orgId, w.owner.userId, 'viewer');
+  const { metrics, lookedAt, total } = await runOperation(w, listMovedMetrics, caller, { incidentId });
+  expect(metrics).toMatchObject([{ metricName: 'queue_depth', aggregation: 'avg' }]);
+  expect(Math.round(metrics[0].before)).toBe(11);
+  expect(metrics[0].after).toBeGreaterThan(30);
+  expect(lookedAt).toBe(total);
+  const other = await w.given.organization('Umbrella');
+  await expect(
+    runOperation(w, listMovedMetrics, { ...caller, orgId: other.orgId }, { incidentId }),
+  ).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('the context of an incident of another organization is not found', async () => {
+  const { w, alert } = await anAlert();
+  const incidentId = await alert.trigger();
+  const other = await w.given.organization('Umbrella');
+  const caller = { ...memberCaller(w.orgId, w.owner.userId, 'owner'), orgId: other.orgId };
+  await expect(runOperation(w, getIncidentContext, caller, { incidentId })).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('new exceptions and incidents of its own service come first, the nearest in time, with how many more there were', async () => {
+  const { w, alert } = await anAlert();
+  const arrive = (serviceId: string, message: string) =>
+    runGroupExceptions(w.runtime, { orgId: w.orgId, serviceId: serviceId as Id<'service'> }, [
+      exceptionEvent(w.clock.now(), { exceptions: [], message }),
+    ]);
+  const other = await w.given.service({ name: 'search' });
+  const words = ['pear', 'plum', 'fig', 'lime', 'kiwi', 'date', 'nut', 'oat', 'rye', 'pea', 'leek', 'yam'];
+  for (const word of words) await arrive(other.serviceId, word);
+  w.clock.advance({ minutes: 5 });
+  for (const word of ['red', 'blue']) {
+    await arrive(alert.serviceId, `${word} paint ran out`);
+    w.clock.advance({ minutes: 2 });
+  }
+  const incidentId = await alert.trigger();
+  const { newGroups, newGroupTotals, neighbours, neighbourTotals } = await contextOf(w, incidentId);
+  expect(newGroups.map(({ title }: { title: string }) => title).slice(0, 2)).toEqual([
+    'blue paint ran out',
+    'red paint ran out',
+  ]);
+  expect(newGroups).toHaveLength(10);
+  expect(newGroupTotals).toEqual({ ofService: 2, elsewhere: 12 });
+  expect([neighbours, neighbourTotals]).toEqual([[], { ofService: 0, elsewhere: 0 }]);
+  const { evidence } = await w.expectOk('get_incident', { incidentId });
+  expect([evidence.newGroups, evidence.newGroupTotals]).toEqual([newGroups, newGroupTotals]);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+
+import { growthBetween } from '#modules/metrics/decide/counter_growth.ts';
+import { baseOf, type CounterWriter } from '#modules/metrics/decide/counter_writers.ts';
+
+const MINUTE = 60_000;
+const writer = (startAt: number, at: number, value: number): CounterWriter => ({ startAt, at, value });
+
+test.each([
+  [1_000_010, 1_000_009, -1],
+  [10, 10 - 1e-9, -1e-9],
+  [1000, 876, -124],
+  [1000, 875, 875],
+  [1000, 0, 0],
+  [3, 2, 2],
+  [0, 5, 5],
+  [5, 5, 0],
+])('from %d to %d a counter grows by %d', (before, now, growth) => {
+  expect(growthBetween(before, now)).toBeCloseTo(growth, 12);
+});
+
+test('a counter that goes up and down a little grows by what it grew by on the whole', () => {
+  const values = [1000, 990, 1010, 1000, 1020];
+  const growths = values.slice(1).map((value, place) => growthBetween(values[place] ?? 0, value));
+  expect(growths.reduce((sum, growth) => sum + growth, 0)).toBe(20);
+});
+
+test('the first sample that is heard of follows its start', () => {
+  expect(baseOf(writer(0, MINUTE, 5), null, null)).toEqual({ kind: 'start' });
+});
+
+test('a sample of the same process follows the one before, also where its start is computed anew', () => {
+  expect(baseOf(writer(1000, 2 * MINUTE, 6), writer(1020, MINUTE, 5), null)).toEqual({ kind: 'none' });
+});
+
+test('a process that begins after the last sample of the one before it is a restart', () => {
+  expect(baseOf(writer(MINUTE, 2 * MINUTE, 6), writer(0, MINUTE, 5), null)).toEqual({ kind: 'start' });
+});
+
+test('a process that began while another one wrote counts from its own start, if that is not long ago', () => {
+  const current = writer(0, 9 * MINUTE, 50_000_000);
+  const young = baseOf(writer(8 * MINUTE, 10 * MINUTE, 6), current, null);
+  expect(young).toEqual({ kind: 'value', value: 0, isOverlap: false });
+  const old = baseOf(writer(2 * MINUTE, 10 * MINUTE, 600), current, null);
+  expect(old).toEqual({ kind: 'value', value: 600, isOverlap: false });
+});
+
+test('a process that writes again after another one goes on from what it wrote last, and both overlap', () => {
+  const [first, second] = [writer(0, 8 * MINUTE, 1000), writer(5 * MINUTE, 9 * MINUTE, 3)];
+  const base = baseOf(writer(0, 10 * MINUTE, 1002), second, first);
+  expect(base).toEqual({ kind: 'value', value: 1000, isOverlap: true });
+});
+
+test('what is sent again, or comes late from before a restart, changes nothing', () => {
+  const [first, second] = [writer(0, 8 * MINUTE, 1000), writer(5 * MINUTE, 9 * MINUTE, 3)];
+  expect(baseOf(first, second, first)).toEqual({ kind: 'none' });
+  expect(baseOf(writer(0, 7 * MINUTE, 999), second, null)).toEqual({ kind: 'none' });
+});

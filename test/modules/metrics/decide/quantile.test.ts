@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+
+import { toRanges } from '#modules/metrics/decide/exponential_buckets.ts';
+import { quantileOf as measureQuantile, valueBoundsOf } from '#modules/metrics/decide/quantile.ts';
+
+const quantileOf = (...asked: Parameters<typeof measureQuantile>) => measureQuantile(...asked)?.value ?? null;
+const classic = (le: string, growth: number) => ({ le, range: '', growth });
+const range = (from: number, to: number, growth: number) => ({ le: '', range: `${from}...${to}`, growth });
+const side = { offset: 0, counts: [] };
+
+test('within bounds of the sender the quantile is interpolated by value, as Prometheus 3.5 does', () => {
+  expect(quantileOf(0.5, [range(1, 5, 100)])).toBe(3);
+  expect(quantileOf(0.5, [range(-5, -1, 100)])).toBe(-3);
+  expect(quantileOf(0.9, [range(1, 3, 50), range(3, 10, 50)])).toBeCloseTo(8.6, 10);
+});
+
+test.each([3, 2, 0, -2])('within exponential buckets of scale %i it is interpolated by logarithm', (scale) => {
+  const histogram = { scale, zeroCount: 0, zeroThreshold: 0, negative: side, positive: { offset: 5, counts: [8] } };
+  const [only] = toRanges(histogram)!;
+  const base = 2 ** (2 ** -scale);
+  expect(quantileOf(0.5, [{ le: '', range: only!.range, growth: 8 }])! / base ** 5.5).toBeCloseTo(1, 4);
+});
+
+describe('senders of both forms', () => {
+  const quick = [classic('1', 900), classic('5', 900), classic('+Inf', 900)];
+  const slow = [range(4, 4.36203, 100)];
+
+  test('count together where they are not the same observations', () => {
+    expect(quantileOf(0.5, [...quick, ...slow])).toBeCloseTo(500 / 900, 6);
+    expect(quantileOf(0.95, [...quick, ...slow])).toBeCloseTo(4 * 1.0905 ** 0.5, 2);
+  });
+
+  test('are answered by the finer one where they are', () => {
+    const same = [classic('5', 100), classic('+Inf', 100)];
+    expect(quantileOf(0.5, [...same, ...slow])).toBe(quantileOf(0.5, slow));
+  });
+
+  test('overlap by their shares', () => {
+    const both = [classic('1', 0), classic('3', 100), classic('+Inf', 100), range(2, 4, 400)];
+    // 50 lie in (1, 2]; 50 and 234 in (2, 3]; 166 in (3, 4].
+    expect(quantileOf(0.1, both)).toBeCloseTo(2, 6);
+    expect(quantileOf((50 + 50 + 400 * Math.log2(1.5)) / 500, both)).toBeCloseTo(3, 6);
+    expect(quantileOf(1, both)).toBeCloseTo(4, 6);
+  });
+});
+
+test('above the highest bound it is more than that bound', () => {
+  const growths = [classic('1', 10), classic('+Inf', 100)];
+  expect(measureQuantile(0.99, growths)).toEqual({ value: 1, isMoreThan: true });
+  expect(measureQuantile(0.05, growths)).toEqual({ value: 0.5, isMoreThan: false });
+});
+
+describe('the least and the greatest observation', () => {
+  const inSeconds = [classic('0', 0), classic('5', 100), classic('+Inf', 100)];
+
+  test('bound the quantile within the lowest and the highest bucket that hold any', () => {
+    const bounds = { least: 0.01, greatest: 0.06 };
+    expect(quantileOf(0.95, inSeconds, bounds)).toBeCloseTo(0.0575, 9);
+    expect(quantileOf(0, inSeconds, bounds)).toBe(0.01);
+    expect(quantileOf(1, inSeconds, bounds)).toBe(0.06);
+    expect(quantileOf(1, [range(0.01, 0.011, 5), range(0.05, 0.07, 5)], bounds)).toBe(0.06);
+  });
+
+  test('are not exceeded by rounding', () => {
+    expect(quantileOf(1, [range(2.8, 3.05, 1)], { least: 1, greatest: 3 })).toBe(3);
+  });
+
+  test('close the highest bucket, which has no bound', () => {
+    const growths = [classic('1', 0), classic('+Inf', 100)];
+    expect(measureQuantile(0.5, growths, { least: null, greatest: 9 })).toEqual({ value: 5, isMoreThan: false });
+  });
+
+  test('are left out where the buckets contradict them, as those of another metric do', () => {
+    const growths = [classic('1', 50), classic('5', 100), classic('+Inf', 100)];
+    expect(quantileOf(0.99, growths, { least: 70, greatest: 0.5 })).toBe(quantileOf(0.99, growths));
+    expect(quantileOf(0.5, [classic('5', 9)], { least: 4, greatest: 2 })).toBe(quantileOf(0.5, [classic('5', 9)]));
+  });
+
+  test('count only where as many series say them as count observations', () => {
+    const told = { min: 0.01, max: 0.06 };
+    expect(valueBoundsOf(told, { min: 2, max: 1, count: 2 })).toEqual({ least: 0.01, greatest: null });
+    expect(valueBoundsOf({ min: null, max: Number.NaN }, { min: 1, max: 1, count: 1 })).toEqual({
+      least: null,
+      greatest: null,
+    });
+    expect(valueBoundsOf(told, { min: 0, max: 0, count: 0 })).toEqual({ least: null, greatest: null });
+  });
+});

@@ -1,0 +1,383 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
+import type { Buckets } from '#modules/metrics/decide/buckets.ts';
+import { type Sample, aggregate } from '#test/kit/aggregate_model.ts';
+import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
+import { DAY_MS, HOUR_MS, planRollups, readPeriodOf, startsIn } from '#modules/metrics/decide/rollup_plan.ts';
+import { PointBatch } from '#ingest/admission/point_batch.ts';
+import { type Id, newId, uuidOf } from '#kernel/ids.ts';
+import { Temporal } from '#kernel/time.ts';
+import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { ExpiredRows, METRIC_POINTS } from '#storage/clickhouse/expired_rows.ts';
+import { ROLLUP_TABLES } from '#storage/clickhouse/layout.ts';
+import { bucketQueryOf } from '#modules/metrics/store/metric_query.ts';
+import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
+import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
+import { RollupState } from '#modules/metrics/store/rollup_state.ts';
+import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
+import fc, { slowRuns } from '#test/kit/properties.ts';
+import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+let w: World;
+let reader: MetricReader;
+beforeAll(async () => {
+  w = await world({ keepOpen: true });
+  reader = new MetricReader(w.context.clickhouse);
+});
+afterAll(() => w.close());
+
+/** The windows are before this, and their days are over. */
+const END = Date.parse('2027-03-10T00:00:00Z');
+const DAYS = 3;
+const FROM = END - DAYS * DAY_MS;
+const NOW = Temporal.Instant.fromEpochMilliseconds(END + 12 * HOUR_MS);
+const AT_ONCE = { insertMs: 0, queryMs: 0 };
+const forEver = () => true;
+const tiersOf = (serviceId: Id<'service'>) => [{ days: 30, serviceIds: [serviceId] }];
+
+interface Given extends Sample {
+  readonly series: number;
+}
+
+/** Points of three series, close together in some hours and hours apart in others, also before the window and behind it. */
+const point = fc.record({
+  series: fc.integer({ min: 0, max: 2 }),
+  at: fc
+    .oneof(
+      fc.integer({ min: -20, max: DAYS * 24 * 60 + 5 }).map((minute) => minute * 60_000),
+      fc.integer({ min: 100, max: 220 }).map((minute) => minute * 60_000),
+      fc.constantFrom(HOUR_MS - 1, HOUR_MS, DAY_MS - 1, DAY_MS, 2 * DAY_MS, DAYS * DAY_MS - 1, DAYS * DAY_MS),
+    )
+    .map((offset) => FROM + offset),
+  value: fc.oneof(fc.integer({ min: 0, max: 6 }), fc.integer({ min: -1_000, max: 1_000 })),
+  kind: fc.oneof({ weight: 3, arbitrary: fc.constant('counter' as const) }, fc.constantFrom(...POINT_KINDS)),
+});
+const points = (maxLength: number) => fc.array(point, { minLength: 1, maxLength });
+
+let inserts = 0;
+async function insert(serviceId: Id<'service'>, given: readonly Given[]): Promise<void> {
+  const batch = new PointBatch();
+  for (const { series, at, value, kind } of given) {
+    const labels = ['le', String(series), 'zone', String(series % 2)];
+    batch.add(batch.addSeries({ name: 'm', labels, key: seriesKey('m', labels) }), at, value, kind);
+  }
+  inserts += 1;
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], `rollups-${inserts}`);
+}
+
+async function rollUp(serviceId: Id<'service'>, minutesLater = 0, client = w.context.clickhouse): Promise<void> {
+  const writer = new RollupWriter(client, AT_ONCE);
+  await writer.rollUp(tiersOf(serviceId), NOW.add({ minutes: minutesLater }), forEver);
+}
+
+const [BY_HOUR, BY_FIVE_HOURS, BY_DAY] = [HOUR_MS, 5 * HOUR_MS, DAY_MS].map((stepMs) => ({
+  fromMs: Math.floor(FROM / stepMs) * stepMs,
+  toMs: Math.ceil(END / stepMs) * stepMs,
+  stepMs,
+})) as [Buckets, Buckets, Buckets];
+const ALWAYS = Temporal.Instant.fromEpochMilliseconds(0);
+
+/** What is said from rollups is what the reference says of all points. */
+async function expectExact(
+  serviceId: Id<'service'>,
+  given: readonly Given[],
+  keptSince: Temporal.Instant,
+  buckets: Buckets,
+): Promise<void> {
+  const series = seriesOf(given.filter(({ at }) => at >= keptSince.epochMilliseconds));
+  for (const aggregation of AGGREGATIONS) {
+    const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation, buckets, keptSince };
+    expectClose(await reader.query(query), aggregate(series, aggregation, buckets), aggregation);
+  }
+}
+
+/** And of labels what points say. */
+async function expectExactByLabel(
+  serviceId: Id<'service'>,
+  given: readonly Given[],
+  keptSince: Temporal.Instant,
+  buckets: Buckets,
+): Promise<void> {
+  const kept = given.filter(({ at, series }) => at >= keptSince.epochMilliseconds && series % 2 === 0);
+  const ofZone = { name: 'm', matchers: [{ label: 'zone', operator: '=' as const, value: '0' }] };
+  for (const aggregation of AGGREGATIONS) {
+    const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation, buckets, keptSince };
+    const found = await reader.query({ ...query, selector: ofZone });
+    expectClose(found, aggregate(seriesOf(kept), aggregation, buckets), aggregation);
+    const chart = { ...query, split: { label: 'zone', values: ['1'] }, columnMs: null };
+    const [parts, fromPoints] = [await reader.queryChart(chart), await reader.queryChart({ ...chart, rollups: null })];
+    expect(parts.map(({ part }) => part)).toEqual(fromPoints.map(({ part }) => part));
+    for (const [place, { points: own }] of parts.entries()) expectClose(own, fromPoints[place]!.points, aggregation);
+    const ranked = await reader.rankValues(query, 'zone', 5);
+    expect(ranked, aggregation).toEqual(await reader.rankValues({ ...query, rollups: null }, 'zone', 5));
+  }
+}
+
+const seriesOf = (given: readonly Given[]) => [...Map.groupBy(given, ({ series }) => series).values()];
+
+interface Value {
+  readonly at: number;
+  readonly value: number;
+}
+
+function expectClose(found: readonly Value[], meant: readonly Value[], about: string): void {
+  expect(
+    found.map(({ at }) => at),
+    about,
+  ).toEqual(meant.map(({ at }) => at));
+  for (const [index, { value }] of found.entries()) expect(value, about).toBeCloseTo(meant[index]!.value, 9);
+}
+
+/** The starts of what is read from rollups of days and of hours, and from points. */
+async function planOf(serviceId: Id<'service'>, stepMs: number, client = w.context.clickhouse) {
+  const period = readPeriodOf({ fromMs: FROM, toMs: END, stepMs }, 0);
+  const valid = await new RollupState(client).findValid(serviceId, period);
+  const plan = planRollups(period, stepMs, valid);
+  if (plan === null) return null;
+  const [days, hours] = [startsIn(plan.days, DAY_MS), startsIn(plan.hours, HOUR_MS)];
+  return { valid, days, hours, rawHours: startsIn(plan.raw, HOUR_MS) };
+}
+
+const asked = fc.record({
+  kept: fc.constantFrom(0, FROM + 7 * HOUR_MS + 1_234, FROM + 20 * HOUR_MS, FROM - 60_000),
+  buckets: fc.constantFrom(BY_HOUR, BY_FIVE_HOURS, BY_DAY),
+});
+
+test('rollups answer as the points do, also when points come late, twice, or with another value', async () => {
+  await fc.assert(
+    fc.asyncProperty(points(60), points(10), points(5), asked, async (first, late, later, { kept, buckets }) => {
+      const serviceId = newId('service');
+      const keptSince = Temporal.Instant.fromEpochMilliseconds(kept);
+      await insert(serviceId, first);
+      await expect(rollUp(serviceId)).resolves.toBeUndefined();
+      await expectExact(serviceId, first, keptSince, buckets);
+      await expectExactByLabel(serviceId, first, keptSince, buckets);
+      // Of the same series and times with other values, too.
+      const second = [...late, ...first.slice(0, 3).map((one) => ({ ...one, value: one.value + 1 }))];
+      await insert(serviceId, second);
+      await expectExact(serviceId, [...first, ...second], keptSince, buckets);
+      await rollUp(serviceId, 1);
+      await expectExact(serviceId, [...first, ...second], keptSince, buckets);
+      await insert(serviceId, later);
+      for (const minute of [2, 3, 4]) await rollUp(serviceId, minute);
+      await expectExact(serviceId, [...first, ...second, ...later], keptSince, buckets);
+      await expectExactByLabel(serviceId, [...first, ...second, ...later], keptSince, buckets);
+    }),
+    { numRuns: slowRuns(8) },
+  );
+});
+
+const everyHour = (value: number): Given[] =>
+  Array.from({ length: DAYS * 24 }, (_, hour) => ({
+    series: 0,
+    at: FROM + hour * HOUR_MS + 60_000,
+    value: value + hour,
+    kind: 'counter',
+  }));
+
+test('hours and days that came to rest are read from rollups, and an hour that gets more from its points until it is rolled up again', async () => {
+  const serviceId = newId('service');
+  await insert(serviceId, everyHour(5));
+  expect(await planOf(serviceId, HOUR_MS)).toBe(null);
+  await rollUp(serviceId);
+  expect(await planOf(serviceId, DAY_MS)).toMatchObject({
+    days: [0, 1, 2].map((day) => FROM + day * DAY_MS),
+    hours: [],
+  });
+  // The hour before is what the first counter may have grown from.
+  expect(await planOf(serviceId, HOUR_MS)).toMatchObject({ days: [], rawHours: [FROM - HOUR_MS] });
+  await insert(serviceId, [{ series: 1, at: FROM + 30 * HOUR_MS, value: 1, kind: 'gauge' }]);
+  const outdated = [FROM - HOUR_MS, FROM + 30 * HOUR_MS];
+  expect((await planOf(serviceId, HOUR_MS))?.rawHours).toEqual(outdated);
+  expect((await planOf(serviceId, DAY_MS))?.days).toEqual([FROM, FROM + 2 * DAY_MS]);
+  // What queries may still be reading is declared invalid first.
+  await rollUp(serviceId, 1);
+  expect((await planOf(serviceId, HOUR_MS))?.rawHours).toEqual(outdated);
+  await rollUp(serviceId, 2);
+  expect((await planOf(serviceId, HOUR_MS))?.rawHours).toEqual([FROM - HOUR_MS]);
+  await rollUp(serviceId, 3);
+  expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(3);
+});
+
+test('hours that are not rolled up may be scattered over the whole window', async () => {
+  const serviceId = newId('service');
+  const given = everyHour(5);
+  const late = given.filter((_, hour) => hour % 2 === 1).map((one) => ({ ...one, value: one.value + 3 }));
+  await insert(serviceId, given);
+  await rollUp(serviceId);
+  await insert(serviceId, late);
+  const plan = await planOf(serviceId, HOUR_MS);
+  expect([plan?.hours.length, plan?.rawHours.length]).toEqual([late.length, late.length + 1]);
+  await expectExact(serviceId, [...given, ...late], ALWAYS, BY_HOUR);
+});
+
+test('of points only those of hours that are not rolled up are read', async () => {
+  const serviceId = newId('service');
+  const batch = new PointBatch();
+  for (let series = 0; series < 40; series += 1) {
+    const labels = ['zone', String(series)];
+    const place = batch.addSeries({ name: 'm', labels, key: seriesKey('m', labels) });
+    for (let at = FROM; at < END; at += 120_000) batch.add(place, at, 1, 'gauge');
+  }
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], serviceId);
+  await rollUp(serviceId);
+  await insert(serviceId, [{ series: 1, at: FROM + 30 * HOUR_MS, value: 1, kind: 'gauge' }]);
+  const buckets = { fromMs: FROM, toMs: END, stepMs: HOUR_MS };
+  const rollups = (await planOf(serviceId, HOUR_MS))?.valid ?? null;
+  const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation: 'avg' as const, buckets };
+  const { sql, parameters } = bucketQueryOf({ ...query, keptSince: ALWAYS, rollups });
+  const result = await w.context.clickhouse.query({
+    query: `EXPLAIN ESTIMATE ${sql}`,
+    query_params: parameters,
+    format: 'JSONEachRow',
+  });
+  const read = await result.json<{ table: string; rows: string }>();
+  const points = read.filter(({ table }) => table.startsWith('metric_points'));
+  // An hour has 1,200 points, a granule 1,024.
+  expect(points.reduce((sum, { rows }) => sum + Number(rows), 0)).toBeLessThan(5_000);
+});
+
+test('quantiles of histograms are those of their points', async () => {
+  const serviceId = newId('service');
+  const batch = new PointBatch();
+  for (const [place, le] of ['0.1', '1', '+Inf'].entries()) {
+    for (const zone of ['a', 'b']) {
+      const labels = ['le', le, 'zone', zone];
+      const series = batch.addSeries({ name: 'h_bucket', labels, key: seriesKey('h_bucket', labels) });
+      for (let step = 0; step < DAYS * 48; step += 1) {
+        const value = ((step * (place + 1) * (zone === 'a' ? 3 : 5)) % 700) + (step % 11) * place;
+        batch.add(series, FROM + step * 1_800_000 + 1, value, 'counter');
+      }
+    }
+  }
+  await new MetricWriter(w.context.clickhouse).insert([{ serviceId, points: columnsOf(batch) }], serviceId);
+  await rollUp(serviceId);
+  expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(DAYS);
+  for (const stepMs of [HOUR_MS, DAY_MS]) {
+    const selector = { name: 'h', matchers: [{ label: 'quantile', operator: '=' as const, value: '0.9' }] };
+    const buckets = { fromMs: FROM, toMs: END, stepMs };
+    const query = { serviceId, selector, aggregation: 'avg' as const, buckets, keptSince: ALWAYS };
+    const chart = { ...query, split: { label: 'zone', values: ['b'] }, columnMs: 4 * stepMs };
+    const [own, meant] = await Promise.all([reader.queryChart(chart), reader.queryChart({ ...chart, rollups: null })]);
+    expect(own).toEqual(meant);
+    expect(own).toHaveLength(2);
+    expect(await reader.rankValues(query, 'zone', 2)).toEqual(
+      await reader.rankValues({ ...query, rollups: null }, 'zone', 2),
+    );
+  }
+});
+
+test('hours that still get points are not rolled up', async () => {
+  const serviceId = newId('service');
+  await insert(serviceId, everyHour(5));
+  const writer = new RollupWriter(w.context.clickhouse, { insertMs: 60_000, queryMs: 0 });
+  await writer.rollUp(tiersOf(serviceId), NOW, forEver);
+  expect(await planOf(serviceId, HOUR_MS)).toBe(null);
+});
+
+test('points from before there were rollups are rolled up, too', async () => {
+  const old = await world();
+  const serviceId = newId('service');
+  const { clickhouse } = old.context;
+  const batch = new PointBatch();
+  const series = batch.addSeries({ name: 'm', labels: [], key: seriesKey('m', []) });
+  for (const { at, value, kind } of everyHour(1)) batch.add(series, at, value, kind);
+  await new MetricWriter(clickhouse).insert([{ serviceId, points: columnsOf(batch) }], 'old');
+  await clickhouse.command({ query: `TRUNCATE TABLE ${clickhouse.layout.stored('metric_hour_inserts')}` });
+  let steps = 0;
+  const mayGoOn = () => (steps += 1) <= 5;
+  const writer = new RollupWriter(clickhouse, AT_ONCE);
+  await writer.rollUp(tiersOf(serviceId), NOW, mayGoOn);
+  const plan = async () => await planOf(serviceId, DAY_MS, clickhouse);
+  // The newest day first, as far as the time allows.
+  expect((await plan())?.days).toEqual([END - DAY_MS]);
+  await writer.rollUp(tiersOf(serviceId), NOW.add({ minutes: 1 }), forEver);
+  expect((await plan())?.days).toHaveLength(DAYS);
+});
+
+test('a run that is broken off anywhere, or beside another, leaves nothing that is wrong', async () => {
+  const given = everyHour(3);
+  const late = given.slice(20, 30).map((one) => ({ ...one, value: one.value * 2 }));
+  const both = [...given, ...late];
+  for (const [place, commandsMax] of [1, 2, 4].entries()) {
+    const serviceId = newId('service');
+    const expectSame = async (meant: readonly Given[]): Promise<void> => {
+      for (const [aggregation, buckets] of [
+        ['sum', BY_HOUR],
+        ['last', BY_DAY],
+        ['sum', BY_DAY],
+      ] as const) {
+        const query = { serviceId, selector: { name: 'm', matchers: [] }, aggregation, buckets, keptSince: ALWAYS };
+        expectClose(await reader.query(query), aggregate(seriesOf(meant), aggregation, buckets), aggregation);
+      }
+    };
+    const brokenOff = (minute: number) =>
+      rollUp(serviceId, 10 * place + minute, brokenOffAfter(commandsMax)).catch(() => undefined);
+    await insert(serviceId, given);
+    await brokenOff(0);
+    await expectSame(given);
+    await insert(serviceId, late);
+    for (const minute of [1, 2]) {
+      await brokenOff(minute);
+      await expectSame(both);
+    }
+    await Promise.all([rollUp(serviceId, 10 * place + 3), rollUp(serviceId, 10 * place + 3)]);
+    await expectSame(both);
+    for (const minute of [4, 5, 6]) await rollUp(serviceId, 10 * place + minute);
+    expect((await planOf(serviceId, DAY_MS))?.days).toHaveLength(DAYS);
+    await expectSame(both);
+  }
+});
+
+test('rollups go with the retention of their service, what says that they are valid first, and with the service', async () => {
+  const serviceId = newId('service');
+  await insert(serviceId, everyHour(3));
+  await rollUp(serviceId);
+  const expired = new ExpiredRows(w.context.clickhouse);
+  const tiers = [{ days: 2, serviceIds: [serviceId] }];
+  await expired.remove(METRIC_POINTS, tiers, NOW);
+  const oldest = NOW.epochMilliseconds - 2 * DAY_MS;
+  const leftOf = async (table: string) =>
+    await countOf(`${table} WHERE start < toDateTime(${oldest / 1_000}, 'UTC') AND`, serviceId);
+  await expect
+    .poll(async () => {
+      await expired.removeRollups(tiers, NOW);
+      return await Promise.all(ROLLUP_TABLES.map(leftOf));
+    })
+    .toEqual([0, 0, 0, 0]);
+  // Longer retention again: what is left is what points say.
+  const left = everyHour(3).filter(({ at }) => at >= oldest);
+  await expectExact(serviceId, left, ALWAYS, BY_HOUR);
+  expect((await planOf(serviceId, HOUR_MS))?.hours.length).toBeGreaterThan(0);
+  await new MetricWriter(w.context.clickhouse).deleteService(serviceId);
+  await expect
+    .poll(() => Promise.all(ROLLUP_TABLES.map((table) => countOf(`${table} WHERE`, serviceId))))
+    .toEqual([0, 0, 0, 0]);
+});
+
+/** The store, which fails behind so many commands. */
+function brokenOffAfter(commandsMax: number): ClickHouseClient {
+  const client = w.context.clickhouse;
+  let commands = 0;
+  return {
+    layout: client.layout,
+    database: client.database,
+    query: client.query.bind(client),
+    command: async (params: Parameters<ClickHouseClient['command']>[0]) => {
+      commands += 1;
+      if (commands > commandsMax) throw new Error('broken off');
+      return await client.command(params);
+    },
+  } as unknown as ClickHouseClient;
+}
+
+async function countOf(from: string, serviceId: Id<'service'>): Promise<number> {
+  const result = await w.context.clickhouse.query({
+    query: `SELECT count() FROM ${from} service_id = {service:UUID}`,
+    query_params: { service: uuidOf(serviceId) },
+    format: 'JSONCompactEachRow',
+  });
+  return Number((await result.json<[string]>())[0]?.[0]);
+}

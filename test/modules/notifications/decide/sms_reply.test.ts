@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+
+import { parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
+
+const acknowledges = (number: number, pin: string | null = null) => ({ kind: 'acknowledge', number, pin });
+const resolves = (number: number, pin: string | null = null) => ({ kind: 'resolve', number, pin });
+
+test.each([
+  ['ACK 1234', acknowledges(1234)],
+  ['ACK1234', acknowledges(1234)],
+  ['Ack1234.', acknowledges(1234)],
+  ['ack 1234 thanks', acknowledges(1234)],
+  ['ack 1234, on it in 5 minutes', acknowledges(1234)],
+  ['ACK 1234\n--\nSent from my phone', acknowledges(1234)],
+  ['ACK 1234\r\n\r\nAnna Berg, +31 6 1234 5678', acknowledges(1234)],
+  ['ACK 1234\n> Reply ACK 1299 or RES 1299', acknowledges(1234)],
+  ['Ack: #1234', acknowledges(1234)],
+  ['1234 ack', acknowledges(1234)],
+  ['1234ack!', acknowledges(1234)],
+  ['#1234: Acknowledged', acknowledges(1234)],
+  ['"ACK 1234"', acknowledges(1234)],
+  ['ack incident no. 1234', acknowledges(1234)],
+  ['ＡＣＫ　１２３４', acknowledges(1234)],
+  ['ACK ١٢٣٤', acknowledges(1234)],
+  ['\u200eACK\u00a01234', acknowledges(1234)],
+  ['ack 1234 0815', acknowledges(1234, '0815')],
+  ['ACK1234 0815 thanks', acknowledges(1234, '0815')],
+  ['1234 ack 0815', acknowledges(1234, '0815')],
+  ['res #1234', resolves(1234)],
+  ['RES1234', resolves(1234)],
+  ['resolved 1234, it was the disk', resolves(1234)],
+  ['1234 RES', resolves(1234)],
+  ['yes7', { kind: 'yes', number: 7, pin: null }],
+  ['NO 7.', { kind: 'no', number: 7, pin: null }],
+  ['ack all', { kind: 'acknowledge_all', pin: null }],
+  ['ACKALL 0815 thanks', { kind: 'acknowledge_all', pin: '0815' }],
+  ['All ack', { kind: 'acknowledge_all', pin: null }],
+  ['Ack', { kind: 'acknowledge_only', pin: null }],
+  ['acknowledged, thanks!\n\nAnna', { kind: 'acknowledge_only', pin: null }],
+])('%j is read', (text, expected) => {
+  expect(parseSmsReply(text)).toEqual(expected);
+});
+
+test.each([
+  'what?',
+  'ACK 12 or RES 12',
+  'ack 12 13',
+  'ack 12 and 13',
+  'ACK 12\nRES 13',
+  "don't ack 1234",
+  'ack, all good here 12',
+  'acknowledgement 12',
+  'ACK 12b',
+  'res',
+  'ack?? not me',
+  '1234',
+  '',
+])('%j is ambiguous or says nothing', (text) => {
+  expect(parseSmsReply(text)).toEqual({ kind: 'unknown' });
+});

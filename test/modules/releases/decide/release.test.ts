@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+
+import { isOlderRelease } from '#modules/releases/decide/release.ts';
+import fc from '#test/kit/properties.ts';
+
+test.each([
+  ['1.4.0', '1.4.1'],
+  ['1.4', '1.4.1'],
+  ['shop@1.4.0-rc.1+build', 'shop@1.4.0'],
+  ['v9', 'v12'],
+  ['shop@v9', 'shop@v12'],
+  ['12', '13'],
+  ['20240102', '20240110'],
+  ['20240102.1', '20240102.2'],
+  ['2024-01-02', '2024-01-10'],
+  ['202401020930', '202401021000'],
+  ['1.2.3.4.5', '1.2.3.4.6'],
+  ['1.2.3.4', '1.2.3.4.1'],
+  ['com.shop@1.2.3+44', 'com.shop@1.2.3+45'],
+  ['1.2.3+9', '1.2.3+10'],
+  ['1.2.3+99', '1.2.4+1'],
+  ['1.2.3+1.2.3.44', '1.2.3+1.2.3.45'],
+  ['1.2.3-rc.1+9', '1.2.3-rc.1+10'],
+])('%s is older than %s, and not the other way round', (older, newer) => {
+  expect([isOlderRelease(older, newer), isOlderRelease(newer, older)]).toEqual([true, false]);
+});
+
+test.each([
+  ['shop@1.0.0', 'cart@2.0.0'],
+  ['4b825dc642cb6eb9a060e54bf8d69288fbee4904', '9b825dc642cb6eb9a060e54bf8d69288fbee4904'],
+  ['1234567', '7654321'],
+  ['12345678', '87654321'],
+  ['20240102', '1.4.0'],
+  ['main', 'main-2'],
+  ['1.2.3+4b825dc', '1.2.3+9a060e5'],
+  ['1.2.3', '1.2.3+45'],
+  [null, '1.0.0'],
+])('of %s and %s none is known to be older', (a, b) => {
+  expect([isOlderRelease(a, b), isOlderRelease(b, a)]).toEqual([false, false]);
+});
+
+test('the order of releases holds for any three', () => {
+  const number = fc.integer({ min: 0, max: 30 }).map(String);
+  const version = fc.oneof(
+    fc.array(number, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('.')),
+    number.map((text) => `v${text}`),
+    fc.tuple(number, number).map(([minor, candidate]) => `1.${minor}-rc.${candidate}`),
+    fc.integer({ min: 10, max: 28 }).map((day) => `202402${day}`),
+  );
+  fc.assert(
+    fc.property(version, version, version, (a, b, c) => {
+      expect(isOlderRelease(a, b) && isOlderRelease(b, a)).toBe(false);
+      if (isOlderRelease(a, b) && isOlderRelease(b, c)) return isOlderRelease(a, c);
+      return true;
+    }),
+  );
+});

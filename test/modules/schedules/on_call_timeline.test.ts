@@ -1,0 +1,232 @@
+import { expect, test } from 'vitest';
+
+import { changeSchedule } from '#modules/schedules/operations/change_schedule.ts';
+import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
+import { previewRotation } from '#modules/schedules/operations/preview_rotation.ts';
+import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
+import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import type { AnyOperation } from '#actions/action_context.ts';
+import { givenTeam, NOW, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+
+const MARCH = { from: '2026-03-01T00:00:00Z', to: '2026-04-01T00:00:00Z' };
+
+/** A weekly rotation of two, which hands over on Mondays at 09:00 in Amsterdam: Anna is on call at `NOW`. */
+async function givenSchedule() {
+  const given = await givenTeam();
+  const { w, teamId, anna, bram, cleo } = given;
+  const schedule = await w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    timezone: 'Europe/Amsterdam',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+    startAt: '2026-03-02T09:00',
+  });
+  const run = (operation: AnyOperation, input: object) =>
+    runOperation(w, operation, memberCaller(w.orgId, cleo.userId, 'responder'), input);
+  const rotation = {
+    timezone: 'Europe/Amsterdam',
+    rotationType: 'weekly',
+    rotationConfig: { userIds: [anna.userId, bram.userId] },
+  };
+  const { scheduleId, updatedAt } = schedule;
+  return { ...given, scheduleId: scheduleId as string, updatedAt: updatedAt as string, run, rotation };
+}
+
+const names = (people: { userId: string; name: string }[], userId: string | null) =>
+  people.find((person) => person.userId === userId)?.name ?? null;
+
+test('the timeline shows at every hour whom who_is_on_call names at that hour, across overrides and clock changes', async () => {
+  const { w, teamId, cleo, bram, scheduleId, run } = await givenSchedule();
+  const override = (userId: string, startAt: string, endAt: string) =>
+    w.expectOk('create_schedule_override', { scheduleId, userId, startAt, endAt });
+  await override(cleo.userId, '2026-03-10T22:00', '2026-03-11T06:00');
+  await override(bram.userId, '2026-03-10T23:00', '2026-03-11T01:00');
+  const { schedules, people, total } = await run(getOnCallTimeline, MARCH);
+  expect(total).toBe(1);
+  for (let hour = 1; hour < 31 * 24; hour += 7) {
+    const at = new Date(Date.parse(MARCH.from) + hour * 3_600_000).toISOString();
+    w.clock.set(at);
+    const { schedules: answers } = await w.expectOk('who_is_on_call', { teamId });
+    const shift = schedules[0].shifts.find(
+      ({ since, until }: { since: string; until: string | null }) => since <= at && (until === null || at < until),
+    );
+    expect([at, names(people, shift?.userId ?? null), shift?.source ?? null]).toEqual([
+      at,
+      answers[0].onCall?.name ?? null,
+      answers[0].source,
+    ]);
+    expect([shift?.since ?? null, shift?.until ?? null]).toEqual([answers[0].since, answers[0].until]);
+  }
+});
+
+test('the timeline says who is on call now and next, when nobody is, and which overrides there are', async () => {
+  const { w, anna, bram, cleo, scheduleId, teamId, run } = await givenSchedule();
+  const window = { startAt: '2026-03-05T10:00:00.000Z', endAt: '2026-03-05T12:00:00.000Z' };
+  const made = await w.expectOk('create_schedule_override', { scheduleId, userId: cleo.userId, ...window });
+  const later = { teamId, name: 'Later', rotationConfig: { userIds: [bram.userId] }, startAt: '2026-03-06T12:00:00Z' };
+  await w.expectOk('create_schedule', later);
+  const { schedules, at } = await run(getOnCallTimeline, MARCH);
+  expect(at).toBe('2026-03-04T12:00:00.000Z');
+  expect(schedules).toMatchObject([
+    {
+      scheduleId,
+      onCall: { userId: anna.userId, source: 'rotation', since: '2026-03-02T08:00:00.000Z', until: window.startAt },
+      next: { userId: cleo.userId, at: window.startAt },
+      handOver: { at: '2026-03-09T08:00:00.000Z', position: 1 },
+      overrides: [{ overrideId: made.overrideId, userId: cleo.userId, ...window }],
+      gaps: [],
+      gapCount: 0,
+    },
+    {
+      name: 'Later',
+      onCall: null,
+      next: { userId: bram.userId, at: '2026-03-06T12:00:00.000Z' },
+      gaps: [{ since: '2026-03-04T12:00:00.000Z', until: '2026-03-06T12:00:00.000Z' }],
+      gapCount: 1,
+    },
+  ]);
+});
+
+test('a timeline is not empty, at most 63 days long, and comes page by page', async () => {
+  const { w, teamId, run } = await givenSchedule();
+  for (const to of ['2026-03-01T00:00:00Z', '2026-05-04T00:00:00Z']) {
+    await expect(run(getOnCallTimeline, { ...MARCH, to })).rejects.toMatchObject({ faults: [{ path: 'to' }] });
+  }
+  for (let made = 0; made < 50; made += 1) {
+    await w.expectOk('create_schedule', { teamId, name: `Schedule ${made}` });
+  }
+  const first = await run(getOnCallTimeline, MARCH);
+  expect([first.schedules.length, first.total, first.nextCursor]).toEqual([50, 51, '50']);
+  const second = await run(getOnCallTimeline, { ...MARCH, cursor: first.nextCursor });
+  expect(second).toMatchObject({ schedules: [{ name: 'Schedule 49' }], nextCursor: null });
+  await expect(run(getOnCallTimeline, { ...MARCH, cursor: 'x' })).rejects.toMatchObject({
+    faults: [{ path: 'cursor' }],
+  });
+});
+
+test('an hourly rotation is cut where the shifts end, and says so', async () => {
+  const { w, anna, bram, scheduleId, run } = await givenSchedule();
+  const rotationConfig = { userIds: [anna.userId, bram.userId], shiftHours: 1 };
+  await w.expectOk('update_schedule', { scheduleId, rotationConfig });
+  const { schedules } = await run(getOnCallTimeline, { from: '2026-03-02T08:00:00Z', to: '2026-05-01T00:00:00Z' });
+  expect(schedules[0].shifts).toHaveLength(1_000);
+  expect(schedules[0].shownUntil).toBe(schedules[0].shifts.at(-1).until);
+});
+
+test('a preview shows what would change hands, and saving the same changes exactly that', async () => {
+  const { w, anna, bram, cleo, scheduleId, updatedAt, rotation, run } = await givenSchedule();
+  const wanted = {
+    ...rotation,
+    rotationConfig: { userIds: [anna.userId, bram.userId, cleo.userId] },
+    handOver: { at: '2026-03-09T09:00', position: 1 },
+  };
+  const preview = await run(previewRotation, { scheduleId, weeks: 4, ...wanted });
+  expect(preview.changes).toEqual([
+    { since: '2026-03-16T08:00:00.000Z', until: '2026-03-23T08:00:00.000Z', before: anna.userId, after: cleo.userId },
+    { since: '2026-03-23T08:00:00.000Z', until: '2026-03-30T07:00:00.000Z', before: bram.userId, after: anna.userId },
+    { since: '2026-03-30T07:00:00.000Z', until: '2026-04-01T12:00:00.000Z', before: anna.userId, after: bram.userId },
+  ]);
+  const shiftsOf = async () => {
+    const { schedules } = await run(getOnCallTimeline, { from: preview.from, to: preview.to });
+    return schedules[0].shifts;
+  };
+  expect(await shiftsOf()).toEqual(preview.before);
+  const saved = await run(changeSchedule, { scheduleId, readAt: updatedAt, name: 'Day', ...wanted });
+  expect(saved).toMatchObject({ name: 'Day', startAt: preview.startAt });
+  expect(await shiftsOf()).toEqual(preview.after);
+  const rows = await w.context.db.sql.rows(`select target from audit_log where action = 'change_schedule'`);
+  expect(rows).toEqual([{ target: scheduleId }]);
+});
+
+test('a new schedule is previewed from its first turn on', async () => {
+  const { anna, bram, rotation, run } = await givenSchedule();
+  const preview = await run(previewRotation, {
+    weeks: 2,
+    ...rotation,
+    handOver: { at: '2026-06-01T09:00', position: 0 },
+  });
+  expect(preview).toMatchObject({
+    from: '2026-06-01T07:00:00.000Z',
+    before: [],
+    changes: [],
+    after: [{ userId: anna.userId }, { userId: bram.userId }],
+  });
+});
+
+test('a schedule that somebody else has changed since it was read is left alone', async () => {
+  const { w, scheduleId, updatedAt, rotation, run } = await givenSchedule();
+  w.clock.advance({ minutes: 1 });
+  await w.expectOk('update_schedule', { scheduleId, name: 'Theirs' });
+  const change = { scheduleId, readAt: updatedAt, name: 'Mine', ...rotation };
+  await expect(run(changeSchedule, change)).rejects.toMatchObject({ code: 'conflict' });
+  const { teams } = await w.expectOk('list_teams');
+  expect(teams[0].schedules[0].name).toBe('Theirs');
+});
+
+test('a rotation that is not touched keeps where it began', async () => {
+  const { scheduleId, updatedAt, rotation, run } = await givenSchedule();
+  const saved = await run(changeSchedule, { scheduleId, readAt: updatedAt, name: 'Renamed', ...rotation });
+  expect(saved).toMatchObject({ name: 'Renamed', startAt: '2026-03-02T08:00:00.000Z' });
+});
+
+test.each([
+  [{ timezone: 'Mars/Olympus' }, 'timezone'],
+  [{ handOver: { at: 'soon', position: 0 } }, 'handOver.at'],
+  [{ handOver: { at: '2026-03-09T09:00', position: 2 } }, 'handOver.position'],
+  [{ handOver: { at: '1970-01-02T09:00', position: 1 } }, 'handOver.position'],
+])('a rotation with %j is refused', async (changes, path) => {
+  const { scheduleId, rotation, run } = await givenSchedule();
+  const preview = run(previewRotation, { scheduleId, weeks: 1, ...rotation, ...changes });
+  await expect(preview).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path }] });
+});
+
+test('two shifts are swapped together, and the swap is undone together', async () => {
+  const { w, anna, bram, scheduleId, run } = await givenSchedule();
+  const first = { scheduleId, userId: anna.userId, startAt: NOW, endAt: '2026-03-09T08:00:00Z' };
+  const second = {
+    scheduleId,
+    userId: bram.userId,
+    startAt: '2026-03-09T08:00:00Z',
+    endAt: '2026-03-16T08:00:00Z',
+  };
+  const before = await run(getOnCallTimeline, MARCH);
+  const made = await run(swapShifts, { first, second });
+  expect(made).toMatchObject({ first: { userId: bram.userId }, second: { userId: anna.userId } });
+  const swapped = await run(getOnCallTimeline, MARCH);
+  expect(swapped.schedules[0].onCall).toMatchObject({ userId: bram.userId, source: 'override' });
+  await expect(run(swapShifts, { first, second })).rejects.toMatchObject({ code: 'conflict' });
+
+  const undo = { firstOverrideId: made.first.overrideId, secondOverrideId: made.second.overrideId };
+  const half = { ...undo, secondOverrideId: 'override_00000000000000000000000000' };
+  await expect(run(undoShiftSwap, half)).rejects.toMatchObject({ code: 'not_found' });
+  expect((await run(getOnCallTimeline, MARCH)).schedules).toEqual(swapped.schedules);
+  await run(undoShiftSwap, undo);
+  expect((await run(getOnCallTimeline, MARCH)).schedules).toEqual(before.schedules);
+  const audited = await w.context.db.sql.rows<{ action: string }>(
+    `select action from audit_log where action in ('swap_shifts', 'undo_shift_swap') and result = 'done' order by at, id`,
+  );
+  expect(audited.map(({ action }) => action)).toEqual([
+    'swap_shifts',
+    'swap_shifts',
+    'undo_shift_swap',
+    'undo_shift_swap',
+  ]);
+});
+
+test('a swap changes nothing when one side is refused', async () => {
+  const { anna, scheduleId, run } = await givenSchedule();
+  const first = { scheduleId, userId: anna.userId, startAt: NOW, endAt: '2026-03-09T08:00:00Z' };
+  const second = { ...first, startAt: '2026-03-09T08:00:00Z', endAt: '2026-03-16T08:00:00Z' };
+  const isRefused = async (swap: object, error: object) => {
+    await expect(run(swapShifts, swap)).rejects.toMatchObject(error);
+    expect((await run(getOnCallTimeline, MARCH)).schedules[0].overrides).toEqual([]);
+  };
+  await isRefused({ first, second }, { faults: [{ path: 'second.userId' }] });
+  await isRefused({ first, second: { ...second, userId: UNKNOWN_USER } }, { code: 'not_found' });
+  await isRefused({ first, second: { ...second, endAt: second.startAt } }, { faults: [{ path: 'second.endAt' }] });
+  await isRefused(
+    { first, second: { ...second, endAt: '2027-06-01T00:00:00Z' } },
+    { faults: [{ path: 'second.endAt' }] },
+  );
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+
+import type { AnyOperation } from '#actions/action_context.ts';
+import { getDeliveryHealth } from '#modules/notifications/operations/get_delivery_health.ts';
+import { getPagingProblems } from '#modules/notifications/operations/get_paging_problems.ts';
+import { getHome } from '#modules/home/operations/get_home.ts';
+import { changeRole } from '#modules/organizations/operations/change_role.ts';
+import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
+import { getTeam } from '#modules/teams/operations/get_team.ts';
+import type { Config } from '#entry/config.ts';
+import type { Id } from '#kernel/ids.ts';
+import type { Role } from '#kernel/permissions.ts';
+import { simulatedAccountSid } from '#notify/twilio/simulated_account.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const APP_SECRET = 'a secret that is long enough for tests';
+const TWILIO = { twilioAccountSid: `AC${'0'.repeat(32)}`, twilioAuthToken: 'token', twilioFrom: '+15005550006' };
+
+/** Vera, a viewer, is in a team; SMS and calls are set up. */
+async function veraInATeam(settings: Partial<Config> = TWILIO) {
+  const w = await world({ settings });
+  const vera = await w.given.user({ name: 'Vera', role: 'viewer' });
+  const { teamId } = await w.expectOk('create_team', { name: 'Payments' });
+  const run = (operation: AnyOperation, input: object, role: Role = 'owner', userId: Id<'user'> = w.owner.userId) =>
+    runOperation(w, operation, memberCaller(w.orgId, userId, role), input);
+  return { w, vera, teamId: teamId as string, run };
+}
+
+const onCall = (w: World, teamId: string, userId: string) =>
+  w.expectOk('create_schedule', {
+    teamId,
+    name: 'Primary',
+    rotationConfig: { userIds: [userId] },
+    startAt: '2020-01-01T00:00:00Z',
+  });
+
+test('whoever puts somebody on call who cannot answer is told so, and so are readers of the team', async () => {
+  const { w, vera, teamId, run } = await veraInATeam();
+  const sentence = 'Vera is paged, but the role viewer may neither acknowledge nor resolve';
+  const warned = [expect.stringContaining(sentence)];
+  const { scheduleId, warnings } = await onCall(w, teamId, vera.userId);
+  expect(warnings).toEqual(warned);
+  const rotationConfig = { userIds: [vera.userId] };
+  expect((await w.expectOk('update_schedule', { scheduleId, rotationConfig })).warnings).toEqual(warned);
+  const time = { startAt: w.clock.now().toString(), endAt: w.clock.now().add({ hours: 1 }).toString() };
+  const override = { scheduleId, userId: vera.userId, ...time };
+  expect((await w.expectOk('create_schedule_override', override)).warnings).toEqual(warned);
+  const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [vera.userId] }];
+  const policy = await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  expect(policy.warnings).toContainEqual(expect.objectContaining({ kind: 'cannot_answer', userId: vera.userId }));
+  expect((await run(getTeam, { teamId })).warnings).toContainEqual(
+    expect.objectContaining({ kind: 'cannot_answer', message: expect.stringContaining(sentence) }),
+  );
+  const simulated = await run(previewEscalation, { teamId, steps: policy.steps });
+  expect(simulated.steps[0].people).toMatchObject([{ name: 'Vera', mayAnswer: false }]);
+});
+
+test('somebody whose role is lowered while they are on call is named, with what pages them', async () => {
+  const { w, vera, teamId, run } = await veraInATeam();
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  expect((await onCall(w, teamId, anna.userId)).warnings).toEqual([]);
+  const steps = [{ afterMinutes: 0, channels: ['email'], targetUserIds: [anna.userId] }];
+  await w.expectOk('create_escalation_policy', { teamId, name: 'Wake', steps });
+  const { warnings } = await run(changeRole, { userId: anna.userId, role: 'viewer' });
+  expect(warnings).toEqual([expect.stringMatching(/^Anna is paged.*"Primary", "Wake"\.$/)]);
+  expect((await run(changeRole, { userId: anna.userId, role: 'editor' })).warnings).toEqual([]);
+  const unpaged = await w.given.user({ name: 'Cleo', role: 'editor' });
+  expect((await run(changeRole, { userId: unpaged.userId, role: 'viewer' })).warnings).toEqual([]);
+  expect(vera.name).toBe('Vera');
+});
+
+test('the first page says to somebody on call that nothing would wake them', async () => {
+  const { w, teamId, run } = await veraInATeam();
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  const home = async () => (await run(getHome, {}, 'responder', anna.userId)).readiness;
+  expect(await home()).toMatchObject({ answer: 'no', reasons: ['no_waking_channel'] });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  await onCall(w, teamId, anna.userId);
+  expect(await home()).toMatchObject({ answer: 'unproved' });
+  const { teamId: other } = await w.expectOk('create_team', { name: 'Search' });
+  await onCall(w, other, anna.userId);
+  expect(await home()).toMatchObject({ answer: 'no' });
+});
+
+test('what goes to the phone simulator counts nowhere as a way to reach people', async () => {
+  const { w, teamId, run } = await veraInATeam({ ...TWILIO, twilioAccountSid: simulatedAccountSid(APP_SECRET) });
+  const anna = await w.given.user({ name: 'Anna', role: 'responder' });
+  await w.expectOk('add_team_member', { teamId, userId: anna.userId, phone: '+31612345678' });
+  await w.context.db.sql.run(
+    `insert into notifications (id, org_id, kind, user_id, channel, address, status, created_at, updated_at, released_at)
+     values ('notification_1', $1, 'test', $2, 'sms', '+31612345678', 'delivered', now(), now(), now())`,
+    [w.orgId, anna.userId],
+  );
+  const simulated = { via: 'simulator', state: 'simulated' };
+  expect((await run(getDeliveryHealth, {})).channels).toMatchObject([simulated, simulated, {}, {}]);
+  expect((await run(getPagingProblems, {})).simulated).toEqual(['sms', 'call']);
+  const { members } = await run(getTeam, { teamId });
+  expect(members[0].readiness).toMatchObject({ answer: 'unproved', reasons: ['simulated'] });
+  expect((await run(getHome, {}, 'responder', anna.userId)).setup.hasSentMessage).toBe(false);
+  const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [anna.userId], useSchedule: false }];
+  const { steps: previewed } = await run(previewEscalation, { teamId, steps });
+  expect(previewed[0].people[0].channels).toMatchObject([{ channel: 'sms', outcome: 'notify', isSimulated: true }]);
+});
