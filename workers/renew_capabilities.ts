@@ -5,7 +5,7 @@ import { waitForAll } from '#kernel/wait_for_all.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import type { DueRenewal } from '#modules/capabilities/store.ts';
 import { storesOf } from '#modules/stores.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 
 const BATCH = 500;

@@ -1,6 +1,11 @@
 import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import { earlierKeysOf, groupEvent, learnableMessage } from '#modules/exceptions/decide/grouping.ts';
-import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#modules/exceptions/decide/message_templates.ts';
+import {
+  bucketOf,
+  learnMessage,
+  type MessageTemplate,
+  tokensOfMessage,
+} from '#modules/exceptions/decide/message_templates.ts';
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 
 import { duration } from './figures.ts';

@@ -13,7 +13,7 @@ const PROOFS: readonly Proof[] = [
     script: 'check:faults',
     isTests: true,
     minutesMax: 15,
-    provesFolders: 'workers, src/incidents, src/storage/queue, src/ingest',
+    provesFolders: 'workers, src/modules/incidents, src/storage/queue, src/ingest',
   },
   {
     name: 'accessibility',
@@ -50,14 +50,14 @@ const PROOFS: readonly Proof[] = [
     script: 'check:upgrade',
     isTests: false,
     minutesMax: 20,
-    provesFolders: 'infra/migrations, src/jobs',
+    provesFolders: 'infra/migrations, src/storage/queue/jobs',
   },
   {
     name: 'speed',
     script: 'check:speed',
     isTests: false,
     minutesMax: 15,
-    provesFolders: 'src/core, src/ingest/protocols',
+    provesFolders: 'src/modules/*/decide, src/ingest/protocols',
   },
   {
     name: 'measured',
@@ -71,7 +71,7 @@ const PROOFS: readonly Proof[] = [
     script: 'check:mutants',
     isTests: false,
     minutesMax: 60,
-    provesFolders: 'src/core, src/incidents, src/auth and their tests',
+    provesFolders: 'src/modules/*/decide, src/modules/incidents, src/auth and their tests',
   },
   { name: 'deploy', script: 'check:deploy', isTests: false, minutesMax: 20, provesFolders: 'infra/deploy, src/entry' },
 ];

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { CONSOLE_FOLDER } from '#entry/http/console_build.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** The console takes constants of core and kernel; the last is what builds it. */
-const SOURCES = ['src/console', 'src/core', 'src/kernel', 'infra/console'].map((folder) => path.join(ROOT, folder));
+/** The console takes constants of decisions and kernel; the last is what builds it. */
+const SOURCES = ['src/console', 'src/modules', 'src/kernel', 'infra/console'].map((folder) => path.join(ROOT, folder));
 
 /** The file beside the build that says what it was built from. */
 export const FINGERPRINT_FILE = 'built-from.txt';

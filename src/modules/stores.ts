@@ -65,7 +65,7 @@ import { ReleaseStore } from '#modules/releases/store/release_store.ts';
 import { ReplyNumberStore } from '#modules/notifications/store/reply_number_store.ts';
 import { ReadinessReader } from '#modules/contacts/store/readiness_reader.ts';
 import { ResponderStore } from '#modules/agents/store/responder_store.ts';
-import { RestorationStore } from '#storage/postgres/restoration_store.ts';
+import { RestorationStore } from '#modules/notifications/store/restoration_store.ts';
 import { RuleSearch } from '#modules/rules/store/rule_search.ts';
 import { ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
 import { SecondFactorStore } from '#modules/accounts/store/second_factor_store.ts';

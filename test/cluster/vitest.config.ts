@@ -6,8 +6,10 @@ export default defineConfig({
     globalSetup: ['test/cluster/stores.ts'],
     include: [
       'test/cluster/**/*.test.ts',
-      'test/storage/clickhouse/{exception_events,expired_rows,metric_query,rule_history,rule_reader}.test.ts',
-      'test/actions/{metrics,exceptions}/*.test.ts',
+      'test/storage/clickhouse/expired_rows.test.ts',
+      'test/modules/{metrics,rules,exceptions}/store/{exception_events,metric_query,rule_history,rule_reader}.test.ts',
+      'test/modules/{metrics,exceptions}/*.test.ts',
+      'test/modules/{metrics,exceptions}/operations/*.test.ts',
     ],
     fileParallelism: false,
     testTimeout: 240_000,

@@ -32,7 +32,7 @@ test('every file that declares an action or an operation of the console bears it
   const ofResponders = RESPONDER_TOOLS.filter(({ consoleOnly }) => consoleOnly === true);
   expect(RESPONDER_TOOLS.length).toBeLessThanOrEqual(8);
   const registered = [...ACTIONS, ...CONSOLE_OPERATIONS, ...ACCOUNT_OPERATIONS, ...ofResponders];
-  const folder = path.join(ROOT, 'src/actions');
+  const folder = path.join(ROOT, 'src/modules');
   const declared = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => ({ file: path.basename(name, '.ts'), text: readFileSync(path.join(folder, name), 'utf8') }))

@@ -1,7 +1,12 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { AGGREGATIONS, type Aggregation, COUNTER_LOOKBACK_MS, COUNTER_REACH_MS } from '#modules/metrics/decide/aggregation.ts';
+import {
+  AGGREGATIONS,
+  type Aggregation,
+  COUNTER_LOOKBACK_MS,
+  COUNTER_REACH_MS,
+} from '#modules/metrics/decide/aggregation.ts';
 import type { Buckets } from '#modules/metrics/decide/buckets.ts';
 import { aggregate, aggregateOnce, growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
 

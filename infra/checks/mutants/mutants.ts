@@ -22,7 +22,12 @@ function inFile(file: string, changes: readonly (readonly [find: string, replace
 export const MUTANT_GROUPS: readonly MutantGroup[] = [
   {
     subject: 'decisions about incidents and escalation',
-    tests: ['test/core/incidents', 'test/core/oncall'],
+    tests: [
+      'test/modules/incidents/decide',
+      'test/modules/policies/decide',
+      'test/modules/schedules/decide',
+      'test/modules/contacts/decide',
+    ],
     mutants: [
       ...inFile('src/modules/incidents/decide/incident.ts', [
         [
@@ -82,7 +87,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   },
   {
     subject: 'decisions of rules',
-    tests: ['test/core/metrics'],
+    tests: ['test/modules/metrics/decide', 'test/modules/rules/decide'],
     mutants: [
       ...inFile('src/modules/rules/decide/breach.ts', [
         ["'>=': (value, threshold) => value >= threshold", "'>=': (value, threshold) => value > threshold"],
@@ -101,7 +106,11 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
   },
   {
     subject: 'groups of exceptions and their dedup',
-    tests: ['test/modules/exceptions/decide/seen_events.test.ts', 'test/modules/exceptions/decide/triage.test.ts', 'test/exceptions'],
+    tests: [
+      'test/modules/exceptions/decide/seen_events.test.ts',
+      'test/modules/exceptions/decide/triage.test.ts',
+      'test/exceptions',
+    ],
     mutants: [
       ...inFile('src/modules/exceptions/decide/seen_events.ts', [
         ["if (after.decision !== 'regression') continue;", 'continue;'],
@@ -129,7 +138,7 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
       'test/journeys/rules.test.ts',
       'test/journeys/storm.test.ts',
       'test/journeys/undo.test.ts',
-      'test/actions/incidents',
+      'test/modules/incidents',
     ],
     mutants: [
       ...inFile('src/modules/incidents/paging/fire_step.ts', [
@@ -137,7 +146,9 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['for (const notificationId of ids) enqueue(deliverPage, { notificationId });', ''],
         ['const next = await expediteNextStep(unit, incident, stepIndex);', 'const next = null;'],
       ]),
-      ...inFile('src/modules/incidents/acknowledge.ts', [["await stopEscalation(unit, incident, 'acknowledged', by);", '']]),
+      ...inFile('src/modules/incidents/acknowledge.ts', [
+        ["await stopEscalation(unit, incident, 'acknowledged', by);", ''],
+      ]),
       ...inFile('src/modules/incidents/resolve.ts', [
         ["await stopEscalation(unit, incident, 'resolved', by, details);", ''],
         ['await releaseFollowers(unit, incident);', ''],

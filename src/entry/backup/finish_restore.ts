@@ -4,7 +4,7 @@ import { groupExceptions } from '#storage/queue/jobs/group_exceptions.ts';
 import { newId } from '#kernel/ids.ts';
 import { systemClock, Temporal } from '#kernel/time.ts';
 import { type DatabaseAddress, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import type { WaitingJob } from '#storage/queue/pending_jobs.ts';

@@ -15,7 +15,7 @@ import { systemClock } from '#kernel/time.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { type Database, directUrlOf, openDatabase } from '#storage/postgres/database.ts';
 import { storesOf } from '#modules/stores.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Summary of an import. */

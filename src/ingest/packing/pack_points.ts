@@ -1,4 +1,8 @@
-import { type AnnouncedColumns, type AnnouncedSeries, AnnouncedTable } from '#modules/metrics/decide/announced_table.ts';
+import {
+  type AnnouncedColumns,
+  type AnnouncedSeries,
+  AnnouncedTable,
+} from '#modules/metrics/decide/announced_table.ts';
 import type { Series } from '#modules/metrics/decide/point.ts';
 import type { PointColumns, ServicePoints } from '#modules/metrics/decide/point_columns.ts';
 import type { PointBatch } from '#ingest/admission/point_batch.ts';

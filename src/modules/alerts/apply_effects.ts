@@ -7,7 +7,7 @@ import { openAlerts } from '#modules/alerts/open_alerts.ts';
 import { raiseSeverity } from '#modules/alerts/raise_severity.ts';
 import { unacknowledge } from '#modules/incidents/unacknowledge.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Notes of one alert in one transaction. */

@@ -2,7 +2,13 @@ import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts'
 import { toOccurrence } from '#modules/exceptions/decide/occurrence.ts';
 import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import { continueTraces } from '#modules/exceptions/continue_traces.ts';
-import type { EventAnswer, EventQuestion, EventThread, ThreadEvent, ThreadGrouping } from '#modules/exceptions/event_thread.ts';
+import type {
+  EventAnswer,
+  EventQuestion,
+  EventThread,
+  ThreadEvent,
+  ThreadGrouping,
+} from '#modules/exceptions/event_thread.ts';
 import { storeSeen } from '#modules/exceptions/group_and_store.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { recordRefused } from '#modules/exceptions/record_refused.ts';

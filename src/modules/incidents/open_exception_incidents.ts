@@ -8,7 +8,7 @@ import type { Cause, Firing } from '#modules/incidents/paging/firing.ts';
 import { divideRules, setAsideRule } from '#modules/rules/set_aside_rule.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** An exception group that people should hear about: never seen before, or back after it was resolved. */

@@ -7,7 +7,7 @@ import { toTimestamp } from '#kernel/time.ts';
 import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
 import type { NewIncident } from '#modules/incidents/store/incident_store.ts';
 import type { MaintenanceRow } from '#modules/maintenance/store.ts';
-import { recordSystemChanges } from '#modules/audit/store/system_change.ts';
+import { recordSystemChanges } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /**

@@ -1,4 +1,9 @@
-import { type Assignee, followedBy, INCIDENT_STEPS_MAX, planReassignment } from '#modules/incidents/decide/reassignment.ts';
+import {
+  type Assignee,
+  followedBy,
+  INCIDENT_STEPS_MAX,
+  planReassignment,
+} from '#modules/incidents/decide/reassignment.ts';
 import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { type EscalationStep, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';

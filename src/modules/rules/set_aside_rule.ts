@@ -4,7 +4,7 @@ import { unreadableRule } from '#modules/rules/decide/stored_rule.ts';
 import { openIncidents } from '#modules/incidents/open_incidents.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { ActiveRule } from '#modules/rules/store/active_rule_store.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 type Stored = Pick<ActiveRule, 'config' | 'settings'>;

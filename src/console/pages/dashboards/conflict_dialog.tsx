@@ -4,7 +4,11 @@ import type { Dashboard } from '#console/api/dashboards.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { Timestamp } from '#console/components/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
-import { type DashboardChanges, type DashboardDraft, changesBetween } from '#modules/dashboards/decide/merge_layouts.ts';
+import {
+  type DashboardChanges,
+  type DashboardDraft,
+  changesBetween,
+} from '#modules/dashboards/decide/merge_layouts.ts';
 
 interface ConflictDialogProps {
   readonly base: DashboardDraft;

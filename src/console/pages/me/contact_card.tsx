@@ -16,7 +16,12 @@ import { Name, named } from '#console/components/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
-import { CHANNEL_PREFERENCES, CHANNELS, type ChannelPreference, declarationOf } from '#modules/contacts/decide/channel.ts';
+import {
+  CHANNEL_PREFERENCES,
+  CHANNELS,
+  type ChannelPreference,
+  declarationOf,
+} from '#modules/contacts/decide/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 
 const LABELS: Readonly<Record<keyof Contact, string>> = {

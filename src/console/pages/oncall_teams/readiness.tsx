@@ -5,7 +5,11 @@ import { Timestamp } from '#console/components/timestamp.tsx';
 import { whyUnused } from '#console/components/unused_channel.ts';
 import classes from '#console/pages/oncall_teams/oncall_teams.module.css';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
-import { READINESS_REASONS, type ReadinessAnswer, type ReadinessReason } from '#modules/contacts/decide/readiness_words.ts';
+import {
+  READINESS_REASONS,
+  type ReadinessAnswer,
+  type ReadinessReason,
+} from '#modules/contacts/decide/readiness_words.ts';
 
 const ANSWERS: Record<ReadinessAnswer, readonly [Tone, string]> = {
   yes: ['green', 'would be woken'],

@@ -22,7 +22,13 @@ import {
   type SettingValues,
 } from '#console/pages/rules/setting_values.ts';
 import { emptyConfig, RULE_LABELS, type RuleValues, thresholdOf } from '#console/pages/rules/rule_values.ts';
-import { conditionText, isRuleKind, RULE_KIND_NAMES, RULE_KINDS, type RuleConfig } from '#modules/rules/decide/rule_kinds.ts';
+import {
+  conditionText,
+  isRuleKind,
+  RULE_KIND_NAMES,
+  RULE_KINDS,
+  type RuleConfig,
+} from '#modules/rules/decide/rule_kinds.ts';
 
 interface RuleEditorProps {
   readonly title: string;

@@ -1,7 +1,12 @@
 import { type AlertEvent, bareEvent } from '#modules/alerts/decide/alert_event.ts';
 import { cutKey, cutTitle } from '#modules/alerts/decide/alert_limits.ts';
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
-import { isWebhookTemplate, readMapped, WEBHOOK_TEMPLATES, type WebhookMapping } from '#modules/alerts/decide/mapping.ts';
+import {
+  isWebhookTemplate,
+  readMapped,
+  WEBHOOK_TEMPLATES,
+  type WebhookMapping,
+} from '#modules/alerts/decide/mapping.ts';
 import { severityOf } from '#modules/alerts/decide/severity.ts';
 import { SOURCE_NAME_LENGTH_MAX } from '#modules/alerts/decide/tools.ts';
 import type { AlertAnswer, AlertEndpoint, AlertReading } from '#ingest/protocols/alerts/alert_protocol.ts';

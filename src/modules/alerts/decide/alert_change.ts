@@ -3,7 +3,12 @@ import { createHash } from 'node:crypto';
 import type { AlertEvent, AlertLink } from '#modules/alerts/decide/alert_event.ts';
 import { stateOf } from '#modules/alerts/decide/alert_history.ts';
 import { cutDetails } from '#modules/alerts/decide/alert_limits.ts';
-import { type AlertEffect, decideAlert, type IncidentOfAlert, type KnownAlert } from '#modules/alerts/decide/decide_alert.ts';
+import {
+  type AlertEffect,
+  decideAlert,
+  type IncidentOfAlert,
+  type KnownAlert,
+} from '#modules/alerts/decide/decide_alert.ts';
 import { leaseOf, learnGap, type Repetition } from '#modules/alerts/decide/lease.ts';
 import { SEVERITY_UNSAID } from '#modules/alerts/decide/severity.ts';
 import type { SourceSettings } from '#modules/alerts/decide/source_settings.ts';

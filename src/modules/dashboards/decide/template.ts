@@ -1,5 +1,11 @@
 import { compacted, freePlace } from '#modules/dashboards/decide/grid.ts';
-import { readWidget, type Widget, type WidgetFacts, WIDGET_SIZES, writeWidget } from '#modules/dashboards/decide/widget.ts';
+import {
+  readWidget,
+  type Widget,
+  type WidgetFacts,
+  WIDGET_SIZES,
+  writeWidget,
+} from '#modules/dashboards/decide/widget.ts';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 

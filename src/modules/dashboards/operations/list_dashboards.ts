@@ -1,7 +1,11 @@
 import { Type } from 'typebox';
 
 import { defineAction, LIST_LIMIT } from '#actions/action_context.ts';
-import { DashboardSummaryView, toDashboardSummaryView, DASHBOARD_SUMMARY_EXAMPLE } from '#modules/dashboards/operations/view.ts';
+import {
+  DashboardSummaryView,
+  toDashboardSummaryView,
+  DASHBOARD_SUMMARY_EXAMPLE,
+} from '#modules/dashboards/operations/view.ts';
 import { CLOSED } from '#actions/fields.ts';
 
 export const listDashboards = defineAction({

@@ -1,5 +1,9 @@
 import { findLead, nextLead, type Opening, type PossibleLead } from '#modules/incidents/decide/group.ts';
-import type { MaintenanceSubject, MaintenanceTarget, MaintenanceTimes } from '#modules/maintenance/decide/maintenance.ts';
+import type {
+  MaintenanceSubject,
+  MaintenanceTarget,
+  MaintenanceTimes,
+} from '#modules/maintenance/decide/maintenance.ts';
 import { QuietTimes } from '#modules/incidents/decide/quiet_times.ts';
 import { staleAt } from '#modules/incidents/decide/stale.ts';
 import { finish, type Steps } from '#kernel/steps.ts';

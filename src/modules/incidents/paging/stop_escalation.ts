@@ -1,7 +1,7 @@
 import type { AnsweredStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { notifyOthers } from '#modules/incidents/paging/notify_others.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
-import { recordSystemChange } from '#modules/audit/store/system_change.ts';
+import { recordSystemChange } from '#modules/audit/system_change.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
 /** Further facts for the timeline. */

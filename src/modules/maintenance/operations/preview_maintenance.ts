@@ -3,7 +3,11 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
-import { MAINTENANCE_EXAMPLE, MAINTENANCE_FIELDS, readMaintenance } from '#modules/maintenance/operations/maintenance_input.ts';
+import {
+  MAINTENANCE_EXAMPLE,
+  MAINTENANCE_FIELDS,
+  readMaintenance,
+} from '#modules/maintenance/operations/maintenance_input.ts';
 import { haveCommonSubject, nextMaintenance, nextOverlap, rulesOf } from '#modules/maintenance/decide/maintenance.ts';
 import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { ZoneClocks } from '#kernel/zone_clock.ts';

@@ -3,7 +3,11 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { MAINTENANCE_EXAMPLE, MAINTENANCE_FIELDS, readMaintenance } from '#modules/maintenance/operations/maintenance_input.ts';
+import {
+  MAINTENANCE_EXAMPLE,
+  MAINTENANCE_FIELDS,
+  readMaintenance,
+} from '#modules/maintenance/operations/maintenance_input.ts';
 import { MaintenanceView, toMaintenanceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { renewQuiet } from '#modules/incidents/paging/paging_start.ts';
 import { AppError } from '#kernel/errors.ts';

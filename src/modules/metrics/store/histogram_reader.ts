@@ -22,7 +22,11 @@ import {
   type MetricQuery,
 } from '#modules/metrics/store/metric_query.ts';
 import { readLong, tooManyDays } from '#storage/clickhouse/read_long.ts';
-import { bucketHistoryQueryOf, type RuleHistoryQuery, toWindowPart } from '#modules/metrics/store/rule_history_query.ts';
+import {
+  bucketHistoryQueryOf,
+  type RuleHistoryQuery,
+  toWindowPart,
+} from '#modules/metrics/store/rule_history_query.ts';
 
 /** Gains of the buckets of a histogram: their `bucketTextOf`, each with its gain. */
 type Gains = readonly (readonly [text: string, gain: number | string])[];

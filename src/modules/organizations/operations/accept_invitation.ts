@@ -7,7 +7,11 @@ import { hashNewPassword } from '#modules/accounts/hash_new_password.ts';
 import { requirePassword } from '#modules/accounts/require_password.ts';
 import { type AccountContext, defineAction } from '#actions/action_context.ts';
 import { CLOSED } from '#actions/fields.ts';
-import { getOpenInvitation, invitationNotValid, type OpenInvitation } from '#modules/organizations/operations/open_invitation.ts';
+import {
+  getOpenInvitation,
+  invitationNotValid,
+  type OpenInvitation,
+} from '#modules/organizations/operations/open_invitation.ts';
 import { AppError, type Fault, invalidInput } from '#kernel/errors.ts';
 import type { NewUser } from '#storage/postgres/entities/people.ts';
 import type { UserRow } from '#modules/accounts/store/people_store.ts';

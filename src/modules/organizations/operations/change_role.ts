@@ -6,7 +6,13 @@ import { RoleName } from '#modules/accounts/view.ts';
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
-import { forManagers, forOwners, lockRoles, managesOrganization, requireAnotherOwner } from '#modules/organizations/operations/roles.ts';
+import {
+  forManagers,
+  forOwners,
+  lockRoles,
+  managesOrganization,
+  requireAnotherOwner,
+} from '#modules/organizations/operations/roles.ts';
 import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';

@@ -4,7 +4,13 @@ import { type ActionContext, defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
-import { forManagers, forOwners, lockRoles, managesOrganization, requireAnotherOwner } from '#modules/organizations/operations/roles.ts';
+import {
+  forManagers,
+  forOwners,
+  lockRoles,
+  managesOrganization,
+  requireAnotherOwner,
+} from '#modules/organizations/operations/roles.ts';
 import { AppError, notFound } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';

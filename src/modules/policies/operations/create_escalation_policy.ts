@@ -3,7 +3,11 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText, Name } from '#actions/fields.ts';
-import { POLICY_WARNINGS_EXAMPLE, PolicyWithWarningsView, withWarnings } from '#modules/policies/operations/policy_warnings.ts';
+import {
+  POLICY_WARNINGS_EXAMPLE,
+  PolicyWithWarningsView,
+  withWarnings,
+} from '#modules/policies/operations/policy_warnings.ts';
 import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { toPolicyView, POLICY_EXAMPLE } from '#modules/policies/view.ts';

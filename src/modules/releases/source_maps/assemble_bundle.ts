@@ -2,7 +2,11 @@ import { copyIdOf } from '#modules/releases/decide/source_maps/upload_line.ts';
 import { SOURCE_MAP_LIMITS } from '#modules/releases/decide/source_maps/source_map.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Log } from '#kernel/log.ts';
-import type { AssemblyAnswer, AssemblyQuestion, AssemblyThread } from '#modules/releases/source_maps/assembly_thread.ts';
+import type {
+  AssemblyAnswer,
+  AssemblyQuestion,
+  AssemblyThread,
+} from '#modules/releases/source_maps/assembly_thread.ts';
 import { MANIFEST_BYTES_MAX, type MappedCode, MAPS_MAX } from '#modules/releases/source_maps/bundle_manifest.ts';
 import { BadUpload, UploadedBytes } from '#modules/releases/source_maps/uploaded_bytes.ts';
 import { listZipEntries, readPacked, type ZipEntry } from '#modules/releases/source_maps/zip_archive.ts';

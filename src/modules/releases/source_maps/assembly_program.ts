@@ -4,7 +4,12 @@ import zlib from 'node:zlib';
 
 import { CODE_BYTES_MAX } from '#modules/releases/decide/source_maps/function_ranges.ts';
 import { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
-import { BadSourceMap, readSourceMap, SOURCE_MAP_LIMITS, type StoredMap } from '#modules/releases/decide/source_maps/source_map.ts';
+import {
+  BadSourceMap,
+  readSourceMap,
+  SOURCE_MAP_LIMITS,
+  type StoredMap,
+} from '#modules/releases/decide/source_maps/source_map.ts';
 import { withoutUploadLine } from '#modules/releases/decide/source_maps/upload_line.ts';
 import { answerInThread, lowerThreadPriority } from '#kernel/answer_in_thread.ts';
 import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';

@@ -4,7 +4,11 @@ import {
   MONITOR_CHOICES,
 } from '#modules/rules/decide/exception_rule_settings.ts';
 import { RULE_KINDS, type RuleConfig, type RuleKind } from '#modules/rules/decide/rule_kinds.ts';
-import { METRIC_RULE_DEFAULTS, type MetricRuleSettings, NO_DATA_CHOICES } from '#modules/rules/decide/metric_rule_settings.ts';
+import {
+  METRIC_RULE_DEFAULTS,
+  type MetricRuleSettings,
+  NO_DATA_CHOICES,
+} from '#modules/rules/decide/metric_rule_settings.ts';
 import { ok, type Parsed } from '#modules/contacts/decide/parsed.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { findFaults } from '#kernel/input_faults.ts';

@@ -1,7 +1,12 @@
 import { COUNTER_LOOKBACK_MS, type Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { type MeasuredValue, type MissingSeries, ruleWindow } from '#modules/rules/decide/breach.ts';
 import { RANGE_LABEL } from '#modules/metrics/decide/exponential_buckets.ts';
-import { BESIDE_BUCKETS, besideBuckets, type BesideBuckets, quantileQuestionOf } from '#modules/metrics/decide/quantile.ts';
+import {
+  BESIDE_BUCKETS,
+  besideBuckets,
+  type BesideBuckets,
+  quantileQuestionOf,
+} from '#modules/metrics/decide/quantile.ts';
 import type { MetricSelector } from '#modules/metrics/decide/read_selector.ts';
 import { readCheckedSelector } from '#modules/metrics/decide/selector.ts';
 import type { Id } from '#kernel/ids.ts';

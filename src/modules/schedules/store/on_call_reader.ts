@@ -63,7 +63,7 @@ const SHIFTS_A_TURN = 200;
 /** The schedules of one person that are looked at. */
 const SCHEDULES_OF_PERSON_MAX = 50;
 
-/** Reads who is on call: the rows that `core/oncall` decides from, and its decision. */
+/** Reads who is on call: the rows that `modules/schedules/decide` decides from, and its decision. */
 export class OnCallReader {
   readonly #schedules: ScheduleStore;
   readonly #people: PeopleStore;

@@ -2,7 +2,12 @@ import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { maskVariables } from '#modules/exceptions/decide/masking.ts';
-import { bucketOf, learnMessage, type MessageTemplate, tokensOfMessage } from '#modules/exceptions/decide/message_templates.ts';
+import {
+  bucketOf,
+  learnMessage,
+  type MessageTemplate,
+  tokensOfMessage,
+} from '#modules/exceptions/decide/message_templates.ts';
 
 /** The keys that a service's messages get, one after the other; each message is its own key at first. */
 function keysOf(messages: readonly string[], pinned: readonly string[] = []): string[] {

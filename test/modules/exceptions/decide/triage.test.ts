@@ -4,7 +4,14 @@ import { parseEvent, serializeEvent } from '#modules/exceptions/decide/event.ts'
 import { LEVELS } from '#modules/exceptions/decide/level.ts';
 import { culpritOf } from '#modules/exceptions/decide/frames.ts';
 import { isOlderRelease } from '#modules/releases/decide/release.ts';
-import { isAtLeast, isHandled, onEventForGroup, trendOf, userKeyOf, worseLevel } from '#modules/exceptions/decide/triage.ts';
+import {
+  isAtLeast,
+  isHandled,
+  onEventForGroup,
+  trendOf,
+  userKeyOf,
+  worseLevel,
+} from '#modules/exceptions/decide/triage.ts';
 import { eventOf, exceptionOf, frameOf } from '#test/modules/exceptions/decide/sample_events.ts';
 
 test('a level reaches every minimum up to itself', () => {

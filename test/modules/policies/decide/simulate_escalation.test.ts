@@ -9,7 +9,16 @@ import type { Override } from '#modules/schedules/decide/overrides.ts';
 import { type EscalationSetting, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { ANNA, anyRotation, at, BRAM, CHLOE, DIRK, everybody, presentBut } from '#test/modules/schedules/decide/given_rotation.ts';
+import {
+  ANNA,
+  anyRotation,
+  at,
+  BRAM,
+  CHLOE,
+  DIRK,
+  everybody,
+  presentBut,
+} from '#test/modules/schedules/decide/given_rotation.ts';
 import { rotationOf } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const PEOPLE = [ANNA, BRAM, CHLOE, DIRK];

@@ -4,7 +4,16 @@ import { describe, expect, test } from 'vitest';
 import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
 import { nextHandOver, startForHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
-import { ANNA, anyRotation, at, BRAM, CHLOE, everybody, rotationOf, turnAt } from '#test/modules/schedules/decide/given_rotation.ts';
+import {
+  ANNA,
+  anyRotation,
+  at,
+  BRAM,
+  CHLOE,
+  everybody,
+  rotationOf,
+  turnAt,
+} from '#test/modules/schedules/decide/given_rotation.ts';
 
 const weekly = rotationOf({ rotationType: 'weekly' });
 

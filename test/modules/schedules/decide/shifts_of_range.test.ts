@@ -10,7 +10,15 @@ import type { Shift } from '#modules/schedules/decide/shift.ts';
 import { isOnCallThroughout } from '#modules/schedules/decide/swap.ts';
 import { asId } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
-import { ANNA, anyPresence, anyRotation, BRAM, CHLOE, DIRK, nextChange } from '#test/modules/schedules/decide/given_rotation.ts';
+import {
+  ANNA,
+  anyPresence,
+  anyRotation,
+  BRAM,
+  CHLOE,
+  DIRK,
+  nextChange,
+} from '#test/modules/schedules/decide/given_rotation.ts';
 
 type Instant = Temporal.Instant;
 

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 
 import type { EventThread, ExceptionEvent, ExceptionValue, Frame } from '#modules/exceptions/decide/event.ts';
-import { fillVariables, hasOwnFingerprint, isDefaultEntry } from '#modules/exceptions/decide/grouping_v2/fingerprint.ts';
+import {
+  fillVariables,
+  hasOwnFingerprint,
+  isDefaultEntry,
+} from '#modules/exceptions/decide/grouping_v2/fingerprint.ts';
 import { isInApp, stackIdentity } from '#modules/exceptions/decide/grouping_v2/frames.ts';
 import { ANONYMOUS, stableModule } from '#modules/exceptions/decide/grouping_v2/generated_names.ts';
 import { maskVariables } from '#modules/exceptions/decide/grouping_v2/masking.ts';

@@ -1,4 +1,8 @@
-import { findFunctions, type FunctionRange, type WrittenName } from '#modules/releases/decide/source_maps/function_ranges.ts';
+import {
+  findFunctions,
+  type FunctionRange,
+  type WrittenName,
+} from '#modules/releases/decide/source_maps/function_ranges.ts';
 import { type Segment, Segments } from '#modules/releases/decide/source_maps/segments.ts';
 import type { StoredMap } from '#modules/releases/decide/source_maps/source_map.ts';
 
