@@ -1,6 +1,7 @@
 /** `npm run bench`, or `npm run bench -- rules …`: prints figures; see README.md. */
 import { actions } from './actions.ts';
 import { agentJobs } from './agent_jobs.ts';
+import { alerts } from './paging/alerts.ts';
 import { backup } from './backup.ts';
 import { consolePages } from './console.ts';
 import { escalation } from './escalation.ts';
@@ -34,6 +35,7 @@ import { tracing } from './tracing.ts';
 const BENCHES: readonly Bench[] = [
   actions,
   agentJobs,
+  alerts,
   backup,
   consolePages,
   escalation,

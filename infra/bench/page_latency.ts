@@ -12,7 +12,7 @@ import {
   openRunningDatabase,
   type PagedService,
 } from './paging/fixture.ts';
-import { type Attack, ATTACKS, attack, attackerDsn } from './paging/attacks.ts';
+import { type Attack, ATTACKS, attack, attackerService } from './paging/attacks.ts';
 import { isAllDone, PageWatch, type TakenPages } from './paging/pages.ts';
 import { sendException, type Sending, sendPoint } from './paging/sender.ts';
 import type { Database } from '#storage/postgres/database.ts';
@@ -82,7 +82,7 @@ async function measure(installation: BenchInstallation, db: Database): Promise<v
 
 async function measureUnder(one: Attack, installation: BenchInstallation, db: Database): Promise<void> {
   const services = await prepareServices(installation, db, UNDER_ATTACK, one.name);
-  const dsn = await attackerDsn(installation, db, `attacker-${one.name}`);
+  const { dsn } = await attackerService(installation, db, `attacker-${one.name}`);
   const watch = new PageWatch(installation.phoneUrl);
   const typeOf = (index: number): string => `Under${one.name}${index}`;
   const attacking = attack(one, dsn);

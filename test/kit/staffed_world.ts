@@ -79,6 +79,8 @@ interface StaffedOptions {
   readonly jobs?: 'driven' | 'lost' | 'real queue';
   /** What no test has used before. */
   readonly fresh?: boolean;
+  /** In `beforeAll`: the file closes it. */
+  readonly keepOpen?: boolean;
 }
 
 interface StaffedComposition extends Reusable {
@@ -91,14 +93,14 @@ interface StaffedComposition extends Reusable {
  * happens in between. Tests of a file use one composition in turn, as with `world`.
  */
 export async function staffedWorld(options: StaffedOptions = {}): Promise<StaffedWorld> {
-  const { settings = {}, clock, jobs = 'driven', fresh = false } = options;
+  const { settings = {}, clock, jobs = 'driven', fresh = false, keepOpen = false } = options;
   const make = () => composeStaffed({ settings, clock, jobs: jobs === 'real queue' ? jobs : 'driven' });
   const areLost = jobs === 'lost';
-  if (!fresh && jobs !== 'real queue' && clock === undefined) {
+  if (!fresh && !keepOpen && jobs !== 'real queue' && clock === undefined) {
     return await openStaffed(await useInTurn(`staffed ${JSON.stringify(settings)}`, make), areLost);
   }
   const staffed = await make();
-  onTestFinished(staffed.close);
+  if (!keepOpen) onTestFinished(staffed.close);
   return await openStaffed(staffed, areLost);
 }
 
@@ -136,7 +138,10 @@ async function composeStaffed({
   };
 }
 
-async function openStaffed({ composition, phone }: StaffedComposition, areJobsLost: boolean): Promise<StaffedWorld> {
+async function openStaffed(
+  { composition, phone, close }: StaffedComposition,
+  areJobsLost: boolean,
+): Promise<StaffedWorld> {
   const w = await openWorld(composition);
   const { queue } = composition;
   const runtime = rolesRuntime(w.context);
@@ -147,6 +152,7 @@ async function openStaffed({ composition, phone }: StaffedComposition, areJobsLo
 
   return {
     ...w,
+    close,
     phone,
     runtime,
     runUntilIdle,

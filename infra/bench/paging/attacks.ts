@@ -8,7 +8,7 @@ import type { Database } from '#storage/postgres/database.ts';
 import { storesOf } from '#modules/stores.ts';
 
 import type { BenchInstallation } from '#infra/bench/harness.ts';
-import { alertOnExceptions, createPagedService } from './fixture.ts';
+import { alertOnExceptions, createPagedService, type PagedService } from './fixture.ts';
 import { newEventId, sendException } from './sender.ts';
 
 /** What somebody sends who has seen one browser DSN of another organization. */
@@ -62,9 +62,13 @@ export const ATTACKS: readonly Attack[] = [
 ];
 
 /** An organization beside the one of the installation, with a service whose new exceptions page somebody. */
-export async function attackerDsn(installation: BenchInstallation, db: Database, name: string): Promise<string> {
+export async function attackerService(
+  installation: BenchInstallation,
+  db: Database,
+  name: string,
+): Promise<PagedService & { readonly orgId: string }> {
   const now = systemClock.now();
-  const { apiKey, userId } = await db.transaction(async (session) => {
+  const { orgId, apiKey, userId } = await db.transaction(async (session) => {
     const stores = storesOf(session);
     const organization = await stores.people.insertOrganization(name, now);
     const email = `${name}@example.com`;
@@ -72,7 +76,7 @@ export async function attackerDsn(installation: BenchInstallation, db: Database,
     await stores.people.setMembership(organization.id, user.id, 'owner', now);
     const wanted = { orgId: organization.id, userId: null, name, permissions: null };
     const { key } = await issueApiKey(stores, wanted, now);
-    return { apiKey: key, userId: user.id };
+    return { orgId: organization.id, apiKey: key, userId: user.id };
   });
   const client = connect({ ...installation, apiKey, stop: async () => {} });
   const { teamId } = await client.action<{ teamId: string }>('create_team', { name });
@@ -80,11 +84,14 @@ export async function attackerDsn(installation: BenchInstallation, db: Database,
   const steps = [{ afterMinutes: 0, channels: ['sms'], targetUserIds: [userId] }];
   const service = await createPagedService(client, teamId, name, steps);
   await alertOnExceptions(client, service);
-  return service.dsn;
+  return { ...service, orgId };
 }
 
 /** Resolves to how many were answered with which status; 0 for none. */
-export async function attack({ send, times, everyMs }: Attack, dsn: string): Promise<ReadonlyMap<number, number>> {
+export async function attack(
+  { send, times, everyMs }: Pick<Attack, 'send' | 'times' | 'everyMs'>,
+  dsn: string,
+): Promise<ReadonlyMap<number, number>> {
   const statuses = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
   const began = performance.now();

@@ -48,6 +48,14 @@ export async function sendPoint(
   });
 }
 
+/** Triggers an alert of our own JSON. Resolves also when refused. */
+export async function sendAlert(baseUrl: string, alertKey: string, dedupKey: string): Promise<Sending> {
+  return await post(`${baseUrl}/api/alerts/events`, {
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${alertKey}` },
+    body: JSON.stringify({ dedupKey, title: dedupKey, severity: 'critical', details: { host: 'db-1' } }),
+  });
+}
+
 /** Status 0 when nothing answered. */
 async function post(url: string, init: { headers: Record<string, string>; body: string }): Promise<Sending> {
   const startedAtMs = Date.now();

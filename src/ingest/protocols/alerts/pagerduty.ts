@@ -147,9 +147,13 @@ function messageOf(title: string | null, isKeyCut: boolean): string {
   return cut.length === 0 ? 'Event processed' : `Event processed; ${cut.join(' and ')} was cut`;
 }
 
-/** An unknown key is an invalid event, as PagerDuty says it; clients try 429 and 503 again, those of version 1 also 403. */
-function refusal(error: AppError, tooFast: number): AlertAnswer {
-  switch (error.code) {
+/**
+ * Refuses in PagerDuty's words: an unknown key is an invalid event. Clients of version 2 try 429 again and some of them
+ * nothing else, so that 429 also stands for a server that is busy; those of version 1 try 403 and 503 again.
+ */
+function refusal(error: AppError, tooFast: 429 | 403): AlertAnswer {
+  const isOverload = error.code === 'rate_limited' || (error.code === 'unavailable' && tooFast === 429);
+  switch (isOverload ? 'rate_limited' : error.code) {
     case 'rate_limited':
       return {
         status: tooFast,
