@@ -304,6 +304,14 @@ const pageRoutes = [
   }),
   createRoute({
     getParentRoute: () => inside,
+    path: PAGES.alertSources,
+    component: lazyRouteComponent(
+      () => import('#console/pages/alert_sources/alert_sources_page.tsx'),
+      'AlertSourcesPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
     path: PAGES.explore,
     validateSearch: readExploreSearch,
     component: lazyRouteComponent(() => import('#console/pages/explore/explore.tsx'), 'Explore'),

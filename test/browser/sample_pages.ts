@@ -119,6 +119,7 @@ export const dialogsOf = ({
   [`services/${serviceId}`, 'Rotate'],
   [`services/${serviceId}`, 'Delete'],
   [`services/${serviceId}`, 'Compare'],
+  [`services/${serviceId}/alerts`, 'Edit the routes'],
   [`exceptions/${groupId}`, 'Fixed in a release'],
   [`exceptions/${groupId}`, 'Fixed in a release', 'Fixed in a release …'],
   [`exceptions/${groupId}`, 'Merge into …'],

@@ -239,6 +239,16 @@ export const dataForms = ({ serviceId, groupId, dashboardId }: SampleIds): reado
     refused: { filters: 'Leave out exceptions of', 'patterns[0]': 'Own patterns', 'secretNames[0]': 'Secret fields' },
   },
   {
+    name: 'routes of alerts',
+    opening: [`services/${serviceId}/alerts`, 'Edit the routes'],
+    missing: ['By'],
+    pick: { By: 'Wake somebody' },
+    send: 'Save',
+    to: '/set_alert_routes',
+    refused: { 'routes[0].policyId': 'By' },
+    keepsDraft: true,
+  },
+  {
     name: 'deploy',
     opening: [`services/${serviceId}`, 'Record a deploy'],
     clear: ['Release *', 'Environment *'],

@@ -90,3 +90,7 @@ export const exceptionSettingsQuery = (orgId: string, serviceId: string) =>
 /** Query of the releases of a service, newest first. */
 export const releasesQuery = (orgId: string, serviceId: string, { search = '', offset = 0 } = {}) =>
   actionQuery(orgId, 'services', 'list_releases', { serviceId, search, offset, limit: RELEASES_PAGE });
+
+/** Query of the tools that send alerts of a service, and of its routes. */
+export const alertSourcesQuery = (orgId: string, serviceId: string) =>
+  actionQuery(orgId, 'services', 'list_alert_sources', { serviceId });

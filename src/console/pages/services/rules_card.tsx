@@ -58,6 +58,20 @@ export function RulesCard({ service }: { readonly service: ServiceWithKeys }) {
   );
 }
 
+/** Card that leads to the tools that send alerts of this service. */
+export function OtherToolsCard({ service: { serviceId } }: { readonly service: ServiceWithKeys }) {
+  return (
+    <Card title="Alerts from other tools">
+      <Text size="sm" c="dimmed">
+        Alertmanager, Grafana, Zabbix and whatever speaks to PagerDuty or Opsgenie can page people through this service.{' '}
+        <Link to="/services/$serviceId/alerts" params={{ serviceId }}>
+          Sources and routes
+        </Link>
+      </Text>
+    </Card>
+  );
+}
+
 function stateOf(rule: Rule): readonly [Tone, string] {
   if (rule.status !== 'active') return STATUS[rule.status];
   if (rule.waitingForData !== null) return WAITING;

@@ -31,7 +31,7 @@ import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
 import { MonitorsCard } from '#console/pages/services/monitors_card.tsx';
 import { ReleasesCard } from '#console/pages/services/releases_card.tsx';
-import { RulesCard } from '#console/pages/services/rules_card.tsx';
+import { OtherToolsCard, RulesCard } from '#console/pages/services/rules_card.tsx';
 import { FeedbackCard } from '#console/pages/services/feedback_card.tsx';
 import { SessionsCard } from '#console/pages/services/sessions_card.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
@@ -117,6 +117,7 @@ function Service({ service, back }: { readonly service: ServiceWithKeys; readonl
       <FeedbackCard serviceId={service.serviceId} />
       <MonitorsCard service={service} />
       <RulesCard service={service} />
+      <OtherToolsCard service={service} />
       <ExceptionSettingsCard service={service} />
       {service.capabilities.includes('exceptions') && <ReleasesCard service={service} />}
       <KeysCard service={service} />

@@ -1,9 +1,15 @@
 import { cutLinks } from '#modules/alerts/decide/alert_links.ts';
+import { toolOf } from '#modules/alerts/decide/tools.ts';
 
 /** A detail of an alert, as it is shown: its path and its value as text. */
 export interface ShownFact {
   readonly name: string;
   readonly value: string;
+}
+
+interface ShownLink {
+  readonly href: string;
+  readonly text: string;
 }
 
 const FACTS_MAX = 60;
@@ -13,17 +19,32 @@ const DEPTH_MAX = 4;
 /** Returns the facts that an incident shows of the alert that opened it, whatever its details hold. */
 export function shownFacts(details: Readonly<Record<string, unknown>>): {
   readonly tool: string | null;
+  /** Name of the source; null if the details do not say. */
+  readonly source: string | null;
+  /** Name by which the tool knows the alert. */
+  readonly key: string | null;
   readonly facts: readonly ShownFact[];
-  readonly links: readonly { readonly href: string; readonly text: string }[];
+  readonly links: readonly ShownLink[];
+  /** Images, which are linked to and never loaded: whoever sent them would learn who looks. */
+  readonly images: readonly ShownLink[];
 } {
   const facts: ShownFact[] = [];
   collect(details['said'], '', 0, facts);
-  const links: readonly unknown[] = Array.isArray(details['links']) ? details['links'] : [];
+  const source = details['source'];
+  const protocol = textOf(propertyOf(source, 'protocol'));
   return {
-    tool: textOf(propertyOf(details['source'], 'tool')),
+    tool: textOf(propertyOf(source, 'tool')),
+    source: protocol === null ? null : toolOf(protocol, textOf(propertyOf(source, 'name')) ?? ''),
+    key: textOf(details['alertKey']),
     facts,
-    links: cutLinks(links.map((link) => ({ href: propertyOf(link, 'href'), text: propertyOf(link, 'text') }))),
+    links: linksIn(details['links']),
+    images: linksIn(details['images']),
   };
+}
+
+function linksIn(value: unknown): readonly ShownLink[] {
+  const links: readonly unknown[] = Array.isArray(value) ? value : [];
+  return cutLinks(links.map((link) => ({ href: propertyOf(link, 'href'), text: propertyOf(link, 'text') })));
 }
 
 function collect(value: unknown, path: string, depth: number, facts: ShownFact[]): void {

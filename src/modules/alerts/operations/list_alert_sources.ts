@@ -18,6 +18,8 @@ const SourceView = Type.Object({
   tool: Type.String({ description: 'protocol and name, as people call it' }),
   settings: SourceSettingsView,
   lastAlertAt: nullable(Timestamp),
+  alertsLastHour: Type.Integer({ description: 'different alerts that were heard of within the hour' }),
+  alertsLastDay: Type.Integer({ description: 'the same within the day' }),
   accepted: Type.Integer({ description: 'events that were taken' }),
   refused: Type.Integer({ description: 'requests that were refused; one a second is counted' }),
   lastRefusedAt: nullable(Timestamp),
@@ -39,20 +41,25 @@ export const listAlertSources = defineAction({
     sources: Type.Array(SourceView),
   }),
   example: { serviceId: IDS.serviceId },
-  async handle({ serviceId }, { caller, stores, baseUrl }) {
+  async handle({ serviceId }, { caller, stores, baseUrl, now }) {
     const service = await stores.services.get(caller.orgId, serviceId);
     const sources = await stores.alertSources.list(service.id);
+    const since = { hour: now.subtract({ hours: 1 }), day: now.subtract({ hours: 24 }) };
+    const seen = await stores.alerts.countSeen(service.id, since);
     return {
       serviceId: service.id,
       address: `${baseUrl.replace(/\/+$/, '')}${ALERTS_PATH}`,
       hasKey: (await stores.alertKeys.findSecret(service.id)) !== null,
-      sources: sources.map(toSourceView),
+      sources: sources.map((source) => toSourceView(source, seen.get(source.id))),
       routes: toRouteViews(await stores.alertRoutes.list(service.id)),
     };
   },
 });
 
-function toSourceView(source: AlertSourceRow): Static<typeof SourceView> {
+function toSourceView(
+  source: AlertSourceRow,
+  seen: { readonly hour: number; readonly day: number } = { hour: 0, day: 0 },
+): Static<typeof SourceView> {
   const { id: sourceId, protocol, name, accepted, refused, lastRefusal } = source;
   return {
     sourceId,
@@ -61,6 +68,8 @@ function toSourceView(source: AlertSourceRow): Static<typeof SourceView> {
     tool: toolOf(protocol, name),
     settings: sourceSettingsOf(source.settings),
     lastAlertAt: toTimestampOrNull(source.lastAlertAt),
+    alertsLastHour: seen.hour,
+    alertsLastDay: seen.day,
     accepted,
     refused,
     lastRefusedAt: toTimestampOrNull(source.lastRefusedAt),

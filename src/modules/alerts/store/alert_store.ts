@@ -36,6 +36,25 @@ export class AlertStore {
     await holdLock(this.#session, `alerts ${serviceId}`);
   }
 
+  /** Counts the alerts of each source of the service that were heard of since both times. */
+  async countSeen(
+    serviceId: Id<'service'>,
+    { hour, day }: { readonly hour: Temporal.Instant; readonly day: Temporal.Instant },
+  ): Promise<Map<Id<'alertsource'>, { readonly hour: number; readonly day: number }>> {
+    const counts = await this.#session.db
+      .selectFrom('alerts as a')
+      .select(({ fn }) => [
+        'a.source_id as sourceId',
+        fn.countAll<number>().filterWhere('a.last_seen_at', '>', hour).as('hour'),
+        fn.countAll<number>().as('day'),
+      ])
+      .where('a.service_id', '=', serviceId)
+      .where('a.last_seen_at', '>', day)
+      .groupBy('a.source_id')
+      .execute();
+    return new Map(counts.map(({ sourceId, ...count }) => [sourceId, count]));
+  }
+
   async findAll(names: readonly AlertName[]): Promise<AlertRow[]> {
     if (names.length === 0) return [];
     const wanted = rowsOf('w', {

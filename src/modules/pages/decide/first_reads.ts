@@ -45,6 +45,11 @@ export const FIRST_READS: Readonly<Partial<Record<keyof typeof PAGES, (id: strin
   rules: () => [...SHELL_READS, { action: 'search_rules', input: {} }],
   services: () => [...SHELL_READS, ...SERVICE_LIST_READS],
   service: (id) => [...SHELL_READS, ...serviceReads(id)],
+  alertSources: (serviceId) => [
+    ...SHELL_READS,
+    { action: 'get_service', input: { serviceId } },
+    { action: 'list_alert_sources', input: { serviceId } },
+  ],
   explore: () => [...SHELL_READS, { action: 'search_services', input: { limit: 50 } }],
   dashboards: () => [...SHELL_READS, { action: 'search_dashboards', input: {} }],
 };

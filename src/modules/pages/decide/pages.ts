@@ -28,6 +28,7 @@ export const PAGES = {
   simulator: '/oncall/simulator',
   services: '/services',
   service: '/services/$serviceId',
+  alertSources: '/services/$serviceId/alerts',
   explore: '/explore',
   dashboards: '/dashboards',
   dashboard: '/dashboards/$dashboardId',

@@ -6,21 +6,26 @@ import fc from '#test/kit/properties.ts';
 
 test('an incident shows what the tool said, one value a line, and links to the web only', () => {
   const details = {
-    source: { tool: 'Alertmanager' },
+    source: { tool: 'Alertmanager', protocol: 'alertmanager', name: 'am.example:9093' },
+    alertKey: 'f-1',
     said: { labels: { instance: 'a:9100', job: '' }, values: [1, { deep: true }] },
     links: [
       { href: 'javascript:alert(1)', text: 'x' },
       { href: 'https://example.com/', text: 'Runbook' },
     ],
+    images: [{ href: 'https://example.com/cpu.png', text: 'CPU' }, { href: 'data:image/png;base64,x' }],
   };
   expect(shownFacts(details)).toEqual({
     tool: 'Alertmanager',
+    source: 'Alertmanager am.example:9093',
+    key: 'f-1',
     facts: [
       { name: 'labels.instance', value: 'a:9100' },
       { name: 'values.0', value: '1' },
       { name: 'values.1.deep', value: 'true' },
     ],
     links: [{ href: 'https://example.com/', text: 'Runbook' }],
+    images: [{ href: 'https://example.com/cpu.png', text: 'CPU' }],
   });
 });
 

@@ -1,0 +1,127 @@
+import { NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
+
+import { Dialog } from '#console/components/dialog.tsx';
+import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/form.tsx';
+import { named } from '#console/components/name.tsx';
+import { showSuccess } from '#console/components/notice.tsx';
+import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/use_draft.ts';
+import type { Source } from '#console/pages/alert_sources/route_draft.ts';
+import { useServiceChange } from '#console/pages/services/use_service_change.ts';
+
+interface Values {
+  readonly incidentsPer: Source['settings']['incidentsPer'];
+  /** Null: as the tool says, or as was learnt. */
+  readonly leaseMinutes: number | null;
+  readonly onSilence: Source['settings']['onSilence'];
+  readonly groupMinutes: number | null;
+}
+
+const LABELS: Readonly<Record<keyof Values, string>> = {
+  incidentsPer: 'Incidents',
+  leaseMinutes: 'No word after',
+  onSilence: 'An alert without word',
+  groupMinutes: 'Opened with another within',
+};
+
+/** Dialog to set how the alerts of a source share incidents, and what becomes of those that nobody repeats. */
+export function EditSource({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) {
+  const { incidentsPer, leaseMinutes, onSilence, groupMinutes } = source.settings;
+  const { form, draft } = useDraftForm<Values>({
+    form: `set_alert_source ${source.sourceId}`,
+    base: { incidentsPer, leaseMinutes, onSilence, groupMinutes },
+  });
+  const close = () => {
+    draft.done();
+    onClose();
+  };
+  const saving = useServiceChange('set_alert_source', () => {
+    showSuccess(named`The settings of ${source.tool} are saved.`);
+    close();
+  });
+  const { values } = form;
+  return (
+    <Dialog title={`Settings of ${source.tool}`} onClose={onClose}>
+      <Form
+        error={saving.error}
+        onSubmit={form.onSubmit((wanted) =>
+          saving.mutate(
+            {
+              ...source.settings,
+              sourceId: source.sourceId,
+              ...wanted,
+              groupMinutes: wanted.groupMinutes ?? 0,
+            },
+            { onError: (error) => form.setErrors(faultsAtFields(error, wanted)) },
+          ),
+        )}
+      >
+        <Stack gap="sm">
+          <DraftNotice draft={draft} labels={LABELS} />
+          <SegmentedControl
+            aria-label={LABELS.incidentsPer}
+            value={values.incidentsPer}
+            onChange={(choice) => form.setFieldValue('incidentsPer', choice === 'alert' ? 'alert' : 'group')}
+            data={[
+              { value: 'group', label: 'One for each group' },
+              { value: 'alert', label: 'One for each alert' },
+            ]}
+          />
+          <Text size="sm" c="dimmed">
+            {values.incidentsPer === 'group'
+              ? 'Alerts that their tool calls one group share an incident. It ends with the last of them.'
+              : 'Each alert has an incident of its own, and pages by itself.'}
+          </Text>
+          <NumberInput
+            label={LABELS.leaseMinutes}
+            description="An open alert that its tool has not repeated for so long is shown as without word. Nobody is paged."
+            placeholder="as the tool says, or as was learnt"
+            suffix=" min"
+            min={1}
+            max={44_640}
+            clampBehavior="none"
+            allowDecimal={false}
+            value={values.leaseMinutes ?? ''}
+            onChange={(minutes) => form.setFieldValue('leaseMinutes', minutes === '' ? null : Number(minutes))}
+            error={form.errors['leaseMinutes']}
+          />
+          <SegmentedControl
+            aria-label={LABELS.onSilence}
+            value={values.onSilence}
+            onChange={(choice) => form.setFieldValue('onSilence', choice === 'resolve' ? 'resolve' : 'keep')}
+            data={[
+              { value: 'keep', label: 'Without word: stays open' },
+              { value: 'resolve', label: 'is resolved' },
+            ]}
+          />
+          <NumberInput
+            label={LABELS.groupMinutes}
+            description="What opens so soon after another incident of the service is linked to it: one page for both."
+            placeholder="0"
+            suffix=" min"
+            min={0}
+            max={1_440}
+            clampBehavior="none"
+            allowDecimal={false}
+            value={values.groupMinutes ?? ''}
+            onChange={(minutes) => form.setFieldValue('groupMinutes', minutes === '' ? null : Number(minutes))}
+            error={form.errors['groupMinutes']}
+          />
+          {saving.isError && <ErrorAlert error={saving.error} atFields={values} title="The settings were not saved" />}
+          <SubmitButtons
+            label="Save"
+            isPending={saving.isPending}
+            isDisabled={draft.conflicts.length > 0}
+            onCancel={() => {
+              draft.startOver();
+              onClose();
+            }}
+          />
+        </Stack>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconSend } from '@tabler/icons-react';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+
+import { invoke } from '#console/api/actions.ts';
+import { addressOf, serverNow, toApiError } from '#console/api/http.ts';
+import { topicKey } from '#console/api/queries.ts';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Name } from '#console/components/name.tsx';
+import { testAlert, type TestAlert, type TestRequest } from '#console/pages/alert_sources/test_alert.ts';
+import type { useAlertKey } from '#console/pages/alert_sources/alert_secrets.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+import { ALERTS_PATH } from '#kernel/api_paths.ts';
+
+const LOOK_MS = 1_000;
+
+interface SendTestProps {
+  readonly serviceId: string;
+  readonly source: { readonly protocol: string; readonly name: string };
+  readonly alertKey: ReturnType<typeof useAlertKey>;
+}
+
+/** Sends a test alert over the network as the tool does, and shows the incident that it opens. */
+export function SendTest({ serviceId, source, alertKey }: SendTestProps) {
+  const { orgId } = useOrganization().org;
+  const queryClient = useQueryClient();
+  const [sent, setSent] = useState<TestAlert | null>(null);
+  const [isTakenBack, setIsTakenBack] = useState(false);
+  const refresh = () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'services') });
+  const sending = useMutation({
+    async mutationFn() {
+      const test = testAlert({
+        ...source,
+        alertKey: await alertKey.reveal(),
+        id: Date.now().toString(36),
+        now: new Date(serverNow()),
+      });
+      await send(test.trigger);
+      return test;
+    },
+    onSuccess(test) {
+      setSent(test);
+      setIsTakenBack(false);
+      void refresh();
+    },
+  });
+  const takingBack = useMutation({
+    mutationFn: (test: TestAlert) => send(test.resolve),
+    onSuccess() {
+      setIsTakenBack(true);
+      void refresh();
+    },
+  });
+  const opened = useQuery({
+    queryKey: ['test_alert', orgId, serviceId, sent?.title],
+    queryFn: async () => {
+      const { incidents } = await invoke(orgId, 'list_incidents', { serviceId });
+      return incidents.find(({ title }) => sent !== null && title.includes(sent.title)) ?? null;
+    },
+    enabled: sent !== null,
+    refetchInterval: LOOK_MS,
+  });
+  const incident = opened.data ?? null;
+  return (
+    <Stack gap="sm">
+      <Text size="sm" c="dimmed">
+        A test alert takes the way of a real one, by the routes and the policy: it pages people.
+      </Text>
+      <Group gap="xs">
+        <Button
+          leftSection={<IconSend size={16} />}
+          loading={sending.isPending}
+          onClick={() => sending.mutate()}
+          variant={sent === null ? 'filled' : 'default'}
+        >
+          {sent === null ? 'Send a test alert' : 'Send another test alert'}
+        </Button>
+        {sent !== null && !isTakenBack && (
+          <Button variant="default" loading={takingBack.isPending} onClick={() => takingBack.mutate(sent)}>
+            Take the test back
+          </Button>
+        )}
+      </Group>
+      {sending.error !== null && <ErrorAlert title="The test was refused" error={sending.error} />}
+      {takingBack.error !== null && <ErrorAlert title="The test was not taken back" error={takingBack.error} />}
+      {sent !== null && (
+        <Text size="sm" role="status">
+          {incident === null ? (
+            'The test alert was taken. If a route only counts it, it opens no incident.'
+          ) : (
+            <>
+              {incident.status === 'resolved' ? 'It was taken back: ' : 'It has opened an incident: '}
+              <Link to="/incidents/$incidentId" params={{ incidentId: incident.incidentId }}>
+                <Name>{incident.title}</Name>
+              </Link>
+            </>
+          )}
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Sends as a tool does, without the cookie of the person. Throws an ApiError when it is refused. */
+async function send({ path, headers, body }: TestRequest): Promise<void> {
+  const response = await fetch(addressOf(`${ALERTS_PATH}${path}`), {
+    method: 'POST',
+    credentials: 'omit',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  }).catch(() => null);
+  if (response?.ok === true) return;
+  const answer: unknown = await response?.json().catch(() => null);
+  const words = typeof answer === 'object' && answer !== null ? wordsOf(answer) : null;
+  throw toApiError(
+    { detail: words ?? 'the address did not answer; try again in a moment', code: 'refused' },
+    response?.status ?? 0,
+  );
+}
+
+/** Reads the reason of a refusal, which each protocol says in its own words. */
+function wordsOf(answer: object): string | null {
+  const reasons: unknown = 'errors' in answer && Array.isArray(answer.errors) ? answer.errors.at(-1) : null;
+  const texts = [
+    'detail' in answer ? answer.detail : null,
+    reasons,
+    'error' in answer ? answer.error : null,
+    'message' in answer ? answer.message : null,
+  ];
+  return texts.find((text): text is string => typeof text === 'string') ?? null;
+}
