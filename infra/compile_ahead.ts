@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-import { MEMORY } from '#entry/memory.ts';
+import { MEMORY } from '#entry/memory/memory.ts';
 import { USE_PACKED } from '#infra/packages/packed.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '..');

@@ -28,7 +28,7 @@ test('every part imports only the parts and packages that it may', () => {
     importOf('policies/store.ts', '#modules/teams/store.ts'),
     importOf('policies/operations/view.ts', '#modules/teams/operations/create_team.ts'),
     importOf('incidents/resolve.ts', '#modules/incidents/operations/resolve_incident.ts'),
-    importOf('incidents/operations/resolve_incident.ts', '#entry/http/serve.ts'),
+    importOf('incidents/operations/resolve_incident.ts', '#entry/http/app.ts'),
   ];
   expect(refused.filter(isAllowed)).toEqual([]);
 });

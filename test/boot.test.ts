@@ -6,7 +6,7 @@ import path from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { runCommand } from '#test/kit/command_line.ts';
+import { runCommand } from '#test/kit/programs/command_line.ts';
 
 /** The programs under plain Node, as people start them, without the test runner's loader. */
 const ROOT = path.join(import.meta.dirname, '..');

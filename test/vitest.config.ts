@@ -10,7 +10,7 @@ import { BY_NODE, ON_EMBEDDED_STORES } from '#test/kit/vitest_options.ts';
 const APART = [
   'test/console/**/*.test.tsx',
   'test/console/api/{data_of_page,exceptions,http,live,reads}.test.ts',
-  'test/console/components/{double_tap_guard,draft_store,use_close_on_back}.test.ts',
+  'test/console/components/{double_tap_guard,forms/draft_store,use_close_on_back}.test.ts',
   'test/console/pages/me/push.test.ts',
   'test/console/{query_client,shell/navigation}.test.ts',
   'test/auth/passwords.test.ts',
@@ -28,29 +28,29 @@ const PROOFS = ['test/{accessibility,browser,cluster,faults,flows,live,processes
  * have nothing to do.
  */
 const LONG = [
-  'test/journeys/nights.test.ts',
+  'test/journeys/paging/nights.test.ts',
   'test/smoke/console.test.ts',
-  'test/journeys/provider_faults.test.ts',
+  'test/journeys/paging/provider_faults.test.ts',
   'test/entry/backup/restore.test.ts',
   'test/storage/queue/job_queue.test.ts',
-  'test/journeys/twilio.test.ts',
-  'test/journeys/storm.test.ts',
-  'test/journeys/mail.test.ts',
+  'test/journeys/messages/twilio.test.ts',
+  'test/journeys/paging/storm.test.ts',
+  'test/journeys/messages/mail.test.ts',
   'test/storage/queue/durable_jobs.test.ts',
   'test/modules/metrics/store/rollups.test.ts',
   'test/entry/http/console/operations.test.ts',
   'test/journeys/rules.test.ts',
   'test/entry/http/bad_metrics.test.ts',
   'test/contract/mcp_clients.test.ts',
-  'test/journeys/reassigning.test.ts',
+  'test/journeys/paging/reassigning.test.ts',
   'test/boot.test.ts',
   'test/contract/mcp_parity.test.ts',
   'test/contract/tenancy.test.ts',
   'test/journeys/many_processes.test.ts',
   'test/journeys/rule_settings.test.ts',
   'test/journeys/delete_service.test.ts',
-  'test/journeys/escalation.test.ts',
-  'test/journeys/clock_jumps.test.ts',
+  'test/journeys/paging/escalation.test.ts',
+  'test/journeys/paging/clock_jumps.test.ts',
 ];
 
 class LongFirst extends BaseSequencer {

@@ -2,7 +2,7 @@ import { createCipher, type Cipher } from '#auth/cipher.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
-import { useSmallBufferPool } from '#entry/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';

@@ -4,7 +4,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { text } from 'node:stream/consumers';
 
-import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
+import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory/memory.ts';
 import { WAIT_ARGUMENT } from '#entry/program.ts';
 
 import { USE_PACKED } from '#infra/packages/packed.ts';

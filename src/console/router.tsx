@@ -23,7 +23,7 @@ import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tansta
 
 import { BASE } from '#console/api/http.ts';
 import { outside } from '#console/outside_routes.ts';
-import { readTextSearch } from '#console/components/text_search.ts';
+import { readTextSearch } from '#console/components/lists/text_search.ts';
 import { readEventPlace, readExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import { readIntegrationSearch } from '#console/pages/settings/integration_search.ts';
 import { readMemberSearch } from '#console/pages/settings/member_search.ts';

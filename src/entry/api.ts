@@ -1,10 +1,10 @@
-import { useSmallBufferPool } from '#entry/buffer_pool.ts';
+import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import { compose } from '#entry/compose.ts';
 import { ensureFirstRun, warnOfNoOrganization } from '#entry/first_run.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { warnOfDelivery } from '#entry/warn_of_delivery.ts';
 import { toListenFault } from '#entry/listen_fault.ts';
-import { releaseMemoryWhenIdle } from '#entry/idle_memory.ts';
+import { releaseMemoryWhenIdle } from '#entry/memory/idle_memory.ts';
 import { createLogger } from '#entry/logger.ts';
 import { awaitStores, runProgram } from '#entry/program.ts';
 import { requireStores } from '#entry/running_config.ts';

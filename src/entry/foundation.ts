@@ -1,7 +1,7 @@
 import { createExternalPost } from '#auth/external_fetch.ts';
 import type { Config } from '#entry/config.ts';
 import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
-import { NewSeriesMemory } from '#entry/new_series_memory.ts';
+import { NewSeriesMemory } from '#entry/memory/new_series_memory.ts';
 import { LatencyHistograms } from '#kernel/latency_histograms.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import type { Log } from '#kernel/log.ts';

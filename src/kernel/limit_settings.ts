@@ -1,6 +1,6 @@
 import type { ValuesOf } from '#kernel/config.ts';
 import { limit, optional } from '#kernel/limit_setting.ts';
-import { LONG_WORK_LIMITS } from '#kernel/long_work_limits.ts';
+import { LONG_WORK_LIMITS } from '#kernel/threads/long_work_limits.ts';
 
 const CLOSED = 'the connection is closed';
 const WAIT = '429';

@@ -24,7 +24,7 @@ export interface CallbackProvider {
 
 /**
  * A provider's report of what became of a message: POST /api/callbacks/<provider>/<name>/<id of the message>. A channel
- * declares its reports in its folder; `entry/http/callbacks.ts` answers all of them.
+ * declares its reports in its folder; `entry/http/answers/callbacks.ts` answers all of them.
  */
 export interface ReportCallback {
   readonly channel: Channel;

@@ -6,8 +6,8 @@ import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { enter, go, loaded, reach, thumbOf } from '#test/browser/input.ts';
-import { givenPerson } from '#test/kit/browser.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 
 inBrowser('everyone', () => {
   test('makes, changes and removes what an organization needs with the keyboard alone', async () => {

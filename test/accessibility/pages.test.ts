@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { axeViolations } from '#test/browser/axe.ts';
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { openConsole, type ConsoleWorld, type Visitor } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
 

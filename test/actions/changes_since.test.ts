@@ -9,7 +9,7 @@ import { editRetention } from '#modules/services/operations/edit_retention.ts';
 import { editService } from '#modules/services/operations/edit_service.ts';
 import { editTeamMember } from '#modules/teams/operations/edit_team_member.ts';
 import { renameTeam } from '#modules/teams/operations/rename_team.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { world } from '#test/kit/world.ts';
 

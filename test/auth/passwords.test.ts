@@ -3,7 +3,7 @@ import type { argon2 as realArgon2 } from 'node:crypto';
 import { expect, test, vi } from 'vitest';
 
 import { hashPassword, isPasswordOf, isPasswordOfAccount } from '#auth/passwords.ts';
-import { givenPerson, openBrowser, PASSWORD } from '#test/kit/browser.ts';
+import { givenPerson, openBrowser, PASSWORD } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 /** What is known of derivations; while there is a list of those held, none of them comes to its end. */

@@ -7,7 +7,7 @@ import { compose, type AppContext } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const AT_ONCE = 100;

@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { beforeAll, describe, expect, onTestFinished } from 'vitest';
 
 import { isConsoleFresh } from '#infra/console/freshness.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 
 const oneOf = (...files: readonly string[]): string | undefined => files.find((file) => existsSync(file));
 const CHROMIUM = oneOf('/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome');

@@ -4,7 +4,7 @@ import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { connectingApp } from '#test/browser/connecting_app.ts';
 import { send } from '#test/contract/mcp_call.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 inBrowser('connecting an app', () => {
   test('a person sees which app asks, grants read-only access, and disconnects it', async () => {

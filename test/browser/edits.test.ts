@@ -9,8 +9,8 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
 import { loaded, thumbOf } from '#test/browser/input.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 inBrowser('what people have entered', () => {

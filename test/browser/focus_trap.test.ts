@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { enter, reach } from '#test/browser/input.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 /** In a browser that is busy, keys come before timers that are due at once: those wait until they are let run. */
 const HOLD_TIMERS = `{

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { DESK, inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, logIn, openConsole } from '#test/browser/console_world.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 /** Adds up how far anything moved that was not moved by the person (CLS). */
 const WATCH_SHIFTS = `

@@ -5,7 +5,7 @@ import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { touchScreen, centerOf } from '#test/browser/touch.ts';
 import { openConsole } from '#test/browser/console_world.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 
 /** Waits for the row of an incident to show this status. */

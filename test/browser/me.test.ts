@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 
 inBrowser('the Me page', () => {
   test('one calendar of all shifts is made, shown again, renewed and revoked, and it says whether a page would wake', async () => {

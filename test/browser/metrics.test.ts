@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 
 /** A service with a metric of two routes, one of them with a gap, and a counter. */
 async function givenService(h: ConsoleWorld) {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser, PHONE } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 /** The keystroke-level model: a key of an average typist, and a moment to think before each field. */
 const KEY_SECONDS = 0.28;

@@ -7,7 +7,7 @@ import { pressKeys, rulesSetting } from '#test/browser/rules_world.ts';
 import { boxOf } from '#test/browser/touch.ts';
 import { asId } from '#kernel/ids.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { arrive, delayPoints } from '#test/kit/delayed_points.ts';
+import { arrive, delayPoints } from '#test/kit/metrics/delayed_points.ts';
 
 const slider = (page: Page): Locator => page.getByRole('slider', { name: 'Threshold' });
 

@@ -4,7 +4,7 @@ import { newId } from '#kernel/ids.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { type PointInput, toBatch } from '#test/kit/ingest_jobs.ts';
-import { columnsOf } from '#test/kit/points.ts';
+import { columnsOf } from '#test/kit/metrics/points.ts';
 
 export interface RulesSetting {
   readonly serviceId: string;

@@ -8,7 +8,7 @@ import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import type { ConsoleWorld, Visitor } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 
 /** A path and the controls to press there, one after the other, to open a dialog or menu; none for the page itself. */
 export type OpenablePage = readonly [path: string, ...pressed: (string | RegExp)[]];

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { openConsole } from '#test/browser/console_world.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 inBrowser('the settings', () => {
   test('members get another role and are removed', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import { inBrowser } from '#test/browser/chromium.ts';
 import { logIn, openConsole } from '#test/browser/console_world.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 import { storesOf } from '#modules/stores.ts';
 
 const accountOf = (page: Page, name: string) => page.getByRole('button', { name: new RegExp(`^${name}.*account`) });

@@ -10,7 +10,7 @@ import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { migrateEvents } from '#entry/migrate.ts';
 import { withDatabase } from '#storage/clickhouse/address.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
-import { CLUSTER } from '#test/kit/cluster_stand_in.ts';
+import { CLUSTER } from '#test/kit/programs/cluster_stand_in.ts';
 
 const run = promisify(execFile);
 const DAYS = 5;

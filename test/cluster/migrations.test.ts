@@ -6,9 +6,9 @@ import { messageOf } from '#kernel/errors.ts';
 import { withDatabase } from '#storage/clickhouse/address.ts';
 import { type ClickHouseClient, openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { migrateClickHouse } from '#storage/clickhouse/migrate.ts';
-import { CLUSTER, type ClusterStandIn, startClusterStandIn } from '#test/kit/cluster_stand_in.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { hasZookeeper, startZookeeper } from '#test/kit/zookeeper.ts';
+import { CLUSTER, type ClusterStandIn, startClusterStandIn } from '#test/kit/programs/cluster_stand_in.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { hasZookeeper, startZookeeper } from '#test/kit/programs/zookeeper.ts';
 
 const DIR = path.resolve('infra/migrations/clickhouse');
 const TABLES = [

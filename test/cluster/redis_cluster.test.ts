@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { ACCEPTED, expectAllThere, LOAD_MS_MAX, watchedWorld } from '#test/kit/load.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { startRedisCluster } from '#test/kit/redis_cluster.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { startRedisCluster } from '#test/kit/programs/redis_cluster.ts';
 
 /** All keys of the queues are on one master; the others are killed for nothing. */
 const KEY_OF_QUEUES = '{bull}:any';

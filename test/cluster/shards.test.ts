@@ -6,7 +6,7 @@ import { migrate } from '#entry/migrate.ts';
 import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { withClickHouseErrors } from '#storage/clickhouse/faults.ts';
 import { findStorageFault } from '#storage/clickhouse/storage_check.ts';
-import { CLUSTER, LAME_CLUSTER } from '#test/kit/cluster_stand_in.ts';
+import { CLUSTER, LAME_CLUSTER } from '#test/kit/programs/cluster_stand_in.ts';
 import { world } from '#test/kit/world.ts';
 
 async function faultsWith(clickhouseUrl: string, cluster: string | null) {

@@ -1,6 +1,6 @@
 import type { TestProject } from 'vitest/node';
 
-import { CLUSTER, startClusterStandIn } from '#test/kit/cluster_stand_in.ts';
+import { CLUSTER, startClusterStandIn } from '#test/kit/programs/cluster_stand_in.ts';
 import { setUpWith } from '#test/kit/stores.ts';
 
 /** The stores of all tests, with tables spread over a cluster. */

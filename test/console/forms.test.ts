@@ -25,7 +25,7 @@ const sources = new Map(
     .sort()
     .map((file) => [file, readFileSync(path.join(PAGES, file), 'utf8')]),
 );
-const forms = [...sources].filter(([, source]) => /<form\b|components\/form.tsx'/.test(source));
+const forms = [...sources].filter(([, source]) => /<form\b|components\/forms\/form.tsx'/.test(source));
 
 test('every form keeps what was entered, or it is said why not', () => {
   const without = forms.filter(([, source]) => !/<DraftNotice|\{notice\}/.test(source)).map(([file]) => file);

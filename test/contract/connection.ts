@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 
 import { onTestFinished } from 'vitest';
 
-import { type ConnectionLimits, connectionLimitsOf, limitConnections } from '#entry/http/connections.ts';
+import { type ConnectionLimits, connectionLimitsOf, limitConnections } from '#entry/http/connections/connections.ts';
 import { LimitLog } from '#kernel/limit_log.ts';
 import { silentLog } from '#kernel/log.ts';
 import { testClock } from '#test/kit/clock.ts';

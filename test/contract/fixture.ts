@@ -14,7 +14,7 @@ import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import type { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
 import { storesOf } from '#modules/stores.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { openIncident } from '#modules/incidents/open_incident.ts';

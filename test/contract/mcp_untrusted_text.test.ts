@@ -11,7 +11,7 @@ import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { call, send } from '#test/contract/mcp_call.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { expect, onTestFinished, test, vi } from 'vitest';
 
-import { BodyBudget } from '#entry/http/body_budget.ts';
-import { setSender } from '#entry/http/sender.ts';
+import { BodyBudget } from '#entry/http/connections/body_budget.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
 import { guarded, opened } from '#test/contract/connection.ts';
 import { world } from '#test/kit/world.ts';
 

@@ -15,9 +15,9 @@ import { openClickHouse } from '#storage/clickhouse/clickhouse.ts';
 import { openDatabase } from '#storage/postgres/database.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
 import { findFreePort } from '#infra/embedded/free_port.ts';
-import { type Certificates, makeCertificates } from '#test/kit/certificates.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { hasDebianPostgres, startTlsPostgres } from '#test/kit/debian_postgres.ts';
+import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { hasDebianPostgres, startTlsPostgres } from '#test/kit/programs/debian_postgres.ts';
 
 const APP_SECRET = 'a secret that is long enough for tests';
 

@@ -4,9 +4,9 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 
 import { migratePostgresAndQueue } from '#entry/migrate.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { hasDebianPostgres, startPostgresPair } from '#test/kit/debian_postgres.ts';
-import { startRedisWithSentinels } from '#test/kit/redis_sentinel.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { hasDebianPostgres, startPostgresPair } from '#test/kit/programs/debian_postgres.ts';
+import { startRedisWithSentinels } from '#test/kit/programs/redis_sentinel.ts';
 import { ACCEPTED, expectAllThere, LOAD_MS_MAX, watchedWorld } from '#test/kit/load.ts';
 
 describe.skipIf(!canRunWith('redis-server', inject('redisUrl') !== null))(

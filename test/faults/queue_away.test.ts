@@ -14,7 +14,7 @@ import { connectQueue, migrateQueue } from '#storage/queue/connection.ts';
 import { type JobQueue, openJobQueue, pending } from '#storage/queue/job_queue.ts';
 import { handleJob, startJobWorkers } from '#storage/queue/job_workers.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 
 const greet = defineJob({
   name: 'greet',

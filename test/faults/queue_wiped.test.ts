@@ -6,7 +6,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import { makeFolder } from '#test/faults/folder.ts';
 import { wipeQueue } from '#test/faults/wipe_queue.ts';
 import { runningClock } from '#test/kit/clock.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 import { pace } from '#test/kit/pace.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -5,7 +5,7 @@ import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 
 inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
   test('people set up a service, watch what it sends, and sort its exceptions', async () => {

@@ -11,8 +11,8 @@ import { accountForms, dataForms, outsideForms, responseForms, settingForms } fr
 import type { FormOfConsole } from '#test/flows/form_of_console.ts';
 import { resetForm, shiftForms, startForms } from '#test/flows/prepared_forms.ts';
 import { UNREACHABLE_TWILIO } from '#test/flows/unreachable_twilio.ts';
-import { openBrowser, signedIn } from '#test/kit/browser.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { openBrowser, signedIn } from '#test/kit/programs/browser.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 
 const REFUSAL = 'is refused by the server';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { inBrowser } from '#test/browser/chromium.ts';
 import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
-import { givenPerson } from '#test/kit/browser.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
 
 inBrowser('with a mouse, the keyboard alone, and a thumb', () => {
   test('people set up a team, its schedule and its policy, and handle an incident', async () => {

@@ -9,7 +9,7 @@ import { type ConsoleWorld, openConsole } from '#test/browser/console_world.ts';
 import { loaded, reach } from '#test/browser/input.ts';
 import { type ConsoleUse, withEachInputMethod } from '#test/flows/input_methods.ts';
 import { UNREACHABLE_TWILIO } from '#test/flows/unreachable_twilio.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 
 const PHONES = { mouse: '+31612345671', keyboard: '+31612345672', touch: '+31612345673' } as const;
 

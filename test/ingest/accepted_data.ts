@@ -4,7 +4,7 @@ import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { type ArrivedEvent, unpackEvents } from '#ingest/packing/pack_events.ts';
 import { unpackPoints } from '#ingest/packing/pack_points.ts';
 import type { Id } from '#kernel/ids.ts';
-import { type MetricPoint, pointAt } from '#test/kit/points.ts';
+import { type MetricPoint, pointAt } from '#test/kit/metrics/points.ts';
 import type { World } from '#test/kit/world.ts';
 
 interface StoredJob {

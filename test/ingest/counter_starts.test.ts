@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { finish } from '#kernel/steps.ts';
 import { decodeOtlpMetrics } from '#ingest/protocols/otlp_metrics.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf } from '#test/ingest/metric_bytes.ts';
-import { growthOf, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
+import { growthOf, inOrder, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 
 const SECOND = 1000;
 const ns = (ms: number) => `${ms}000000`;

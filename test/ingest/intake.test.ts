@@ -17,7 +17,7 @@ import { silentLog } from '#kernel/log.ts';
 import type { NewDurableJob } from '#storage/queue/durable_queue.ts';
 import { unpackedPoints } from '#test/ingest/accepted_data.ts';
 import { requestOf } from '#test/ingest/golden/sentry_recordings.ts';
-import { pointAt } from '#test/kit/points.ts';
+import { pointAt } from '#test/kit/metrics/points.ts';
 
 const CIPHER = createCipher('a secret that is long enough');
 const ALPHA = { orgId: 'org_1' as Id<'org'>, serviceId: 'service_a' as Id<'service'> };

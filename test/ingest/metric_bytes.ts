@@ -3,7 +3,7 @@ import path from 'node:path';
 
 import { type DecodedPoints, type PointLimits, pointLimits } from '#ingest/admission/point_admission.ts';
 import { Temporal } from '#kernel/time.ts';
-import { type MetricPoint, pointAt } from '#test/kit/points.ts';
+import { type MetricPoint, pointAt } from '#test/kit/metrics/points.ts';
 
 /** A minute after the recordings were made. */
 export const NOW_MS = 1_795_258_360_000;

@@ -10,7 +10,7 @@ import { silentLog } from '#kernel/log.ts';
 import { Temporal } from '#kernel/time.ts';
 import type { IngestRefusal } from '#modules/services/store/ingest_refusal_store.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { workerRuntime } from '#workers/worker_role.ts';
 import { enforceRetention } from '#workers/enforce_retention.ts';

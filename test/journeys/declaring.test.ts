@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givePassword, signedIn } from '#test/kit/browser.ts';
+import { givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 
 const KEY = 'a-request-of-anna';

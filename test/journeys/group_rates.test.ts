@@ -6,7 +6,7 @@ import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { rolesRuntime } from '#test/kit/roles.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 interface Setting {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 
 import { createExternalPost, isInternalHostname } from '#auth/external_fetch.ts';
-import { startPushService } from '#test/kit/push_service.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { startPushService } from '#test/kit/programs/push_service.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 test('a push service that is not on the public Internet gets nothing, whatever its name is', async () => {

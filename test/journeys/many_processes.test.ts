@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 
-import { givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { manyProcesses } from '#test/kit/many_processes.ts';
 import { type World, world } from '#test/kit/world.ts';
 

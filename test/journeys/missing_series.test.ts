@@ -6,7 +6,7 @@ import type { PointKind } from '#modules/metrics/decide/point.ts';
 import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { Id } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 
 interface Rule {

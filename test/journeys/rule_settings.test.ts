@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { delayPoints } from '#test/kit/delayed_points.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { delayPoints } from '#test/kit/metrics/delayed_points.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { evaluateRules } from '#workers/evaluate_rules.ts';
 

@@ -4,8 +4,8 @@ import type { Id } from '#kernel/ids.ts';
 import type { RuleReader } from '#modules/rules/store/rule_reader.ts';
 import { runGroupExceptions, type PointInput, runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
-import { arrive, delayPoints } from '#test/kit/delayed_points.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { arrive, delayPoints } from '#test/kit/metrics/delayed_points.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { type EvaluationRuntime, evaluateRules } from '#workers/evaluate_rules.ts';
 

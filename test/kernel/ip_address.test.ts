@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { networkOf } from '#auth/network.ts';
-import { spellAddressOf, spellForwardedAddresses } from '#entry/http/sender_addresses.ts';
+import { spellAddressOf, spellForwardedAddresses } from '#entry/http/connections/sender_addresses.ts';
 import { parseIpAddress } from '#kernel/ip_address.ts';
 
 test.each([

@@ -3,7 +3,7 @@ import type { Id } from '#kernel/ids.ts';
 import { groupAndStore } from '#test/modules/exceptions/given_events.ts';
 import { givenLongNight } from '#test/kit/big_incident.ts';
 import { exceptionEvent, FRAME } from '#test/kit/exception_event.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import type { World } from '#test/kit/world.ts';
 

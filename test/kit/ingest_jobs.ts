@@ -10,7 +10,7 @@ import type { SentEvent } from '#ingest/protocols/sentry/event.ts';
 import { type Id, newId } from '#kernel/ids.ts';
 import { silentLog } from '#kernel/log.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { seriesKey } from '#test/kit/points.ts';
+import { seriesKey } from '#test/kit/metrics/points.ts';
 import type { GroupingRuntime } from '#modules/exceptions/grouping_runtime.ts';
 import { onGroupExceptions } from '#workers/group_exceptions.ts';
 import { onStorePoints } from '#workers/store_points.ts';

@@ -9,7 +9,7 @@ import { startClickHouse } from '#infra/embedded/clickhouse.ts';
 import { startPostgres } from '#infra/embedded/postgres.ts';
 import { untilGone } from '#infra/embedded/processes.ts';
 import type { Running } from '#infra/embedded/supervisor.ts';
-import { startRedis } from '#test/kit/redis.ts';
+import { startRedis } from '#test/kit/programs/redis.ts';
 import type { ClickHouseAddress } from '#storage/clickhouse/address.ts';
 import { makeTemplates } from '#test/kit/templates.ts';
 

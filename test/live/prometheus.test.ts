@@ -6,7 +6,7 @@ import { uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
 import { isInstalled } from '#test/live/program.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 import {
   type Prometheus,
   type Running,
@@ -17,7 +17,7 @@ import {
 } from '#test/live/prometheus.ts';
 import { type Relay, send, startRelay } from '#test/live/relay.ts';
 import { type ShopExporter, startShopExporter } from '#test/live/shop_exporter.ts';
-import { aggregate } from '#test/kit/aggregate_model.ts';
+import { aggregate } from '#test/kit/metrics/aggregate_model.ts';
 
 const ADDRESS = '/api/ingest/prometheus/write';
 /** `vi.waitFor` where a hook waits too: there nothing polls for an expectation. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { type LiveWorld, liveWorld, overQuota } from '#test/live/live_world.ts';
 import { type ShopSite, startShopSite } from '#test/live/shop_site.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 const canRun = canRunWith('chromium', existsSync(CHROMIUM));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 
 import { isInstalled, PROGRAMS } from '#test/live/program.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 
 /** A group as a wall shows it: events, severity, title, culprit. */
 export type Line = readonly [events: number, severity: string, title: string, culprit: string | null];

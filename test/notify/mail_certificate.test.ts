@@ -6,7 +6,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { findMailFault, type MailServer, sendMail } from '#notify/mail/send_mail.ts';
-import { type Certificates, makeCertificates } from '#test/kit/certificates.ts';
+import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
 
 let certificates: Certificates;
 let server: SMTPServer;

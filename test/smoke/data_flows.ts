@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 
 import type { ConsoleWorld } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 
 const heading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name }).waitFor();

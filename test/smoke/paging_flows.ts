@@ -4,8 +4,8 @@ import { expect, test } from 'vitest';
 import type { Id } from '#kernel/ids.ts';
 import type { ConsoleWorld } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
-import { givenPerson } from '#test/kit/browser.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 
 const row = (page: Page, title: string, status: string) =>

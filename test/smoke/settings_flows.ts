@@ -4,8 +4,8 @@ import { connectingApp } from '#test/browser/connecting_app.ts';
 import { type ConsoleWorld, logIn } from '#test/browser/console_world.ts';
 import { openPath } from '#test/browser/open_path.ts';
 import { send } from '#test/contract/mcp_call.ts';
-import { givenPerson } from '#test/kit/browser.ts';
-import type { Mail } from '#test/kit/mail_server.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
+import type { Mail } from '#test/kit/programs/mail_server.ts';
 import { type Smoke, TOUCH } from '#test/smoke/flows.ts';
 
 /** The first mail that arrives for this address. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, givePassword, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 import { pruneSignIns } from '#workers/prune_sign_ins.ts';
 import { workerRuntime } from '#workers/worker_role.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-import { FRUGAL_ALLOCATION, v8Flags } from '#entry/memory.ts';
+import { FRUGAL_ALLOCATION, v8Flags } from '#entry/memory/memory.ts';
 
 import type { Measured } from './api_process.ts';
 

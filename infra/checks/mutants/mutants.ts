@@ -132,12 +132,12 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
     subject: 'the life of an incident',
     tests: [
       'test/incidents',
-      'test/journeys/escalation.test.ts',
-      'test/journeys/escalation_steps.test.ts',
+      'test/journeys/paging/escalation.test.ts',
+      'test/journeys/paging/escalation_steps.test.ts',
       'test/journeys/incident_life.test.ts',
       'test/journeys/rules.test.ts',
-      'test/journeys/storm.test.ts',
-      'test/journeys/undo.test.ts',
+      'test/journeys/paging/storm.test.ts',
+      'test/journeys/paging/undo.test.ts',
       'test/modules/incidents',
     ],
     mutants: [

@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process';
 
-import { type Memory, v8Flags } from '#entry/memory.ts';
+import { type Memory, v8Flags } from '#entry/memory/memory.ts';
 
 const LOADED: Readonly<Record<Memory, readonly string[]>> = {
   ample: [

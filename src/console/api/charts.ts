@@ -3,7 +3,7 @@ import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/
 import { type InputOf, invoke, type ResultOf } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
-import type { TimeRange } from '#console/components/time_range.ts';
+import type { TimeRange } from '#console/components/text/time_range.ts';
 
 export type ChartQuery = InputOf<'query_metrics'>['queries'][number];
 export type ChartResult = ResultOf<'query_metrics'>['results'][number];

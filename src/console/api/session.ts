@@ -4,7 +4,7 @@ import type { AccountResultOf } from '#console/api/actions.ts';
 import { dropDataOfPage, takeElement } from '#console/api/data_of_page.ts';
 import { ask, isApiError } from '#console/api/http.ts';
 import { tellOtherTabs } from '#console/api/other_tabs.ts';
-import { removeAllDrafts } from '#console/components/draft_store.ts';
+import { removeAllDrafts } from '#console/components/forms/draft_store.ts';
 
 /** Session: the person signed in, and their organizations. */
 export type Session = AccountResultOf<'get_session'>;

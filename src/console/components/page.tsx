@@ -1,7 +1,7 @@
 import { Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import classes from '#console/components/page.module.css';
 
 interface PageProps {

@@ -3,7 +3,7 @@ import { IconUsersGroup } from '@tabler/icons-react';
 
 import { signOut } from '#console/api/session.ts';
 import { addressOf } from '#console/api/http.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 
 /** Page for somebody who was removed from their last organization. */
 export function NoOrganization() {

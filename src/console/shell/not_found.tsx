@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconMapOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Page } from '#console/components/page.tsx';
 
 /** Page for unknown addresses outside the shell, without navigation around it. */

@@ -2,7 +2,7 @@ import { UnstyledButton } from '@mantine/core';
 import { IconSelector } from '@tabler/icons-react';
 import type { ComponentProps } from 'react';
 
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Logo } from '#console/components/logo.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/organization_menu.module.css';

@@ -2,7 +2,7 @@ import { Menu } from '@mantine/core';
 import { IconCheck } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { useOpenedMenu } from '#console/shell/opened_menu.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { OrganizationButton } from '#console/shell/organization_button.tsx';

@@ -10,7 +10,7 @@ import { useEffect, useState } from 'react';
 
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { serviceSearchQuery } from '#console/api/services.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { useNavigation } from '#console/shell/navigation.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

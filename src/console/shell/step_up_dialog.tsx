@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { secondFactorsQuery, stepUp } from '#console/api/second_factor.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
+import { SecondFactorForm } from '#console/components/forms/second_factor_form.tsx';
 
 interface StepUpDialogProps {
   readonly onClose: (isConfirmed: boolean) => void;

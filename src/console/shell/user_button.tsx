@@ -1,8 +1,8 @@
 import { UnstyledButton, VisuallyHidden } from '@mantine/core';
 import type { ComponentProps } from 'react';
 
-import { initialsOf } from '#console/components/initials.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { initialsOf } from '#console/components/text/initials.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import classes from '#console/shell/user_menu.module.css';
 

@@ -6,7 +6,7 @@ import { Command, CommanderError } from 'commander';
 
 import { addCommands } from '#entry/cli/add_commands.ts';
 import { versionText } from '#entry/cli/version.ts';
-import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory.ts';
+import { FRUGAL_ALLOCATION, type Memory, v8Flags } from '#entry/memory/memory.ts';
 import { migrateStores } from '#entry/migrate_stores.ts';
 import { exitCodeFor, WRONG_CALL } from '#entry/program.ts';
 import { ConfigError, processEnvironment } from '#kernel/config.ts';

@@ -5,7 +5,7 @@ import { deviceCookieOf } from '#auth/devices.ts';
 import { sessionCookieOf } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { compressAnswers } from '#entry/http/compress_answers.ts';
-import type { CallBudget } from '#entry/http/call_budget.ts';
+import type { CallBudget } from '#entry/http/connections/call_budget.ts';
 import { serveAccountOperation } from '#entry/http/console/account_operations.ts';
 import { dataOfPage, type FindDataOfPage } from '#entry/http/console/data_of_page.ts';
 import { serveEvents } from '#entry/http/console/events.ts';

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
 import type { AppContext } from '#entry/compose.ts';
-import { registerIngestCounters } from '#entry/http/ingest_counters.ts';
+import { registerIngestCounters } from '#entry/http/ingest/ingest_counters.ts';
 import { cacheForASecond } from '#entry/http/cache_for_a_second.ts';
 import { registerPagerGauges } from '#entry/http/pager_gauges.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';

@@ -4,8 +4,8 @@ import { authorizationServerMetadata, openIdMetadata } from '#auth/oauth/metadat
 import { OAUTH_PATHS } from '#auth/oauth/paths.ts';
 import { createRateLimit } from '#auth/oauth/rate_limit.ts';
 import { networkOf } from '#auth/network.ts';
-import { clientAddresses } from '#entry/http/client_addresses.ts';
-import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import { clientAddresses } from '#entry/http/connections/client_addresses.ts';
+import { ANONYMOUS_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
 import { AppError } from '#kernel/errors.ts';
 

@@ -6,8 +6,8 @@ import { recordRefusal } from '#actions/run_action.ts';
 import { createBadKeyLimiter } from '#auth/bad_key_limiter.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { AppContext } from '#entry/compose.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
-import { type CallBudget, senderIdOf } from '#entry/http/call_budget.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
+import { type CallBudget, senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { parseJsonBodies } from '#entry/http/json_body.ts';
 import {
   authenticateAgent,
@@ -19,7 +19,7 @@ import {
 import { requireOwnNames } from '#entry/http/mcp/require_own_names.ts';
 import { ToolListWatch } from '#entry/http/mcp/tool_list_watch.ts';
 import type { ApprovalLink } from '#entry/http/responder/approval_link.ts';
-import { setSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
 import type { SharedLimits } from '#entry/http/shared_limits.ts';
 import { API_PATHS } from '#kernel/api_paths.ts';
 import { AppError } from '#kernel/errors.ts';

@@ -1,7 +1,7 @@
 import type { Grouping, LearnableMessage } from '#modules/exceptions/decide/grouping.ts';
 import type { ExceptionSettings } from '#modules/exceptions/decide/inbound_filters.ts';
 import type { Id } from '#kernel/ids.ts';
-import { OwnThread, type ThreadAnswer } from '#kernel/own_thread.ts';
+import { OwnThread, type ThreadAnswer } from '#kernel/threads/own_thread.ts';
 
 /** Grouping of an event, as far as the thread can determine it. */
 export interface ThreadGrouping {

@@ -4,8 +4,8 @@ import type { SeenEvent } from '#modules/exceptions/decide/seen_events.ts';
 import type { ArrivedEvent, UnreadEvent } from '#ingest/packing/pack_events.ts';
 import type { NoEvent } from '#ingest/protocols/sentry/event.ts';
 import { AppError } from '#kernel/errors.ts';
-import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
-import { ThreadTurns } from '#kernel/thread_turns.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
+import { ThreadTurns } from '#kernel/threads/thread_turns.ts';
 
 /** Time limits for reading and grouping the content of senders, and the function that groups. */
 export interface Reading {

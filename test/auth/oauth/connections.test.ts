@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { createReset } from '#modules/accounts/operations/password_resets.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
-import { openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { ROLE_PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
 import { CONTRACT } from '#test/contract/action_api.ts';

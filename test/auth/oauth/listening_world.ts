@@ -4,7 +4,7 @@ import { findFreePort } from '#infra/embedded/free_port.ts';
 import type { Config } from '#entry/config.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { givenPerson, PASSWORD } from '#test/kit/browser.ts';
+import { givenPerson, PASSWORD } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { type CookieJar, openJar } from '#test/auth/oauth/cookie_jar.ts';
 

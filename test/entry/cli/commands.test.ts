@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson } from '#test/kit/browser.ts';
-import { tocsin, tocsinWith } from '#test/kit/command_line.ts';
+import { givenPerson } from '#test/kit/programs/browser.ts';
+import { tocsin, tocsinWith } from '#test/kit/programs/command_line.ts';
 import { world, type World } from '#test/kit/world.ts';
 
 // eslint-disable-next-line typescript/no-explicit-any -- tests look into answers of any shape

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { queryMetrics } from '#modules/metrics/operations/query_metrics.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { getIngestStatus } from '#modules/services/operations/get_ingest_status.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { acceptedPoints } from '#test/ingest/accepted_data.ts';

@@ -12,8 +12,8 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { layoutOf } from '#storage/clickhouse/layout.ts';
 import { findStorageFault } from '#storage/clickhouse/storage_check.ts';
 import { connectQueue } from '#storage/queue/connection.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { startRedis } from '#test/kit/redis.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { startRedis } from '#test/kit/programs/redis.ts';
 import { world } from '#test/kit/world.ts';
 
 describe('/healthz and /readyz', () => {

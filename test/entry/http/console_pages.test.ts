@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PAGE_FILES } from '#entry/http/console_build.ts';
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
-import { CallBudget } from '#entry/http/call_budget.ts';
+import { CallBudget } from '#entry/http/connections/call_budget.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { type World, world } from '#test/kit/world.ts';
 

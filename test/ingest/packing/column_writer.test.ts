@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { ColumnWriter } from '#ingest/packing/column_writer.ts';
-import { columnsOf, pointAt } from '#test/kit/points.ts';
+import { columnsOf, pointAt } from '#test/kit/metrics/points.ts';
 
 const T0 = 1_795_258_360_000;
 

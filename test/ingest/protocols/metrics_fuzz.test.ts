@@ -12,7 +12,7 @@ import { decodePrometheusWrite } from '#ingest/protocols/prometheus_write.ts';
 import { pointLimits } from '#ingest/admission/point_admission.ts';
 import { AppError } from '#kernel/errors.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf, recording, snappy } from '#test/ingest/metric_bytes.ts';
-import { seriesKey } from '#test/kit/points.ts';
+import { seriesKey } from '#test/kit/metrics/points.ts';
 
 const TRIES = 20_000;
 const MEGABYTE = 1024 * 1024;

@@ -5,7 +5,7 @@ import { decodeMetricsJson } from '#ingest/protocols/metrics_json.ts';
 import { parseRfc3339 } from '#ingest/protocols/body/rfc3339.ts';
 import { Temporal } from '#kernel/time.ts';
 import { freshLimits, NOW, NOW_MS, pointsOf, shortOf } from '#test/ingest/metric_bytes.ts';
-import { seriesKey } from '#test/kit/points.ts';
+import { seriesKey } from '#test/kit/metrics/points.ts';
 
 const decodeText = (text: string, type: string | undefined, limits = freshLimits()) =>
   finish(decodeMetricsJson(Buffer.from(text), type, NOW, limits));

@@ -20,7 +20,7 @@ import {
   shortOf,
   textAttribute,
 } from '#test/ingest/metric_bytes.ts';
-import { seriesKey } from '#test/kit/points.ts';
+import { seriesKey } from '#test/kit/metrics/points.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { recordDeploy } from '#modules/releases/operations/record_deploy.ts';
 import { eventAt, groupAndStore, withMessage } from '#test/modules/exceptions/given_events.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 

@@ -8,7 +8,7 @@ import { previewMaintenance } from '#modules/maintenance/operations/preview_main
 import { updateMaintenance } from '#modules/maintenance/operations/update_maintenance.ts';
 import type { AnyOperation } from '#actions/action_context.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type Alert, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

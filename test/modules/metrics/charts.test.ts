@@ -15,7 +15,7 @@ import type { Id } from '#kernel/ids.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -4,7 +4,7 @@ import { type PointKind } from '#modules/metrics/decide/point.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import type { Id } from '#kernel/ids.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

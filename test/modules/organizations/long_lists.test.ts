@@ -14,7 +14,7 @@ import { getAgents } from '#modules/agents/operations/get_agents.ts';
 import { setResponder } from '#modules/agents/operations/set_responder.ts';
 import { getOnCallTimeline } from '#modules/schedules/operations/get_on_call_timeline.ts';
 import { searchTeamNames } from '#modules/teams/operations/search_team_names.ts';
-import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

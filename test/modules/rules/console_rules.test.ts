@@ -10,7 +10,7 @@ import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { suggestRules } from '#modules/rules/operations/suggest_rules.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Role } from '#kernel/permissions.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

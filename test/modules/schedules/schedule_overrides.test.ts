@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { toTimestamp } from '#kernel/time.ts';
 import { givenTeam, NOW, pathsOf, person, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 
 test('an override needs an end after its start, a schedule and a user, in this order', async () => {
   const { w, teamId, anna } = await givenTeam();

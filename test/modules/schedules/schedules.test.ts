@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 import { givenTeam, NOW, pathsOf, person, UNKNOWN_USER } from '#test/modules/schedules/given_team.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { runGroupExceptions, runStorePoints } from '#test/kit/ingest_jobs.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { storesOf } from '#modules/stores.ts';
 import { workerRuntime } from '#workers/worker_role.ts';

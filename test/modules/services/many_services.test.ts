@@ -8,7 +8,7 @@ import { simulateEscalation } from '#modules/policies/operations/simulate_escala
 import { previewMaintenance } from '#modules/maintenance/operations/preview_maintenance.ts';
 import { searchRules } from '#modules/rules/operations/search_rules.ts';
 import { newId } from '#kernel/ids.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

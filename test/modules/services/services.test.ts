@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 test('a new service has no capability enabled, default retention and credentials of its own', async () => {

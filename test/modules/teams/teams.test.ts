@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { ActionContext } from '#actions/action_context.ts';
 import { listTeams } from '#modules/teams/operations/list_teams.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { world, type World } from '#test/kit/world.ts';
 import { watchedSession } from '#test/kit/watched_session.ts';
 

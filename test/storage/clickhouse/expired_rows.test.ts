@@ -8,7 +8,7 @@ import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { EXCEPTION_EVENTS, METRIC_POINTS, ExpiredRows, type RetentionTier } from '#storage/clickhouse/expired_rows.ts';
 import type { DataTable } from '#storage/clickhouse/layout.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 

@@ -6,9 +6,9 @@ import { migrate } from '#entry/migrate.ts';
 import { findPostgresFault } from '#entry/preflight.ts';
 import { silentLog } from '#kernel/log.ts';
 import { makeFolder } from '#test/faults/folder.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
-import { hasPgbouncer, startPgbouncer } from '#test/kit/pgbouncer.ts';
-import { startRedis } from '#test/kit/redis.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
+import { hasPgbouncer, startPgbouncer } from '#test/kit/programs/pgbouncer.ts';
+import { startRedis } from '#test/kit/programs/redis.ts';
 import { startRoles } from '#test/kit/roles.ts';
 import { world } from '#test/kit/world.ts';
 

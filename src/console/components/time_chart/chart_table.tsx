@@ -2,7 +2,7 @@ import { Button, Table } from '@mantine/core';
 import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import type { ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { pointTimeText } from '#console/components/time_chart/chart_texts.ts';
 import classes from '#console/components/time_chart/time_chart.module.css';

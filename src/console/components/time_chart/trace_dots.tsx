@@ -4,7 +4,7 @@ import { useState } from 'react';
 import type { PlotArea } from '#console/components/time_chart/plot.ts';
 import classes from '#console/components/time_chart/trace_dots.module.css';
 import { TraceId } from '#console/components/time_chart/trace_id.tsx';
-import { dateTimeText } from '#console/components/time_text.ts';
+import { dateTimeText } from '#console/components/text/time_text.ts';
 
 /** Single observation, with the trace in which it was made. */
 export interface TraceDot {

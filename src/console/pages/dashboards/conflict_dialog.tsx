@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from '@mantine/core';
 
 import type { Dashboard } from '#console/api/dashboards.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 import {
   type DashboardChanges,

@@ -3,8 +3,8 @@ import { useNavigate } from '@tanstack/react-router';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Confirm } from '#console/components/confirm.tsx';
-import { named } from '#console/components/name.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showError, showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

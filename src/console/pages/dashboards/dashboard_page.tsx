@@ -5,7 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { dashboardQuery } from '#console/api/dashboards.ts';
 import { isApiError } from '#console/api/http.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 import { LoadedDashboard } from '#console/pages/dashboards/loaded_dashboard.tsx';

@@ -1,4 +1,4 @@
-import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
+import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
 
 export const REFRESHES = [
   { name: 'off', label: 'No refresh', seconds: null },

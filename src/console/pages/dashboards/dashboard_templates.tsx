@@ -3,7 +3,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import type { DashboardStart } from '#console/pages/dashboards/dashboard_start.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

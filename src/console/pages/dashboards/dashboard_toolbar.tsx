@@ -3,8 +3,8 @@ import { IconCopy, IconDots, IconMaximize, IconPencil, IconRefresh, IconTrash } 
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
 import { IconButton } from '#console/components/icon_button.tsx';
-import { RangePicker } from '#console/components/range_picker.tsx';
-import type { TimeRange } from '#console/components/time_range.ts';
+import { RangePicker } from '#console/components/lists/range_picker.tsx';
+import type { TimeRange } from '#console/components/text/time_range.ts';
 import { REFRESHES, USUAL_REFRESH } from '#console/pages/dashboards/dashboard_search.ts';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 

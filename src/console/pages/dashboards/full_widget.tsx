@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 
 interface FullWidgetProps {

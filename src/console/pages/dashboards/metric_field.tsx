@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/suggestions.tsx';
+import { Suggestions } from '#console/components/forms/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { Aggregation } from '#modules/metrics/decide/aggregation.ts';
 import { selectorOfName } from '#modules/metrics/decide/selector_text.ts';

@@ -3,7 +3,7 @@ import { memo, useMemo } from 'react';
 
 import { type ChartQuery, seriesOf, stepText } from '#console/api/charts.ts';
 import { spacingSeconds } from '#console/api/spacing.ts';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import type { ChartMarker, ChartSeries } from '#console/components/time_chart/chart_series.ts';
 import { Sparkline } from '#console/components/time_chart/sparkline.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';

@@ -5,12 +5,12 @@ import { useState } from 'react';
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { Form } from '#console/components/form.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface RenameDashboardProps {

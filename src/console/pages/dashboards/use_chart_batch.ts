@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { CHART_QUERIES_MAX } from '#modules/metrics/decide/limits.ts';
 import { invoke } from '#console/api/actions.ts';
 import { type ChartQuery, type ChartResult, periodOf } from '#console/api/charts.ts';
-import type { TimeRange } from '#console/components/time_range.ts';
+import type { TimeRange } from '#console/components/text/time_range.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Answer to one query, with its period. */

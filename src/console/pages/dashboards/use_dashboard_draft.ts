@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 
 import type { Dashboard } from '#console/api/dashboards.ts';
-import { draftKey, readDraft, removeDraft, writeDraft } from '#console/components/draft_store.ts';
+import { draftKey, readDraft, removeDraft, writeDraft } from '#console/components/forms/draft_store.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { changesBetween, type DashboardDraft, hasChanges } from '#modules/dashboards/decide/merge_layouts.ts';
 import { compacted } from '#modules/dashboards/decide/grid.ts';

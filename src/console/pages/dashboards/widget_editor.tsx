@@ -3,11 +3,11 @@ import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { TeamPicker } from '#console/components/team_picker.tsx';
-import { useDraftState } from '#console/components/use_draft_state.ts';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { MetricField } from '#console/pages/dashboards/metric_field.tsx';
 import {
   QUERIES_MAX,
@@ -18,7 +18,7 @@ import {
   type WidgetQuery,
 } from '#modules/dashboards/decide/widget.ts';
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
-import { Form } from '#console/components/form.tsx';
+import { Form } from '#console/components/forms/form.tsx';
 
 export const KIND_TITLES: Readonly<Record<WidgetKind, string>> = {
   series: 'Chart',

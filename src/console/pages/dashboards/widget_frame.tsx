@@ -12,7 +12,7 @@ import {
 import type { KeyboardEvent, ReactNode } from 'react';
 
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { useHint } from '#console/components/use_hint.tsx';
 import classes from '#console/pages/dashboards/dashboards.module.css';
 

@@ -1,6 +1,6 @@
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/exceptions/breadcrumbs.module.css';
 import { fieldText } from '#console/pages/exceptions/field_text.ts';
 

@@ -1,4 +1,4 @@
-import { dateFormat, numberFormat } from '#console/components/formats.ts';
+import { dateFormat, numberFormat } from '#console/components/text/formats.ts';
 
 const threeDigits = numberFormat({ maximumSignificantDigits: 3 });
 

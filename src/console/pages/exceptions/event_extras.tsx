@@ -4,11 +4,11 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 
 import { invoke } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { saveFile } from '#console/pages/exceptions/save_file.ts';
 import classes from '#console/pages/exceptions/event_extras.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';

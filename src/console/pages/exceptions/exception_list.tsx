@@ -6,8 +6,8 @@ import { useRef, useState } from 'react';
 
 import { type GroupStatus, groupSearchQuery } from '#console/api/exceptions.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import bar from '#console/components/filter_bar.module.css';
-import { LoadMore } from '#console/components/load_more.tsx';
+import bar from '#console/components/lists/filter_bar.module.css';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
 import {
   type ExceptionFilter,

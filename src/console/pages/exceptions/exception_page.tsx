@@ -5,14 +5,14 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { type ExceptionOverview, type GroupStatus, overviewQuery } from '#console/api/exceptions.ts';
 import { isApiError } from '#console/api/http.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Back } from '#console/components/back.tsx';
 import { ItemActions, ItemPage } from '#console/components/item_page.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { DaysChart } from '#console/pages/exceptions/days_chart.tsx';
 import { EventCard } from '#console/pages/exceptions/event_card.tsx';

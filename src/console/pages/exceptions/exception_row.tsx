@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 import type { CSSProperties } from 'react';
 
 import type { DeployDay, ExceptionGroup } from '#console/api/exceptions.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
-import { Name } from '#console/components/name.tsx';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText, shortCount } from '#console/pages/exceptions/count_text.ts';
 import { DayBars } from '#console/pages/exceptions/day_bars.tsx';
 import classes from '#console/pages/exceptions/exception_row.module.css';

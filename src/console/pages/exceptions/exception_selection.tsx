@@ -2,9 +2,9 @@ import { Button, Text } from '@mantine/core';
 import { Fragment, useState } from 'react';
 
 import type { ExceptionGroup, GroupStatus } from '#console/api/exceptions.ts';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { SelectionBar } from '#console/components/selection_bar.tsx';
+import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import { type GroupTab, totalOf } from '#console/pages/exceptions/exception_filter.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { type MatchingGroups, useSetMatching } from '#console/pages/exceptions/use_set_matching.ts';

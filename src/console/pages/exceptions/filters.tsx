@@ -4,9 +4,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useState } from 'react';
 
 import { originsQuery } from '#console/api/exceptions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { SearchField } from '#console/components/search_field.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { SearchField } from '#console/components/lists/search_field.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { ExceptionFilter } from '#console/pages/exceptions/exception_filter.ts';
 import classes from '#console/pages/exceptions/filters.module.css';
 import { ReleasePicker } from '#console/pages/exceptions/release_picker.tsx';

@@ -2,11 +2,11 @@ import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { ExceptionGroup } from '#console/api/exceptions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { Form } from '#console/components/forms/form.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { STATUS_NAMES } from '#console/pages/exceptions/group_status.tsx';
 import { MergeConsequences } from '#console/pages/exceptions/merge_consequences.tsx';

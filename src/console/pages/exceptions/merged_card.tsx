@@ -3,10 +3,10 @@ import { IconArrowMerge } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/overview_cards.module.css';
 import { useSplit } from '#console/pages/exceptions/use_merge.ts';

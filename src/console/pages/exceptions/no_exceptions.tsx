@@ -6,10 +6,10 @@ import { useState } from 'react';
 
 import { serviceSearchQuery } from '#console/api/services.ts';
 import { Card } from '#console/components/card.tsx';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { inOwnFile } from '#console/components/in_own_file.tsx';
-import { NothingMatches } from '#console/components/nothing_matches.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { NothingMatches } from '#console/components/lists/nothing_matches.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import type { GroupTab } from '#console/pages/exceptions/exception_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

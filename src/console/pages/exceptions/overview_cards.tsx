@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 
 import type { ExceptionOverview } from '#console/api/exceptions.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { GroupStatusBadge } from '#console/pages/exceptions/group_status.tsx';
 import classes from '#console/pages/exceptions/overview_cards.module.css';

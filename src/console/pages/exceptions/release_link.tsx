@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 
 interface ReleaseLinkProps {
   readonly serviceId: string;

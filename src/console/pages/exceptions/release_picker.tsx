@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { actionQuery } from '#console/api/queries.ts';
-import { Choice } from '#console/components/choice.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { withChosen } from '#console/pages/exceptions/with_chosen.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { countText, shareText } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/exceptions/shares.module.css';
 

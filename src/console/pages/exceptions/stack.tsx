@@ -4,7 +4,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
 import { Card } from '#console/components/card.tsx';
-import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
+import { type Frame, functionOf, placeOf } from '#console/components/text/frame_text.ts';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { fieldsOf } from '#console/pages/exceptions/field_text.ts';
 import classes from '#console/pages/exceptions/stack.module.css';

@@ -1,5 +1,5 @@
 import type { ExceptionEvent } from '#console/api/exceptions.ts';
-import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
+import { type Frame, functionOf, placeOf } from '#console/components/text/frame_text.ts';
 
 type Raised = ExceptionEvent['exceptions'][number];
 

@@ -1,6 +1,6 @@
 import type { ChartQuery } from '#console/api/charts.ts';
 import { pixelsWithin } from '#console/components/pixels_within.ts';
-import { type RangeSearch, readRangeSearch } from '#console/components/time_range.ts';
+import { type RangeSearch, readRangeSearch } from '#console/components/text/time_range.ts';
 import { type Aggregation, AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import { type LabelCondition, selectorText } from '#modules/metrics/decide/selector_text.ts';
 

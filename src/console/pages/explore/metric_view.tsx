@@ -10,10 +10,10 @@ import { spacingSeconds } from '#console/api/spacing.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
-import { betweenOf, type TimeRange } from '#console/components/time_range.ts';
+import { betweenOf, type TimeRange } from '#console/components/text/time_range.ts';
 import classes from '#console/pages/explore/explore.module.css';
 import {
   aggregationOf,

@@ -1,7 +1,7 @@
 import type { HomeSchedule } from '#console/api/home.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { dateFormat } from '#console/components/formats.ts';
-import { dateTimeText } from '#console/components/time_text.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { dateFormat } from '#console/components/text/formats.ts';
+import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/home/day_bar.module.css';
 import { dayParts } from '#console/pages/home/day_parts.ts';
 

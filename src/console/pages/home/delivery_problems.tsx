@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 
 import { pagingProblemsQuery } from '#console/api/home.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { ChannelIcon } from '#console/components/channel.tsx';
-import { dateFormat } from '#console/components/formats.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name, Sentence } from '#console/components/name.tsx';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
+import { dateFormat } from '#console/components/text/formats.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Name, Sentence } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';

@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 
 import { type HomeData, homeQuery, pagingProblemsQuery } from '#console/api/home.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 import { DeliveryProblems } from '#console/pages/home/delivery_problems.tsx';

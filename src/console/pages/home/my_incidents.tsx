@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 
 import type { FoundIncident } from '#console/api/actions.ts';
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import classes from '#console/pages/home/home.module.css';

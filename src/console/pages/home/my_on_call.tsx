@@ -3,10 +3,10 @@ import { IconBell, IconBellOff, IconBellRinging, IconMoonStars } from '@tabler/i
 import { Link } from '@tanstack/react-router';
 
 import type { HomeData } from '#console/api/home.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { Name } from '#console/components/name.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { useNow } from '#console/components/use_now.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { useNow } from '#console/components/text/use_now.ts';
 import classes from '#console/pages/home/home.module.css';
 import { READINESS_REASONS } from '#modules/contacts/decide/readiness_words.ts';
 

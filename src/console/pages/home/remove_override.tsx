@@ -3,8 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { invoke } from '#console/api/actions.ts';
 import type { HomeSchedule } from '#console/api/home.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { Confirm } from '#console/components/confirm.tsx';
-import { named } from '#console/components/name.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess, showError } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -8,9 +8,9 @@ import { serverNow } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { named } from '#console/components/name.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showUndoable } from '#console/components/notice.tsx';
-import { dateTimeText } from '#console/components/time_text.ts';
+import { dateTimeText } from '#console/components/text/time_text.ts';
 import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

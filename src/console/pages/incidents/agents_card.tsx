@@ -8,12 +8,12 @@ import { type IncidentWithLog, invoke, type ResultOf } from '#console/api/action
 import { refreshIncidents } from '#console/api/incidents.ts';
 import { agentWorkQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name, named } from '#console/components/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/incidents/agents_card.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';

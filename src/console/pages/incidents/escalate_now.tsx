@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useState } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { whoText } from '#console/pages/incidents/escalation_text.ts';
 import { useIncidentChange } from '#console/pages/incidents/use_incident_change.ts';

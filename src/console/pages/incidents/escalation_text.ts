@@ -1,5 +1,5 @@
 import type { Incident } from '#console/api/actions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 
 /** Returns the state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
 export function stepText({

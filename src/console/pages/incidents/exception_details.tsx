@@ -6,8 +6,8 @@ import type { Incident, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { type Frame, functionOf, placeOf } from '#console/components/frame_text.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { type Frame, functionOf, placeOf } from '#console/components/text/frame_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/incidents/incident_cause.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 

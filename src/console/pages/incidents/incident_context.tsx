@@ -6,10 +6,10 @@ import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { STATUS_TONES, Status } from '#console/components/status.tsx';
-import { durationText } from '#console/components/time_text.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { durationText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { MovedMetrics } from '#console/pages/incidents/moved_metrics.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

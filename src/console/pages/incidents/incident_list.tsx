@@ -7,12 +7,12 @@ import { useState } from 'react';
 
 import { incidentCountsQuery, incidentSearchQuery } from '#console/api/incidents.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import bar from '#console/components/filter_bar.module.css';
+import bar from '#console/components/lists/filter_bar.module.css';
 import { inOwnFile } from '#console/components/in_own_file.tsx';
-import { LoadMore } from '#console/components/load_more.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
-import { SearchField } from '#console/components/search_field.tsx';
-import { ServicePicker } from '#console/components/service_picker.tsx';
+import { SearchField } from '#console/components/lists/search_field.tsx';
+import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import {
   countOfTab,
   INCIDENT_TABS,

@@ -3,7 +3,7 @@ import { IconSearchOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 import { incidentQuery } from '#console/api/queries.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { InOtherOrganization } from '#console/shell/in_other_organization.tsx';
 
 export function IncidentNotFound({ incidentId }: { readonly incidentId: string }) {

@@ -2,12 +2,12 @@ import { Button, Checkbox } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 
 import type { FoundIncident } from '#console/api/actions.ts';
-import { withoutBidiControls } from '#console/components/bidi.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name } from '#console/components/name.tsx';
-import { useNow } from '#console/components/use_now.ts';
+import { withoutBidiControls } from '#console/components/text/bidi.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { useNow } from '#console/components/text/use_now.ts';
 import { IncidentStatus } from '#console/components/status.tsx';
-import { countdownText } from '#console/components/time_text.ts';
+import { countdownText } from '#console/components/text/time_text.ts';
 import { stepText } from '#console/pages/incidents/escalation_text.ts';
 import classes from '#console/pages/incidents/incident_row.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,8 +1,8 @@
 import { Button, Text } from '@mantine/core';
 import { useState } from 'react';
 
-import { Confirm } from '#console/components/confirm.tsx';
-import { SelectionBar } from '#console/components/selection_bar.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { SelectionBar } from '#console/components/lists/selection_bar.tsx';
 import type { Answer } from '#console/pages/incidents/answer.ts';
 import { type Matching, useAnswerMatching } from '#console/pages/incidents/answer_matching.ts';
 

@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router';
 import type { IncidentWithLog, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
-import { dateTimeText } from '#console/components/time_text.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { dateTimeText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { ActiveMaintenance } from '#console/pages/rules/active_maintenance.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -1,8 +1,8 @@
 import { createContext, type ReactNode, useContext } from 'react';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { useNamesOf } from '#console/components/use_names_of.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const MemberNamesContext = createContext<(userId: string) => string>(() => 'a former member');

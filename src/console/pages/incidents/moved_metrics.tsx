@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { measureOf, quantityText } from '#modules/metrics/decide/quantity.ts';
 

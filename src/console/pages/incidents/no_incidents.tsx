@@ -3,10 +3,10 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 
 import { incidentSearchQuery } from '#console/api/incidents.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
-import { NothingMatches } from '#console/components/nothing_matches.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name } from '#console/components/name.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
+import { NothingMatches } from '#console/components/lists/nothing_matches.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import type { IncidentTab } from '#console/pages/incidents/incident_filter.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { LAST_RESOLVED } from '#modules/pages/decide/home_reads.ts';

@@ -1,8 +1,8 @@
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/incidents/notification_log.module.css';
 import { useMemberNames } from '#console/pages/incidents/member_names.tsx';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';

@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router';
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 
 type Member = IncidentWithLog['members'][number];

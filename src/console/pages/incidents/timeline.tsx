@@ -19,10 +19,10 @@ import {
 
 import type { IncidentWithLog } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Sentence } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Sentence } from '#console/components/text/name.tsx';
 import type { Tone } from '#console/components/status.tsx';
-import { dateText } from '#console/components/time_text.ts';
+import { dateText } from '#console/components/text/time_text.ts';
 import { NewNote, type Note, NoteEntry } from '#console/pages/incidents/notes.tsx';
 import classes from '#console/pages/incidents/timeline.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -6,7 +6,7 @@ import { invoke } from '#console/api/actions.ts';
 import type { Channel, Me, TestNotification } from '#console/api/organization.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { SHOWN_CHANNELS, ChannelIcon } from '#console/components/channel.tsx';
+import { SHOWN_CHANNELS, ChannelIcon } from '#console/components/text/channel.tsx';
 import { phonesOf } from '#console/pages/me/phones_of.ts';
 import { errorMessage } from '#console/components/error_alert.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';

@@ -6,15 +6,15 @@ import type { Contact, Me } from '#console/api/organization.ts';
 import { isApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
-import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { useDraftForm } from '#console/components/use_draft.ts';
-import { Name, named } from '#console/components/name.tsx';
+import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
+import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { phoneFault, withoutSeparators } from '#console/components/phone_number.ts';
+import { phoneFault, withoutSeparators } from '#console/components/forms/phone_number.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import {
   CHANNEL_PREFERENCES,

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { meQuery } from '#console/api/organization.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { named } from '#console/components/name.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { AccountCard } from '#console/pages/me/account_card.tsx';
 import { ChannelsCard } from '#console/pages/me/channels_card.tsx';

@@ -3,8 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
-import { Confirm } from '#console/components/confirm.tsx';
-import { CopyField } from '#console/components/copy_field.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { showSuccess } from '#console/components/notice.tsx';

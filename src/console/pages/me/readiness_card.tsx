@@ -1,10 +1,10 @@
 import type { Me } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { isSame } from '#console/components/merge_changes.ts';
-import { Name } from '#console/components/name.tsx';
+import { isSame } from '#console/components/forms/merge_changes.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { whyUnused } from '#console/components/unused_channel.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { whyUnused } from '#console/components/text/unused_channel.ts';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 import { READINESS_REASONS, type ReadinessAnswer } from '#modules/contacts/decide/readiness_words.ts';
 

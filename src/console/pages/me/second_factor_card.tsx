@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { renderSVG } from 'uqr';
 
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
 import {
   addPasskey,
   beginApp,
@@ -16,13 +16,13 @@ import {
 } from '#console/api/second_factor.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
-import { CopyField } from '#console/components/copy_field.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { Form } from '#console/components/form.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 
 type OpenDialog =

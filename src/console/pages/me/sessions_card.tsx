@@ -5,9 +5,9 @@ import { useState } from 'react';
 
 import { endOtherSessions, endSession, sessionsQuery } from '#console/api/session.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { deviceName } from '#console/pages/me/push.ts';

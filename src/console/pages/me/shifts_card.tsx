@@ -2,10 +2,10 @@ import { Text } from '@mantine/core';
 
 import type { Me } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { useNow } from '#console/components/use_now.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { useNow } from '#console/components/text/use_now.ts';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 
 /** Card of the person's shifts, and of the calendar with them. */

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
-import { useNow } from '#console/components/use_now.ts';
+import { useNow } from '#console/components/text/use_now.ts';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';

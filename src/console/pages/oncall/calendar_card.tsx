@@ -4,10 +4,10 @@ import { useState } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
-import { CopyField } from '#console/components/copy_field.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { named } from '#console/components/name.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

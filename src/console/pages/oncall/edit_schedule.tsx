@@ -4,10 +4,10 @@ import { useMemo } from 'react';
 
 import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
-import { named } from '#console/components/name.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useDraftState } from '#console/components/use_draft_state.ts';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import {
   draftOf,
   lengthText,

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';

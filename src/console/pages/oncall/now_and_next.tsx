@@ -1,4 +1,4 @@
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';
 import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -6,13 +6,13 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 
 import { teamWarningsQuery } from '#console/api/home.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { dateFormat } from '#console/components/formats.ts';
+import { dateFormat } from '#console/components/text/formats.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { LoadMore } from '#console/components/load_more.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
 import { Page } from '#console/components/page.tsx';
-import { TeamPicker } from '#console/components/team_picker.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { OwnCalendarButton } from '#console/pages/me/own_calendar_button.tsx';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';

@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { useState } from 'react';
 
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import classes from '#console/pages/oncall/gaps.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';

@@ -1,11 +1,11 @@
 import { ActionIcon, Text } from '@mantine/core';
 import { IconArrowDown, IconArrowUp, IconX } from '@tabler/icons-react';
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
-import { Choice } from '#console/components/choice.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
 
-import { dutyLabel } from '#console/components/duty_label.ts';
-import { useFoundMembers } from '#console/components/found_members.ts';
-import { Name } from '#console/components/name.tsx';
+import { dutyLabel } from '#console/components/text/duty_label.ts';
+import { useFoundMembers } from '#console/components/forms/found_members.ts';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/people_order.module.css';
 import { type ScheduleDraft, withMoved, withoutTurn, withPerson } from '#console/pages/oncall/schedule_draft.ts';
 

@@ -8,7 +8,7 @@ import { serverNow } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/oncall/rotation_preview.module.css';
 import { rotationInput, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import type { Selection } from '#console/pages/oncall/selection.ts';

@@ -2,12 +2,12 @@ import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/cor
 import { type ReactNode, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
-import { useNamesOf } from '#console/components/use_names_of.ts';
-import { ZoneSelect } from '#console/components/zone_select.tsx';
+import { Form } from '#console/components/forms/form.tsx';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
 import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
 import { draftFaults, lengthText, placeOfHandOver, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';

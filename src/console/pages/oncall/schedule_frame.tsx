@@ -4,7 +4,7 @@ import { type ReactNode, useMemo, useState } from 'react';
 
 import { Back } from '#console/components/back.tsx';
 import { serverNow } from '#console/api/http.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Page } from '#console/components/page.tsx';
 import { rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';

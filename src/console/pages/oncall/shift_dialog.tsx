@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { serverNow } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name, named } from '#console/components/name.tsx';
+import { Name, named } from '#console/components/text/name.tsx';
 import { OverrideForm } from '#console/pages/oncall/override_form.tsx';
 import { OverrideList } from '#console/pages/oncall/override_list.tsx';
 import type { Selection } from '#console/pages/oncall/selection.ts';

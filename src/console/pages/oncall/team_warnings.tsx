@@ -2,7 +2,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 
 import type { ResultOf } from '#console/api/actions.ts';
-import { Name, Sentence } from '#console/components/name.tsx';
+import { Name, Sentence } from '#console/components/text/name.tsx';
 import { inLocalTime } from '#console/pages/policies/warnings.tsx';
 import classes from '#console/pages/policies/warnings.module.css';
 

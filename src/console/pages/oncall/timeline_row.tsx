@@ -1,8 +1,8 @@
 import { memo, type PointerEvent, useRef, useState } from 'react';
 
-import { isolateBidi } from '#console/components/bidi.ts';
-import { initialsOf } from '#console/components/initials.ts';
-import { Name } from '#console/components/name.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { initialsOf } from '#console/components/text/initials.ts';
+import { Name } from '#console/components/text/name.tsx';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';

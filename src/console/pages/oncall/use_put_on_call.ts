@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { type InputOf, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { named } from '#console/components/name.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showUndoable } from '#console/components/notice.tsx';
 import { useRemoveOverride } from '#console/pages/home/remove_override.tsx';
 import { momentText } from '#console/pages/oncall/span_text.ts';

@@ -1,6 +1,6 @@
 import type { TeamDetails } from '#console/api/team_pages.ts';
-import { named } from '#console/components/name.tsx';
-import { PersonPicker } from '#console/components/person_picker.tsx';
+import { named } from '#console/components/text/name.tsx';
+import { PersonPicker } from '#console/components/forms/person_picker.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 
 interface AddMemberProps {

@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 
 import type { PersonWithoutTeam } from '#console/api/team_pages.ts';
 import { teamNamesQuery } from '#console/api/teams.ts';
-import { named } from '#console/components/name.tsx';
-import { TeamPicker } from '#console/components/team_picker.tsx';
+import { named } from '#console/components/text/name.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
 import { MembershipDialog } from '#console/pages/oncall_teams/membership_dialog.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

@@ -1,7 +1,7 @@
 import { Group, Switch, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 
-import { SHOWN_CHANNELS } from '#console/components/channel.tsx';
+import { SHOWN_CHANNELS } from '#console/components/text/channel.tsx';
 import { type ChannelPreference, CHANNEL_PREFERENCES, declarationOf } from '#modules/contacts/decide/channel.ts';
 import { recordOf } from '#kernel/record_of.ts';
 

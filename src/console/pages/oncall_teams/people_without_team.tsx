@@ -4,8 +4,8 @@ import { useState } from 'react';
 
 import { type PersonWithoutTeam, withoutTeamQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { LoadMore } from '#console/components/load_more.tsx';
-import { Name } from '#console/components/name.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { AddToTeam } from '#console/pages/oncall_teams/add_to_team.tsx';
 import { ReadinessDetails, ReadinessStatus } from '#console/pages/oncall_teams/readiness.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

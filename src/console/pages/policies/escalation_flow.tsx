@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react';
 
 import type { SimulatedStep } from '#console/api/team_pages.ts';
-import { ChannelIcon } from '#console/components/channel.tsx';
-import { Name } from '#console/components/name.tsx';
-import { Bullet, Step, Steps } from '#console/components/steps.tsx';
-import { durationText } from '#console/components/time_text.ts';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
+import { Name } from '#console/components/text/name.tsx';
+import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
+import { durationText } from '#console/components/text/time_text.ts';
 import { Status } from '#console/components/status.tsx';
-import { whyUnused } from '#console/components/unused_channel.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { whyUnused } from '#console/components/text/unused_channel.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/policies/escalation_flow.module.css';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';

@@ -3,16 +3,16 @@ import { IconPlus, IconRepeat } from '@tabler/icons-react';
 import { type KeyboardEvent, type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { Form } from '#console/components/form.tsx';
-import type { Draft } from '#console/components/use_draft_state.ts';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import type { Draft } from '#console/components/forms/use_draft_state.ts';
 import { waitText } from '#console/pages/policies/escalation_flow.tsx';
-import { Steps } from '#console/components/steps.tsx';
-import { TeamPicker } from '#console/components/team_picker.tsx';
-import { type Names, useNamesOf } from '#console/components/use_names_of.ts';
+import { Steps } from '#console/components/forms/steps.tsx';
+import { TeamPicker } from '#console/components/forms/team_picker.tsx';
+import { type Names, useNamesOf } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import {
   addStep,

@@ -5,15 +5,15 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 
 import { type PolicyInUse, policySearchQuery } from '#console/api/team_pages.ts';
-import { type Column, DataTable } from '#console/components/data_table.tsx';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { LoadMore } from '#console/components/load_more.tsx';
-import { Name } from '#console/components/name.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
-import { SearchField } from '#console/components/search_field.tsx';
+import { SearchField } from '#console/components/lists/search_field.tsx';
 import { Status } from '#console/components/status.tsx';
-import { durationText } from '#console/components/time_text.ts';
+import { durationText } from '#console/components/text/time_text.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

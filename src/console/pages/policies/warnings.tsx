@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
 
-import { Sentence } from '#console/components/name.tsx';
-import { dateTimeText } from '#console/components/time_text.ts';
+import { Sentence } from '#console/components/text/name.tsx';
+import { dateTimeText } from '#console/components/text/time_text.ts';
 import classes from '#console/pages/policies/warnings.module.css';
 
 interface WarningsProps {

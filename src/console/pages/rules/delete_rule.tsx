@@ -1,6 +1,6 @@
 import type { Rule } from '#console/api/actions.ts';
-import { Confirm } from '#console/components/confirm.tsx';
-import { named } from '#console/components/name.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDeleteRule } from '#console/pages/rules/use_rule_change.ts';
 

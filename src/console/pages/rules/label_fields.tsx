@@ -5,7 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import { LABEL_VALUES_MAX } from '#modules/metrics/decide/limits.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/suggestions.tsx';
+import { Suggestions } from '#console/components/forms/suggestions.tsx';
 import classes from '#console/pages/rules/rule_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 import type { LabelMatcher, MatchOperator } from '#modules/metrics/decide/read_selector.ts';

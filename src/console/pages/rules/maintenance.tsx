@@ -9,9 +9,9 @@ import { maintenanceQuery } from '#console/api/rules.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { MaintenanceForm } from '#console/pages/rules/maintenance_form.tsx';
 import {
   DAYS,

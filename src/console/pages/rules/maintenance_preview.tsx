@@ -1,7 +1,7 @@
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 import type { ResultOf } from '#console/api/actions.ts';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/policies/warnings.module.css';
 import form from '#console/pages/rules/maintenance_form.module.css';
 

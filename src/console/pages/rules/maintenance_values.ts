@@ -1,5 +1,5 @@
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 
 export type MaintenanceWindow = ResultOf<'list_maintenance'>['windows'][number];
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 
 import { actionQuery } from '#console/api/queries.ts';
-import { Suggestions } from '#console/components/suggestions.tsx';
+import { Suggestions } from '#console/components/forms/suggestions.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { selectorText } from '#modules/metrics/decide/selector_text.ts';
 

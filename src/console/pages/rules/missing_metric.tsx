@@ -1,5 +1,5 @@
 import type { Rule } from '#console/api/actions.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { noQuantilesText } from '#modules/metrics/decide/quantile.ts';
 
 interface MissingMetricProps {

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 
 import type { InputOf, ResultOf } from '#console/api/actions.ts';
 import { actionQuery } from '#console/api/queries.ts';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import classes from '#console/pages/rules/rule_replay.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 

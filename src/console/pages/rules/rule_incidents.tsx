@@ -5,9 +5,9 @@ import { Link } from '@tanstack/react-router';
 import { incidentSearchQuery } from '#console/api/incidents.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { IncidentStatus } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import classes from '#console/pages/rules/rule_page.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 

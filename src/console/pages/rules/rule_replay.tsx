@@ -6,7 +6,7 @@ import { useMemo, useState } from 'react';
 import { isApiError } from '#console/api/http.ts';
 import { actionQuery } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { durationText } from '#console/components/time_text.ts';
+import { durationText } from '#console/components/text/time_text.ts';
 import { TimeChart } from '#console/components/time_chart/time_chart.tsx';
 import { bandsOf, seriesOfHistory } from '#console/pages/rules/replay_chart.ts';
 import { RuleCost } from '#console/pages/rules/rule_cost.tsx';

@@ -4,11 +4,11 @@ import { Link } from '@tanstack/react-router';
 
 import type { Rule } from '#console/api/actions.ts';
 import { ActionMenu } from '#console/components/action_menu.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
-import { durationText } from '#console/components/time_text.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { isolateBidi, withoutBidiControls } from '#console/components/bidi.ts';
+import { durationText } from '#console/components/text/time_text.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { isolateBidi, withoutBidiControls } from '#console/components/text/bidi.ts';
 import { pagedText, stateOf } from '#console/pages/rules/rule_state.ts';
 import classes from '#console/pages/rules/rule_row.module.css';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';

@@ -3,8 +3,8 @@ import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-qu
 import { useState } from 'react';
 
 import { ruleQuery, ruleSearchQuery } from '#console/api/rules.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { Choice } from '#console/components/choice.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Pause in typing, in milliseconds, after which the server is asked. */

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 import { invoke, type Rule } from '#console/api/actions.ts';
 import { refreshRules } from '#console/api/rules.ts';
-import { named } from '#console/components/name.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showError, showUndoable } from '#console/components/notice.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 

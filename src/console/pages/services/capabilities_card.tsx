@@ -2,13 +2,13 @@ import { Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 
 import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
-import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
+import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { named } from '#console/components/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { TextButton } from '#console/components/text_button.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

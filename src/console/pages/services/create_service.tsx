@@ -4,15 +4,15 @@ import { useNavigate } from '@tanstack/react-router';
 
 import { type Capability, invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
-import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/capability.ts';
+import { CAPABILITY_DESCRIPTIONS, CAPABILITY_NAMES, euroText, PRICE_EUR } from '#console/components/text/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
+import { Form } from '#console/components/forms/form.tsx';
 import { showError } from '#console/components/notice.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import {
   SERVICE_LABELS,
   SERVICE_VALIDATION,

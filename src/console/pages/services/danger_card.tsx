@@ -5,8 +5,8 @@ import { useState } from 'react';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
-import { named } from '#console/components/name.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { revealedKeysKey } from '#console/pages/services/use_revealed_keys.ts';

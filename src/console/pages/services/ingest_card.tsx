@@ -4,12 +4,12 @@ import { Link } from '@tanstack/react-router';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { type IngestStatus, ingestStatusQuery } from '#console/api/organization.ts';
-import { isolateBidi } from '#console/components/bidi.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { wholeNumberText } from '#console/components/formats.ts';
-import { Name } from '#console/components/name.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { wholeNumberText } from '#console/components/text/formats.ts';
+import { Name } from '#console/components/text/name.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Status } from '#console/components/status.tsx';
 import { LIMITED_TEXTS, notKeptText, refusalText } from '#console/pages/services/refusal_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -3,7 +3,7 @@ import { IconEye, IconEyeOff } from '@tabler/icons-react';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { CopyField } from '#console/components/copy_field.tsx';
+import { CopyField } from '#console/components/forms/copy_field.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { useRevealedKeys } from '#console/pages/services/use_revealed_keys.ts';
 import { Snippet } from '#console/pages/services/snippet.tsx';

@@ -1,5 +1,5 @@
 import type { IngestStatus } from '#console/api/organization.ts';
-import { wholeNumberText } from '#console/components/formats.ts';
+import { wholeNumberText } from '#console/components/text/formats.ts';
 
 type Refusal = IngestStatus['refused'][number];
 

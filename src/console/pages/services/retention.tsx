@@ -1,14 +1,14 @@
 import { NumberInput, Stack, Text } from '@mantine/core';
 
 import type { Capability, ServiceWithKeys } from '#console/api/actions.ts';
-import { CAPABILITY_NAMES } from '#console/components/capability.ts';
+import { CAPABILITY_NAMES } from '#console/components/text/capability.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftState } from '#console/components/use_draft_state.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';

@@ -3,10 +3,10 @@ import { Link } from '@tanstack/react-router';
 
 import type { ServiceWithKeys } from '#console/api/actions.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { MissingMetric } from '#console/pages/rules/missing_metric.tsx';
-import { durationText } from '#console/components/time_text.ts';
+import { durationText } from '#console/components/text/time_text.ts';
 import { conditionText } from '#modules/rules/decide/rule_kinds.ts';
 
 type Rule = ServiceWithKeys['alertRules'][number];

@@ -4,10 +4,10 @@ import { IconFilterOff, IconPlus, IconSearch, IconServer2 } from '@tabler/icons-
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 
-import { euroText, PRICE_EUR } from '#console/components/capability.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { euroText, PRICE_EUR } from '#console/components/text/capability.ts';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { wholeNumberText } from '#console/components/formats.ts';
+import { wholeNumberText } from '#console/components/text/formats.ts';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';
 import type { ServiceFilter } from '#console/pages/services/service_filter.ts';

@@ -18,7 +18,7 @@ import {
   releasesQuery,
   serviceActivityQuery,
 } from '#console/api/services.ts';
-import { EmptyState } from '#console/components/empty_state.tsx';
+import { EmptyState } from '#console/components/lists/empty_state.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
 import { Page } from '#console/components/page.tsx';

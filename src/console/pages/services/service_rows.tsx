@@ -6,12 +6,12 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 
 import type { OpenCounts, Service } from '#console/api/actions.ts';
 import type { ServiceHealth } from '#console/api/services.ts';
-import { CAPABILITY_NAMES } from '#console/components/capability.ts';
-import { wholeNumberText } from '#console/components/formats.ts';
-import { Name } from '#console/components/name.tsx';
+import { CAPABILITY_NAMES } from '#console/components/text/capability.ts';
+import { wholeNumberText } from '#console/components/text/formats.ts';
+import { Name } from '#console/components/text/name.tsx';
 import { Sparkline } from '#console/components/sparkline.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { shortCount } from '#console/pages/exceptions/count_text.ts';
 import classes from '#console/pages/services/service_rows.module.css';
 import type { useServices } from '#console/pages/services/use_services.ts';

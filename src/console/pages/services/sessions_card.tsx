@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { releaseHealthQuery } from '#console/api/services.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
 import { countText } from '#console/pages/exceptions/count_text.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -1,8 +1,8 @@
 import type { AuditEntry } from '#console/api/organization.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { isolateBidi } from '#console/components/bidi.ts';
-import { Timestamp } from '#console/components/timestamp.tsx';
-import { Sentence } from '#console/components/name.tsx';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
+import { Sentence } from '#console/components/text/name.tsx';
 import classes from '#console/pages/settings/audit.module.css';
 import { VIAS, viaTexts } from '#modules/accounts/decide/via.ts';
 import { visibleJson, visibleText } from '#modules/agents/decide/visible_text.ts';

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 
 import { type ChannelHealth, deliveryQuery } from '#console/api/organization.ts';
 import { Card, Row } from '#console/components/card.tsx';
-import { ChannelIcon } from '#console/components/channel.tsx';
+import { ChannelIcon } from '#console/components/text/channel.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status, type Tone } from '#console/components/status.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';

@@ -2,11 +2,11 @@ import { Text } from '@mantine/core';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
-import { type Column, DataTable } from '#console/components/data_table.tsx';
+import { type Column, DataTable } from '#console/components/lists/data_table.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { LoadMore } from '#console/components/load_more.tsx';
-import { NothingMatches } from '#console/components/nothing_matches.tsx';
-import { SearchField } from '#console/components/search_field.tsx';
+import { LoadMore } from '#console/components/lists/load_more.tsx';
+import { NothingMatches } from '#console/components/lists/nothing_matches.tsx';
+import { SearchField } from '#console/components/lists/search_field.tsx';
 import classes from '#console/pages/settings/searched_list.module.css';
 
 /** Total from which the list has a search field: fewer entries are found at a glance. */

@@ -5,12 +5,12 @@ import { invoke } from '#console/api/actions.ts';
 import { isApiError } from '#console/api/http.ts';
 import { sessionQuery } from '#console/api/session.ts';
 import { Card } from '#console/components/card.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
 import { showSuccess } from '#console/components/notice.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { parseTraceLink, TRACE_ID, TRACE_LINK_LENGTH_MAX } from '#modules/metrics/decide/trace_link.ts';
 

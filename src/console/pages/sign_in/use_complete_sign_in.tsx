@@ -11,7 +11,7 @@ import {
   sessionQuery,
   type SignedInOrPending,
 } from '#console/api/session.ts';
-import { SecondFactorForm } from '#console/components/second_factor_form.tsx';
+import { SecondFactorForm } from '#console/components/forms/second_factor_form.tsx';
 
 /**
  * Returns a function that opens the console with a new session, at the page the person wanted. Cached data of the

@@ -12,7 +12,7 @@ import { authenticateRequest, browserOf } from '#entry/http/console/browser.ts';
 import { type FirstFrame, titleIn } from '#entry/http/console/first_frame.ts';
 import type { Serving } from '#entry/http/console/serving.ts';
 import { routeOfPage } from '#entry/http/console_build.ts';
-import { setSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { withTimeout } from '#kernel/with_timeout.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';

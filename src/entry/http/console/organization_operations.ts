@@ -8,7 +8,7 @@ import { requirePermission, runAction } from '#actions/run_action.ts';
 import { type MemberCaller, memberCallerOf } from '#auth/sessions.ts';
 import { authenticateRequest } from '#entry/http/console/browser.ts';
 import { BODY_BYTES_MAX, type Serving } from '#entry/http/console/serving.ts';
-import { setSender } from '#entry/http/sender.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
 import type { FileAnswer } from '#kernel/action.ts';
 import { invalidInput } from '#kernel/errors.ts';
 import type { SessionOfPerson } from '#modules/accounts/store/session_store.ts';

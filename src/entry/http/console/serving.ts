@@ -1,7 +1,7 @@
 import type { DeviceCookie } from '#auth/devices.ts';
 import type { SessionCookie } from '#auth/sessions.ts';
 import type { HttpContext } from '#entry/http/http_context.ts';
-import type { CallBudget } from '#entry/http/call_budget.ts';
+import type { CallBudget } from '#entry/http/connections/call_budget.ts';
 
 /** Context of every endpoint of the console. */
 export interface Serving {

@@ -3,7 +3,7 @@ import { type CallToolResult, ProtocolError, ProtocolErrorCode } from '@modelcon
 import type { AnyAction } from '#actions/action_context.ts';
 import { getAction } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
-import { senderIdOf } from '#entry/http/call_budget.ts';
+import { senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { adviseOn, adviseOnUnknown, type Suggestion } from '#entry/http/mcp/advice/advise.ts';
 import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';

@@ -1,5 +1,5 @@
 import type { ActionRuntime } from '#actions/run_action.ts';
-import type { CallBudget } from '#entry/http/call_budget.ts';
+import type { CallBudget } from '#entry/http/connections/call_budget.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
 import type { RequestOrigin } from '#kernel/caller.ts';
 import type { Log } from '#kernel/log.ts';

@@ -2,7 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type ReadResourceResult } from '@mode
 
 import { getAction } from '#actions/registry.ts';
 import { runAction } from '#actions/run_action.ts';
-import { senderIdOf } from '#entry/http/call_budget.ts';
+import { senderIdOf } from '#entry/http/connections/call_budget.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { renderDigest } from '#entry/http/mcp/digest.ts';
 import { parseResultUri } from '#entry/http/mcp/resource_uris.ts';

@@ -1,4 +1,4 @@
-import { DeployInput } from '#entry/http/ingest_deploys.ts';
+import { DeployInput } from '#entry/http/ingest/ingest_deploys.ts';
 import { refusedAs } from '#entry/http/openapi/problems.ts';
 import type { JsonSchema } from '#entry/http/openapi/schemas.ts';
 

@@ -1,7 +1,7 @@
 import { LIST_LIMIT } from '#actions/action_context.ts';
 import { DEFAULT_RETENTION_DAYS } from '#modules/capabilities/decide/capability.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
-import { ACTION_BODY_BYTES_MAX } from '#entry/http/body_limits.ts';
+import { ACTION_BODY_BYTES_MAX } from '#entry/http/connections/body_limits.ts';
 import { ERROR_CODES, type ErrorCode } from '#kernel/errors.ts';
 import { LIMIT_SETTINGS } from '#kernel/limit_settings.ts';
 import { keysOf } from '#kernel/keys_of.ts';

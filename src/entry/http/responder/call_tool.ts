@@ -6,7 +6,7 @@ import { getProposal } from '#modules/agents/operations/get_proposal.ts';
 import { proposeAction } from '#modules/agents/operations/propose_action.ts';
 import { RESPONDER_TOOLS } from '#modules/agents/operations/tools.ts';
 import { runAction } from '#actions/run_action.ts';
-import { senderIdOf } from '#entry/http/call_budget.ts';
+import { senderIdOf } from '#entry/http/connections/call_budget.ts';
 import { readAgentInput } from '#entry/http/mcp/agent_input.ts';
 import type { Exchange } from '#entry/http/mcp/exchange.ts';
 import { toLoggedAppError, toProblem } from '#entry/http/problem.ts';

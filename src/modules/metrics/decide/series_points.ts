@@ -97,7 +97,7 @@ export class SeriesPoints {
   }
 
   /**
-   * Adds what lies in the window, with the meanings of `test/kit/aggregate_model.ts` and the SQL of `rule_query.ts`.
+   * Adds what lies in the window, with the meanings of `test/kit/metrics/aggregate_model.ts` and the SQL of `rule_query.ts`.
    */
   addTo(window: PointWindow): void {
     const { fromMs, toMs, keptMs, withGrowth } = window;

@@ -2,8 +2,8 @@ import { knownPattern, rememberPattern } from '#modules/metrics/decide/pattern_s
 import { PATTERN_LENGTH_MAX, patternsIn } from '#modules/metrics/decide/selector.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
-import { OwnThread } from '#kernel/own_thread.ts';
-import { TimeBudget } from '#kernel/time_budget.ts';
+import { OwnThread } from '#kernel/threads/own_thread.ts';
+import { TimeBudget } from '#kernel/threads/time_budget.ts';
 import type { Clock } from '#kernel/time.ts';
 import { LEVELS_MAX } from '#kernel/unstorable.ts';
 

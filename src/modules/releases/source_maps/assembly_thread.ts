@@ -1,5 +1,5 @@
 import type { Id } from '#kernel/ids.ts';
-import { OwnThread, type ThreadAnswer } from '#kernel/own_thread.ts';
+import { OwnThread, type ThreadAnswer } from '#kernel/threads/own_thread.ts';
 import type { MappedCode } from '#modules/releases/source_maps/bundle_manifest.ts';
 import type { PackedFile } from '#modules/releases/source_maps/zip_archive.ts';
 

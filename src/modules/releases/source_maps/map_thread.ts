@@ -1,6 +1,6 @@
 import type { OriginalPlace } from '#modules/releases/decide/source_maps/original_code.ts';
 import type { Id } from '#kernel/ids.ts';
-import { OwnThread } from '#kernel/own_thread.ts';
+import { OwnThread } from '#kernel/threads/own_thread.ts';
 
 /** Line and column from 1, in the code that runs. */
 export type CodePlace = readonly [line: number, column: number];

@@ -2,8 +2,8 @@
 import zlib from 'node:zlib';
 
 import type { OriginalCode } from '#modules/releases/decide/source_maps/original_code.ts';
-import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/answer_in_thread.ts';
-import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/run_with_time_limit.ts';
+import { answerInThread, lowerThreadPriority, THREAD_NICENESS, threadData } from '#kernel/threads/answer_in_thread.ts';
+import { runWithTimeLimit, TimeLimitExceeded } from '#kernel/threads/run_with_time_limit.ts';
 import type { MapAnswer, MapQuestion, MapThreadLimits } from '#modules/releases/source_maps/map_thread.ts';
 import { openMap } from '#modules/releases/source_maps/open_map.ts';
 import { WeightedCache } from '#modules/releases/source_maps/weighted_cache.ts';

@@ -6,7 +6,7 @@ import { ACCOUNT_OPERATIONS, ACTIONS, CONSOLE_OPERATIONS } from '#actions/regist
 import { routeOf, takesBody } from '#entry/http/console/account_operations.ts';
 import { type Role, ROLES } from '#kernel/permissions.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
-import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

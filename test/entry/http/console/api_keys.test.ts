@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { addApiKey } from '#modules/api_keys/operations/add_api_key.ts';
 import { newId } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const KEY = { name: 'laptop', kind: 'user', permissions: null, expiresAt: null };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givePassword, signedIn } from '#test/kit/browser.ts';
+import { givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 interface Entry {

@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { mountConsolePages } from '#entry/http/console_pages.ts';
 import { mountConsole } from '#entry/http/console.ts';
-import { CallBudget } from '#entry/http/call_budget.ts';
+import { CallBudget } from '#entry/http/connections/call_budget.ts';
 import type { DataOfPage } from '#entry/http/console/data_of_page.ts';
 import { httpContextOf } from '#entry/http/http_context.ts';
 import { openSharedLimits } from '#entry/http/shared_limits.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { escapeHtml } from '#notify/texts/html.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { DEFAULT_LIMITS } from '#test/kit/limits.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 
 import { LIVE_TOPICS } from '#modules/pages/decide/live_topics.ts';
-import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { opened } from '#test/contract/connection.ts';
 import { type World, world } from '#test/kit/world.ts';
 

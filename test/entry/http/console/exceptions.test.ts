@@ -4,7 +4,7 @@ import type { ExceptionEvent } from '#modules/exceptions/decide/event.ts';
 import type { Id } from '#kernel/ids.ts';
 import { storesOf } from '#modules/stores.ts';
 import { eventAt, groupAndStore } from '#test/modules/exceptions/given_events.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 
-import { type Browser, givenPerson, givePassword, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
-import { startMailServer } from '#test/kit/mail_server.ts';
+import {
+  type Browser,
+  givenPerson,
+  givePassword,
+  openBrowser,
+  PASSWORD,
+  signedIn,
+} from '#test/kit/programs/browser.ts';
+import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { Id } from '#kernel/ids.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { givenIncidents } from '#test/kit/many_incidents.ts';
 import { type World, world } from '#test/kit/world.ts';
 

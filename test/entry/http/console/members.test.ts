@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { PERMISSIONS } from '#kernel/permissions.ts';
 import { storesOf } from '#modules/stores.ts';
-import { givenPerson, givePassword, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, givePassword, signedIn } from '#test/kit/programs/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
 import { sweepDue } from '#workers/sweep_due.ts';

@@ -7,7 +7,7 @@ import { type Role, ROLE_CONSOLE_PERMISSIONS, ROLE_PERMISSIONS, ROLES } from '#k
 import { ask } from '#test/contract/ask.ts';
 import { buildConsoleFixture, type Fixture, exampleBody } from '#test/contract/fixture.ts';
 import { faultyBodies } from '#test/contract/faulty_bodies.ts';
-import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 /** Of anything; a kind that only an operation names has to be made by the fixture. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { storesOf } from '#modules/stores.ts';
-import { type Browser, givenPerson, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { runStorePoints } from '#test/kit/ingest_jobs.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
-import { startMailServer } from '#test/kit/mail_server.ts';
+import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
+import { startMailServer } from '#test/kit/programs/mail_server.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 import { world } from '#test/kit/world.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, openBrowser, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 
 import { codeAt } from '#auth/second_factor/totp.ts';
-import { type Browser, givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { type Browser, givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 async function person(w: World, role: 'owner' | 'admin' | 'responder' = 'owner') {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { world } from '#test/kit/world.ts';
 
 test('a person is recognized by the cookie from sign-in to sign-out', async () => {

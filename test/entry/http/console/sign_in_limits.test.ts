@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { compose } from '#entry/compose.ts';
 import { buildApp } from '#entry/http/app.ts';
 import { silentLog } from '#kernel/log.ts';
-import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, openBrowser, PASSWORD, signedIn } from '#test/kit/programs/browser.ts';
 import { staffedWorld } from '#test/kit/staffed_world.ts';
 import { type World, world } from '#test/kit/world.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { givenPerson, signedIn } from '#test/kit/browser.ts';
+import { givenPerson, signedIn } from '#test/kit/programs/browser.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { SERVICE_NUMBER, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';

@@ -6,7 +6,7 @@ import { listMovedMetrics } from '#modules/incidents/operations/list_moved_metri
 import type { Id } from '#kernel/ids.ts';
 import { runGroupExceptions } from '#test/kit/ingest_jobs.ts';
 import { exceptionEvent } from '#test/kit/exception_event.ts';
-import { givenMetrics } from '#test/kit/given_metrics.ts';
+import { givenMetrics } from '#test/kit/metrics/given_metrics.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
 

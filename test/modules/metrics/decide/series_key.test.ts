@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seriesKey } from '#test/kit/points.ts';
+import { seriesKey } from '#test/kit/metrics/points.ts';
 
 test('a key is the same in every release: stored series are found by it', () => {
   expect(seriesKey('up', [])).toBe(3657105575656812918n);

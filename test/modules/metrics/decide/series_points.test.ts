@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { AGGREGATIONS, COUNTER_LOOKBACK_MS } from '#modules/metrics/decide/aggregation.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { emptyWindow, type PointWindow, SeriesPoints, STAMPS_OF_MS } from '#modules/metrics/decide/series_points.ts';
-import { aggregateOnce, inOrder, type Sample } from '#test/kit/aggregate_model.ts';
+import { aggregateOnce, inOrder, type Sample } from '#test/kit/metrics/aggregate_model.ts';
 import fc from '#test/kit/properties.ts';
 
 const MINUTE_MS = 60_000;

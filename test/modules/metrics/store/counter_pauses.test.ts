@@ -11,7 +11,7 @@ import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { RuleReader } from '#modules/rules/store/rule_reader.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 const MINUTE = 60_000;

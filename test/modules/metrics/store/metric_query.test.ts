@@ -9,8 +9,8 @@ import { type Id, newId, uuidOf } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { aggregate, type Sample } from '#test/kit/aggregate_model.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { aggregate, type Sample } from '#test/kit/metrics/aggregate_model.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

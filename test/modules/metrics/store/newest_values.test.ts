@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 
 import type { PointKind } from '#modules/metrics/decide/point.ts';
-import { newestValuesOf } from '#entry/http/ingest_ports.ts';
+import { newestValuesOf } from '#entry/http/ingest/ingest_ports.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
 import { newId } from '#kernel/ids.ts';
 import { MetricReader } from '#modules/metrics/store/metric_reader.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { world } from '#test/kit/world.ts';
 
 test('the newest value of a series of the last day is found by its labels, in whatever order these are', async () => {

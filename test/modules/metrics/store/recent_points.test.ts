@@ -11,7 +11,7 @@ import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RecentPoints } from '#modules/metrics/store/recent_points.ts';
 import { type RuleQuestion, RuleReader } from '#modules/rules/store/rule_reader.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
 import { type World, world } from '#test/kit/world.ts';
 

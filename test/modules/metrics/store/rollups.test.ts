@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { AGGREGATIONS } from '#modules/metrics/decide/aggregation.ts';
 import type { Buckets } from '#modules/metrics/decide/buckets.ts';
-import { type Sample, aggregate } from '#test/kit/aggregate_model.ts';
+import { type Sample, aggregate } from '#test/kit/metrics/aggregate_model.ts';
 import { POINT_KINDS } from '#modules/metrics/decide/point.ts';
 import { DAY_MS, HOUR_MS, planRollups, readPeriodOf, startsIn } from '#modules/metrics/decide/rollup_plan.ts';
 import { PointBatch } from '#ingest/admission/point_batch.ts';
@@ -17,7 +17,7 @@ import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { RollupState } from '#modules/metrics/store/rollup_state.ts';
 import { RollupWriter } from '#modules/metrics/store/rollup_writer.ts';
 import fc, { slowRuns } from '#test/kit/properties.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

@@ -17,7 +17,7 @@ import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { inUnitOfWork } from '#modules/unit_of_work.ts';
 import { storesOf } from '#modules/stores.ts';
 import { ZONES } from '#test/modules/schedules/decide/given_rotation.ts';
-import { setOfRule } from '#test/kit/rule_settings.ts';
+import { setOfRule } from '#test/kit/metrics/rule_settings.ts';
 import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
 import { type World, world } from '#test/kit/world.ts';
 

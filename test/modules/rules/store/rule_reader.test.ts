@@ -17,8 +17,8 @@ import { Temporal } from '#kernel/time.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
 import { MetricWriter } from '#modules/metrics/store/metric_writer.ts';
 import { type RuleQuestion, RuleReader } from '#modules/rules/store/rule_reader.ts';
-import { aggregateOnce } from '#test/kit/aggregate_model.ts';
-import { columnsOf, seriesKey } from '#test/kit/points.ts';
+import { aggregateOnce } from '#test/kit/metrics/aggregate_model.ts';
+import { columnsOf, seriesKey } from '#test/kit/metrics/points.ts';
 import { type World, world } from '#test/kit/world.ts';
 
 let w: World;

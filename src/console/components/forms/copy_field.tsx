@@ -1,0 +1,63 @@
+import { useClipboard } from '@mantine/hooks';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useId } from 'react';
+
+import classes from '#console/components/forms/copy_field.module.css';
+import { IconButton } from '#console/components/icon_button.tsx';
+
+const LOOK = { variant: 'subtle', color: 'gray', size: 36 } as const;
+
+interface CopyFieldProps {
+  readonly label: string;
+  readonly value: string;
+  /** Whether the secret is masked, so that there is nothing to copy. */
+  readonly isMasked?: boolean;
+}
+
+/** A text with a button that copies it. */
+export function CopyField({ label, value, isMasked = false }: CopyFieldProps) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  const id = useId();
+  return (
+    <div role="group" aria-labelledby={id}>
+      <span className={classes.label} id={id}>
+        {label}
+      </span>
+      <div className={classes.field}>
+        <span className={`${classes.text} ${isMasked ? '' : classes.isWhole}`}>{value}</span>
+        {!isMasked && (
+          <IconButton
+            {...LOOK}
+            label={clipboard.copied ? 'Copied' : `Copy ${label}`}
+            onClick={() => clipboard.copy(value)}
+          >
+            {clipboard.copied ? <IconCheck size={18} /> : <IconCopy size={18} />}
+          </IconButton>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface CopyIdProps {
+  /** Thing that the id identifies, for the label of the button. */
+  readonly of: string;
+  readonly value: string;
+}
+
+/** Id in small text: people need it only for REST, MCP or the command line. */
+export function CopyId({ of, value }: CopyIdProps) {
+  const clipboard = useClipboard({ timeout: 2_000 });
+  return (
+    <span className={classes.id}>
+      <code>{value}</code>
+      <IconButton
+        {...LOOK}
+        label={clipboard.copied ? 'Copied' : `Copy the id of ${of}`}
+        onClick={() => clipboard.copy(value)}
+      >
+        {clipboard.copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+      </IconButton>
+    </span>
+  );
+}

@@ -1,0 +1,69 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+
+import { policyQuery, policySearchQuery } from '#console/api/team_pages.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+interface PolicyPickerProps {
+  /** Id of a policy, or the value of one of the options before the policies. */
+  readonly value: string | null;
+  onChange(value: string | null): void;
+  readonly label: string;
+  readonly placeholder: string;
+  readonly description?: string | undefined;
+  /** Meaning of the cleared field; without it the field cannot be cleared. */
+  readonly clearLabel?: string;
+  readonly before?: readonly { readonly value: string; readonly label: string }[];
+  readonly error: ReactNode;
+}
+
+const DEBOUNCE_MS = 150;
+const MORE = 'more';
+
+/** Picker of one of any number of escalation policies. The server searches for what is typed. */
+export function PolicyPicker(props: PolicyPickerProps) {
+  const { value, onChange, label, placeholder, description, clearLabel, before = [], error } = props;
+  const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
+  const [typed, setTyped] = useState('');
+  const isPolicy = value !== null && !before.some((choice) => choice.value === value);
+  const chosen = useQuery({ ...policyQuery(orgId, value ?? ''), enabled: isPolicy }).data;
+  const [text] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const { data, hasNextPage } = useInfiniteQuery({
+    ...policySearchQuery(orgId, text.slice(0, 200)),
+    enabled: isNear,
+  });
+  const found = data?.pages.flatMap(({ policies }) => policies) ?? [];
+  const isListed = !isPolicy || found.some(({ policyId }) => policyId === value);
+  const shown = isListed || chosen == null ? found : [chosen, ...found];
+  const policies = [...Map.groupBy(shown, ({ teamId }) => teamId).values()].flat().map((policy) => ({
+    value: policy.policyId,
+    label: labelOf(policy),
+    group: isolateBidi(policy.teamName),
+  }));
+  const others = before.filter((choice) => choice.label.toLowerCase().includes(typed.toLowerCase()));
+  const more = { value: MORE, label: 'Type part of a name to find others', isDisabled: true };
+  return (
+    <Choice
+      label={label}
+      placeholder={placeholder}
+      options={[...others, ...policies, ...(hasNextPage ? [more] : [])]}
+      value={value}
+      onChange={onChange}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      emptyText={data === undefined ? 'Loading …' : 'No policy has this name'}
+      {...(clearLabel !== undefined && { clearLabel })}
+      description={description}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      error={error}
+    />
+  );
+}
+
+function labelOf({ name, steps }: { readonly name: string; readonly steps: readonly unknown[] }): string {
+  return steps.length === 0 ? `${isolateBidi(name)}, no steps` : isolateBidi(name);
+}

@@ -1,0 +1,67 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+
+import { serviceSearchQuery } from '#console/api/services.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;
+const OPTIONS_MAX = 20;
+const MORE = 'more';
+
+interface ServicePickerProps {
+  readonly value: string | undefined;
+  onChange(serviceId: string | undefined): void;
+  /** Label above the field; without one the field narrows a list, and no choice means all services. */
+  readonly label?: string;
+  readonly placeholder?: string;
+  /** Name of the chosen service, if the page has it already. */
+  readonly name?: string | undefined;
+  readonly error?: ReactNode;
+}
+
+/** Picker of one of any number of services. The server searches for what is typed. */
+export function ServicePicker(props: ServicePickerProps) {
+  const { value, onChange, label, placeholder = 'All services', name, error } = props;
+  const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
+  const [typed, setTyped] = useState('');
+  const [text] = useDebouncedValue(typed, DEBOUNCE_MS);
+  const isNamed = value !== undefined && name !== undefined;
+  const known = useInfiniteQuery({
+    ...serviceSearchQuery(orgId, { serviceIds: value === undefined ? [] : [value], limit: 1 }),
+    enabled: value !== undefined && !isNamed,
+  }).data?.pages[0]?.services[0];
+  const selected = isNamed ? { serviceId: value, name } : known;
+  const { data } = useInfiniteQuery({
+    ...serviceSearchQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+    enabled: isNear,
+  });
+  const found = data?.pages.flatMap(({ services }) => services) ?? [];
+  const others = found.filter(({ serviceId }) => serviceId !== selected?.serviceId);
+  const options = selected === undefined ? others : [selected, ...others];
+  const further = (data?.pages[0]?.total ?? 0) - found.length;
+  const more = { value: MORE, label: `${further.toLocaleString()} more: type part of a name`, isDisabled: true };
+  return (
+    <Choice
+      label={label ?? 'Service'}
+      isLabelHidden={label === undefined}
+      placeholder={placeholder}
+      error={error}
+      options={[
+        ...options.map((option) => ({ value: option.serviceId, label: isolateBidi(option.name) })),
+        ...(further > 0 ? [more] : []),
+      ]}
+      value={selected?.serviceId ?? null}
+      onChange={(serviceId) => onChange(serviceId ?? undefined)}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      emptyText={data === undefined ? 'Loading …' : 'No service has this name'}
+      clearLabel={label === undefined ? 'All services' : 'Choose another service'}
+    />
+  );
+}

@@ -1,0 +1,67 @@
+import { TextInput, type TextInputProps } from '@mantine/core';
+import { useRef, useState } from 'react';
+
+import { useOptionList } from '#console/components/forms/use_option_list.tsx';
+
+interface SuggestionsProps extends Omit<TextInputProps, 'value' | 'onChange' | 'ref'> {
+  /** Label of the list, and of the field if it has no label. */
+  readonly listLabel: string;
+  readonly value: string;
+  onChange(text: string): void;
+  readonly suggestions: readonly string[];
+  /** Whether the server has searched for what is typed: nothing is filtered here then. */
+  readonly isSearched?: boolean;
+  readonly suggestionsMax?: number;
+  readonly opensOnFocus?: boolean;
+}
+
+/** Field for any text, with suggestions for it. */
+export function Suggestions(props: SuggestionsProps) {
+  const { listLabel, value, onChange, suggestions, isSearched = false, suggestionsMax = 20, ...rest } = props;
+  const { opensOnFocus = true, onFocus, onBlur, ...others } = rest;
+  const field = useRef<HTMLInputElement>(null);
+  // The text already in the field is not a search: all options are offered.
+  const [isTyped, setIsTyped] = useState(false);
+  const text = value.trim().toLowerCase();
+  const narrowed = isSearched || !isTyped ? suggestions : suggestions.filter((one) => one.toLowerCase().includes(text));
+  const list = useOptionList({
+    label: listLabel,
+    field,
+    options: [...new Set(narrowed)].slice(0, suggestionsMax).map((one) => ({ value: one, label: one })),
+    first: -1,
+    chosen: value,
+    onPick(option) {
+      setIsTyped(false);
+      onChange(option.value);
+    },
+  });
+  return (
+    <>
+      <TextInput
+        {...others}
+        {...(others.label === undefined && { 'aria-label': listLabel })}
+        {...list.fieldProps}
+        ref={field}
+        value={value}
+        onChange={(event) => {
+          setIsTyped(true);
+          onChange(event.currentTarget.value);
+          list.open();
+        }}
+        onFocus={(event) => {
+          onFocus?.(event);
+          if (opensOnFocus) list.open();
+        }}
+        onClick={() => {
+          if (!list.isOpen) list.open();
+        }}
+        onBlur={(event) => {
+          onBlur?.(event);
+          setIsTyped(false);
+          list.close();
+        }}
+      />
+      {list.list}
+    </>
+  );
+}

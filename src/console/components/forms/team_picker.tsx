@@ -1,0 +1,78 @@
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+
+import { teamNamesQuery } from '#console/api/teams.ts';
+import { isolateBidi } from '#console/components/text/bidi.ts';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** Pause in typing, in milliseconds, after which the server is asked. */
+const DEBOUNCE_MS = 150;
+const OPTIONS_MAX = 20;
+const MORE = 'more';
+
+interface TeamPickerProps {
+  readonly value: string | null;
+  onChange(teamId: string | null): void;
+  /** Label above the field, unless `isLabelHidden`. */
+  readonly label: string;
+  readonly isLabelHidden?: boolean;
+  /** Meaning of an empty choice, where that is allowed. */
+  readonly placeholder: string;
+  readonly isRequired?: boolean;
+  readonly error?: ReactNode;
+  readonly className?: string | undefined;
+  readonly isFocused?: boolean;
+}
+
+/** Picker of one of any number of teams. The server searches for what is typed. */
+export function TeamPicker(props: TeamPickerProps) {
+  const { value, onChange, label, isLabelHidden = false, placeholder, isRequired = false, error, className } = props;
+  const { isFocused = false } = props;
+  const { orgId } = useOrganization().org;
+  const [isNear, setIsNear] = useState(false);
+  const [typed, setTyped] = useState('');
+  const chosen = useTeamName(value);
+  const chosenName = chosen === undefined ? null : isolateBidi(chosen);
+  const [text] = useDebouncedValue(typed.trim().slice(0, 200), DEBOUNCE_MS);
+  const { data } = useQuery({
+    ...teamNamesQuery(orgId, { limit: OPTIONS_MAX, ...(text !== '' && { text }) }),
+    placeholderData: keepPreviousData,
+    enabled: isNear,
+  });
+  const found = (data?.teams ?? []).map(({ teamId, name }) => ({ value: teamId, label: isolateBidi(name) }));
+  const isListed = value === null || chosenName === null || found.some((team) => team.value === value);
+  const shown = isListed ? found : [{ value, label: chosenName }, ...found];
+  const others = (data?.total ?? 0) - (data?.teams.length ?? 0);
+  const more = { value: MORE, label: `${others.toLocaleString()} more: type part of a name`, isDisabled: true };
+  return (
+    <Choice
+      label={label}
+      isLabelHidden={isLabelHidden}
+      placeholder={placeholder}
+      error={error}
+      className={className}
+      options={others > 0 ? [...shown, more] : shown}
+      value={value}
+      onChange={onChange}
+      onSearch={setTyped}
+      onNear={() => setIsNear(true)}
+      opensOnFocus={false}
+      emptyText={data === undefined ? 'Loading …' : 'No team has this name'}
+      {...(!isRequired && { clearLabel: placeholder })}
+      {...(isFocused && { 'data-autofocus': true })}
+    />
+  );
+}
+
+/** Returns the name of a team; undefined while it is loading, without a team, and if it was deleted. */
+export function useTeamName(teamId: string | null): string | undefined {
+  const { orgId } = useOrganization().org;
+  const { data } = useQuery({
+    ...teamNamesQuery(orgId, { teamIds: teamId === null ? [] : [teamId] }),
+    enabled: teamId !== null,
+    staleTime: 60_000,
+  });
+  return data?.teams[0]?.name;
+}

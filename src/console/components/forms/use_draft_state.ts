@@ -1,0 +1,140 @@
+import { useEffect, useEffectEvent, useState } from 'react';
+
+import {
+  draftKey,
+  readDraft,
+  removeDraft,
+  type StoredDraft,
+  writeDraft,
+} from '#console/components/forms/draft_store.ts';
+import { type Conflict, fittingValues, isSame, mergeChanges } from '#console/components/forms/merge_changes.ts';
+import { useOrganization } from '#console/shell/organization.tsx';
+
+/** State of a person's unsent changes. `DraftNotice` shows it. */
+export interface Draft<Values> {
+  /** Time when the person entered the values that the form began with; null if it began with the stored data. */
+  readonly restoredAt: number | null;
+  /** Fields that somebody else has changed, too. Sending now would overwrite their change. */
+  readonly conflicts: readonly Conflict<Values>[];
+  /** Ends the draft. Call it when the server has accepted the form. */
+  readonly done: () => void;
+  /** Discards the input. */
+  readonly startOver: () => void;
+  readonly keepMine: (field: keyof Values & string) => void;
+  readonly takeTheirs: (field: keyof Values & string) => void;
+}
+
+export interface DraftOptions<Values> {
+  /** Name of the form and what it changes, such as `update_service service_01…`. */
+  readonly form: string;
+  /** Values stored on the server, or the empty form. They may change while the form is open. */
+  readonly base: Values;
+  /** Fields that are never stored in the browser. */
+  readonly secrets?: readonly (keyof Values & string)[];
+}
+
+/**
+ * Keeps a draft like `useDraftForm`, for an editor with its own state: a page that is opened at night does not load the
+ * forms package.
+ */
+export function useDraftState<Values extends object>(
+  options: DraftOptions<Values>,
+): readonly [values: Values, setValues: (values: Values) => void, draft: Draft<Values>] {
+  const stored = useStored(options);
+  const [values, setValues] = useState(stored.values);
+  const draft = useDraftOf({ stored, base: options.base, secrets: options.secrets, values, setValues });
+  return [values, setValues, draft];
+}
+
+interface Stored<Values> {
+  readonly key: string;
+  readonly found: StoredDraft | null;
+  /** Initial values of the form. */
+  readonly values: Values;
+  readonly base: Values;
+}
+
+/** Returns the draft of this form in this browser, read once. */
+export function useStored<Values extends object>({ form, base }: DraftOptions<Values>): Stored<Values> {
+  const { org, session } = useOrganization();
+  const key = draftKey(session.user.userId, org.orgId, form);
+  const [stored] = useState(() => {
+    const found = readDraft(key);
+    if (found === null) return { found, values: base, base };
+    return {
+      found,
+      values: { ...base, ...fittingValues(base, found.values) },
+      base: { ...base, ...fittingValues(base, found.base) },
+    };
+  });
+  return { ...stored, key };
+}
+
+interface DraftState<Values> {
+  readonly stored: Stored<Values>;
+  readonly base: Values;
+  readonly secrets: readonly (keyof Values & string)[] | undefined;
+  readonly values: Values;
+  readonly setValues: (values: Values) => void;
+}
+
+export function useDraftOf<Values extends object>({
+  stored,
+  base,
+  secrets = [],
+  values,
+  setValues,
+}: DraftState<Values>) {
+  const { key, found } = stored;
+  const [startedFrom, setStartedFrom] = useState(stored.base);
+  const [isRestored, setIsRestored] = useState(found !== null && !isSame(stored.values, base));
+  // Data of the server before it accepted the form, until the new data has arrived.
+  const [outdated, setOutdated] = useState<Values | null>(null);
+  const merged = mergeChanges(startedFrom, values, isSame(base, outdated) ? startedFrom : base);
+
+  const adopt = useEffectEvent(() => {
+    if (!isSame(merged.values, values)) setValues(merged.values);
+    setStartedFrom(merged.base);
+    setOutdated(null);
+  });
+  const hasNews = !isSame(merged.base, startedFrom);
+  useEffect(() => {
+    if (hasNews) adopt();
+  }, [hasNews]);
+
+  const save = useEffectEvent(() => {
+    if (isSame(values, startedFrom)) return removeDraft(key);
+    const kept = (all: Values) => without(all, secrets);
+    if (isSame(kept(values), kept(startedFrom))) return removeDraft(key);
+    writeDraft(key, { at: Date.now(), base: kept(startedFrom), values: kept(values) });
+  });
+  const content = JSON.stringify([values, startedFrom]);
+  useEffect(() => save(), [content]);
+
+  return {
+    startedFrom,
+    restoredAt: isRestored && found !== null ? found.at : null,
+    conflicts: merged.conflicts,
+    done: () => {
+      removeDraft(key);
+      setStartedFrom(values);
+      setOutdated(base);
+      setIsRestored(false);
+    },
+    startOver: () => {
+      removeDraft(key);
+      setValues(base);
+      setStartedFrom(base);
+      setIsRestored(false);
+    },
+    keepMine: (field: keyof Values & string) => setStartedFrom({ ...startedFrom, [field]: base[field] }),
+    takeTheirs: (field: keyof Values & string) => {
+      setStartedFrom({ ...startedFrom, [field]: base[field] });
+      setValues({ ...values, [field]: base[field] });
+    },
+  };
+}
+
+function without(values: object, fields: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([field]) => !fields.includes(field)));
+}

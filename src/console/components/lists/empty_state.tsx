@@ -1,0 +1,27 @@
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+import classes from '#console/components/lists/empty_state.module.css';
+
+interface EmptyStateProps {
+  readonly icon: ReactNode;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+  /** Whether being empty is good news here. */
+  readonly isCalm?: boolean;
+}
+
+/** Empty state: says why there is nothing here, and what to do about it. */
+export function EmptyState({ icon, title, children, actions, isCalm = false }: EmptyStateProps) {
+  return (
+    <div className={`${classes.blank} ${isCalm ? classes.calm : ''}`}>
+      <div className={classes.icon} aria-hidden>
+        {icon}
+      </div>
+      <Text fw={600}>{title}</Text>
+      {children !== undefined && <div className={classes.text}>{children}</div>}
+      {actions !== undefined && <div className={classes.actions}>{actions}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,162 @@
+import type { FastifyRequest } from 'fastify';
+
+import { checkReplyPin } from '#auth/reply_pins.ts';
+import { parseSmsReply } from '#modules/notifications/decide/sms_reply.ts';
+import type { AppContext } from '#entry/compose.ts';
+import { answeredAbout } from '#entry/http/answers/answered_about.ts';
+import {
+  answerProposalBySms,
+  PIN_REFUSALS_BY_SMS as PIN_REFUSALS,
+} from '#entry/http/answers/answer_proposal_by_sms.ts';
+import { answerAsPerson, type Answered, answeredSentence } from '#entry/http/answers/answer_as_person.ts';
+import { invalidInput } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type InboundSms, inboundSms } from '#notify/channels/sms/reports.ts';
+import type { Fields } from '#notify/provider_callbacks.ts';
+import { replyBySms } from '#notify/twilio/twiml.ts';
+import type { PagedAtNumber } from '#modules/contacts/store/phone_number_store.ts';
+import { type Stores, storesOf } from '#modules/stores.ts';
+
+/**
+ * Runs the command of an SMS, and answers it. The same message sent again gets the same answer and does nothing. An
+ * unknown number gets no information, not even that an incident exists.
+ */
+export async function answerSms(context: AppContext, request: FastifyRequest, fields: Fields): Promise<string> {
+  const sms = inboundSms(fields);
+  if (sms === null) throw invalidInput([{ path: '', message: 'MessageSid and From are missing' }]);
+  const { inboundMessages } = storesOf(context.db.session());
+  if (!(await inboundMessages.take(sms.providerId, context.clock.now()))) {
+    return replyBySms(await inboundMessages.findAnswer(sms.providerId));
+  }
+  try {
+    const answer = await act(context, request, sms);
+    await inboundMessages.setAnswer(sms.providerId, answer);
+    return replyBySms(answer);
+  } catch (error) {
+    await inboundMessages.release(sms.providerId);
+    throw error;
+  }
+}
+
+const HOW_TO =
+  'Answer ACK or RES and the number of the incident, for example: ACK 1234. ACK ALL acknowledges all of yours. YES or NO and its number answers an agent.';
+
+const NOTHING_WAITS = 'No incident of yours waits for an answer.';
+
+/** Limit on the incidents named in an answer: with more, it would not fit into a message. */
+const NAMED_MAX = 5;
+
+/** Outcomes, best first: this order decides which one the sender reads if several apply. */
+const OUTCOMES: readonly Answered['outcome'][] = ['done', 'resolved_already', 'not_allowed', 'refused', 'nothing_left'];
+
+/**
+ * Returns the text of the answer; null for none. The sender speaks only for people who were paged at this number, or
+ * who have confirmed it and were paged otherwise, in every organization that paged them.
+ */
+async function act(
+  context: AppContext,
+  request: FastifyRequest,
+  { from, text, optOut }: InboundSms,
+): Promise<string | null> {
+  const stores = storesOf(context.db.session());
+  if (await isOptOut(context, stores, from, optOut)) return null;
+  const reply = parseSmsReply(text);
+  const origin = { requestId: request.id, address: null };
+  if (reply.kind === 'yes' || reply.kind === 'no') {
+    return await answerProposalBySms(context, { from, reply, origin });
+  }
+  const number = 'number' in reply ? reply.number : null;
+  const paged = await listPaged(stores, from, number);
+  if (paged.length === 0 && !(await stores.phoneNumbers.isKnown(from))) return null;
+  if (reply.kind === 'unknown') return (await whatToSend(stores, from)) ?? HOW_TO;
+  if (paged.length === 0 && number !== null) {
+    return [`There is no incident ${number}.`, await whatToSend(stores, from)].join(' ').trim();
+  }
+  if (paged.length === 0) return [NOTHING_WAITS, await whatToSend(stores, from)].join(' ').trim();
+  if (reply.kind === 'acknowledge_only' && new Set(paged.map(({ incidentId }) => incidentId)).size > 1) {
+    return (await whatToSend(stores, from)) ?? HOW_TO;
+  }
+  const answer = reply.kind === 'resolve' ? 'resolve' : 'acknowledge';
+  const answered: Answered[] = [];
+  const about: { orgId: Id<'org'>; incidentIds: readonly Id<'incident'>[] }[] = [];
+  const changedIds = new Set<string>();
+  for (const [{ orgId, userId }, own] of byPerson(paged)) {
+    const incidentIds = own.map(({ incidentId }) => incidentId).filter((id) => !changedIds.has(id));
+    if (incidentIds.length === 0) continue;
+    const pin = await checkReplyPin(stores, userId, reply.pin, context.clock.now());
+    if (pin === 'missing' || pin === 'wrong' || pin === 'locked') return PIN_REFUSALS[pin];
+    await stores.notifications.markRepliedTo(from, incidentIds, context.clock.now());
+    const outcome = await answerAsPerson(
+      context,
+      { orgId, userId, via: 'sms', number: from, origin },
+      incidentIds,
+      answer,
+    );
+    answered.push(outcome);
+    about.push({ orgId, incidentIds: outcome.count > 0 ? outcome.doneIds : number === null ? [] : incidentIds });
+    if (outcome.outcome === 'done') for (const id of incidentIds) changedIds.add(id);
+  }
+  const outcome = OUTCOMES.find((candidate) => answered.some((one) => one.outcome === candidate)) ?? 'nothing_left';
+  const count = answered.reduce((sum, one) => sum + one.count, 0);
+  const refusal = answered.find((one) => one.refusal !== null)?.refusal ?? null;
+  const named = about.filter(({ incidentIds }) => incidentIds.length > 0);
+  return answeredSentence({ outcome, count, refusal }, answer) + (await answeredAbout(stores, named));
+}
+
+/**
+ * Lists the people paged about a number: about the incident that messages to the phone gave this number, or, if there
+ * is none, about the incident whose own number it is.
+ */
+async function listPaged(
+  { phoneNumbers, replyNumbers }: Stores,
+  from: string,
+  number: number | null,
+): Promise<PagedAtNumber[]> {
+  const named = number === null ? null : await replyNumbers.find(from, 'incident', number);
+  const paged = named === null ? [] : await phoneNumbers.listPagedAbout(from, [named.incidentId]);
+  return paged.length > 0 ? paged : await phoneNumbers.listPagedAt(from, number);
+}
+
+/** Whether the network has obeyed and answered this text itself; records its effect. */
+async function isOptOut(
+  { clock }: AppContext,
+  { phoneNumbers }: Stores,
+  from: string,
+  optOut: InboundSms['optOut'],
+): Promise<boolean> {
+  switch (optOut) {
+    case null:
+      return false;
+    case 'stop':
+      if (await phoneNumbers.isKnown(from)) await phoneNumbers.stopSms(from, clock.now());
+      return true;
+    case 'start':
+      await phoneNumbers.resumeSms(from, clock.now());
+      return true;
+    case 'yes':
+      return await phoneNumbers.resumeSms(from, clock.now());
+    case 'help':
+      return true;
+  }
+}
+
+/** Lists the commands for the incidents that this number may answer; null if there are none. */
+async function whatToSend({ phoneNumbers, replyNumbers }: Stores, from: string): Promise<string | null> {
+  const open = await phoneNumbers.listOpen(from, NAMED_MAX + 1);
+  const commands = await Promise.all(
+    open.slice(0, NAMED_MAX).map(async ({ incidentId, number: own, isWaiting }) => {
+      const number = await replyNumbers.assign(from, { incidentId, proposalId: null, number: own });
+      return isWaiting ? `ACK ${number} or RES ${number}` : `RES ${number}`;
+    }),
+  );
+  if (commands.length === 0) return null;
+  const waiting = open.filter(({ isWaiting }) => isWaiting).length;
+  const answer = `Answer ${commands.join(', ')}${open.length > NAMED_MAX ? ', ...' : '.'}`;
+  return waiting > 1 ? `${answer} ACK ALL acknowledges all of yours.` : answer;
+}
+
+/** Groups by person in the order given, which puts people who have confirmed the number first. */
+function byPerson(paged: readonly PagedAtNumber[]): [PagedAtNumber, PagedAtNumber[]][] {
+  const groups = Map.groupBy(paged, ({ orgId, userId }) => `${orgId} ${userId}`);
+  return [...groups.values()].flatMap((own): [PagedAtNumber, PagedAtNumber[]][] => (own[0] ? [[own[0], own]] : []));
+}

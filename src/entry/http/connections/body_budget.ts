@@ -1,0 +1,143 @@
+import { Transform, type TransformCallback } from 'node:stream';
+
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { networkOf } from '#auth/network.ts';
+import { senderOf } from '#entry/http/connections/sender.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { LimitName, Limits } from '#kernel/limit_settings.ts';
+
+/** Limits on the bytes of bodies that this process holds at a time, from their arrival until they are answered. */
+export interface BodyLimits {
+  readonly totalBytesMax: number;
+  /** Limit on all bodies without a key together: the rest of the total is reserved for valid keys. */
+  readonly unauthenticatedBytesMax: number;
+  /** Limit on the bodies of one service, key or session. */
+  readonly senderBytesMax: number;
+}
+
+const MEGABYTE = 1024 * 1024;
+
+export function bodyLimitsOf(limits: Limits): BodyLimits {
+  return {
+    totalBytesMax: limits.bodiesMegabytes * MEGABYTE,
+    unauthenticatedBytesMax: limits.bodiesWithoutKeyMegabytes * MEGABYTE,
+    senderBytesMax: limits.bodiesOfSenderMegabytes * MEGABYTE,
+  };
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Bounds the bytes of bodies in memory. A declared length counts at once; a chunked body as it arrives. If there is no
+ * room, the answer is 503 with Retry-After, and nothing of the body is read.
+ */
+export class BodyBudget {
+  readonly #limits: BodyLimits;
+  readonly #held = new Map<string, number>();
+  #total = 0;
+  #unauthenticated = 0;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  get totalBytes(): number {
+    return this.#total;
+  }
+
+  /**
+   * Counts the bodies of every route in a hook of the route. Such hooks run after those of its scope, so the sender is
+   * known by then.
+   */
+  mount(app: FastifyInstance): void {
+    app.addHook('onRoute', (route) => {
+      const own = route.preParsing ?? [];
+      route.preParsing = [
+        ...(Array.isArray(own) ? own : [own]),
+        (request, reply, payload, done) => {
+          const declared = request.headers['content-length'];
+          if (declared === undefined && request.headers['transfer-encoding'] === undefined) {
+            done(null, payload);
+            return;
+          }
+          const hold = this.#open(request);
+          reply.raw.once('close', () => hold.release());
+          try {
+            if (declared !== undefined) {
+              hold.add(Math.min(Number(declared), route.bodyLimit ?? Infinity));
+              done(null, payload);
+            } else {
+              done(null, payload.pipe(new Counted((bytes) => hold.add(bytes))));
+            }
+          } catch (error) {
+            done(error instanceof Error ? error : new Error(String(error)));
+          }
+        },
+      ];
+    });
+  }
+
+  #open(request: FastifyRequest): { add(bytes: number): void; release(): void } {
+    const sender = senderOf(request);
+    const who = sender ?? networkOf(request.ip);
+    let held = 0;
+    return {
+      add: (bytes) => {
+        this.#take(who, sender === undefined, bytes);
+        held += bytes;
+      },
+      release: () => {
+        this.#give(who, sender === undefined, held);
+        held = 0;
+      },
+    };
+  }
+
+  #take(who: string, isUnauthenticated: boolean, bytes: number): void {
+    const { totalBytesMax, unauthenticatedBytesMax, senderBytesMax } = this.#limits;
+    const own = (this.#held.get(who) ?? 0) + bytes;
+    if (own > senderBytesMax) throw refusal('bodiesOfSenderMegabytes');
+    if (this.#total + bytes > totalBytesMax) throw refusal('bodiesMegabytes');
+    if (isUnauthenticated && this.#unauthenticated + bytes > unauthenticatedBytesMax)
+      throw refusal('bodiesWithoutKeyMegabytes');
+    this.#held.set(who, own);
+    this.#total += bytes;
+    if (isUnauthenticated) this.#unauthenticated += bytes;
+  }
+
+  #give(who: string, isUnauthenticated: boolean, bytes: number): void {
+    const own = (this.#held.get(who) ?? 0) - bytes;
+    if (own > 0) this.#held.set(who, own);
+    else this.#held.delete(who);
+    this.#total -= bytes;
+    if (isUnauthenticated) this.#unauthenticated -= bytes;
+  }
+}
+
+function refusal(limit: LimitName): AppError {
+  const message =
+    limit === 'bodiesOfSenderMegabytes'
+      ? 'you are sending too many bytes at once; send fewer requests at a time'
+      : 'too many bytes are arriving at this server at once; send again shortly';
+  return new AppError('unavailable', message, { limit, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** Passes a body on and counts its bytes; a refusal ends it. */
+class Counted extends Transform {
+  readonly #count: (bytes: number) => void;
+
+  constructor(count: (bytes: number) => void) {
+    super();
+    this.#count = count;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, callback: TransformCallback): void {
+    try {
+      this.#count(chunk.length);
+      callback(null, chunk);
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}

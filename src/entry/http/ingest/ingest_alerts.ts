@@ -1,0 +1,191 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import type { BadKeyLimiter } from '#auth/bad_key_limiter.ts';
+import type { AlertAccess } from '#auth/alert_access.ts';
+import type { AlertExchange } from '#entry/http/ingest/alert_exchange.ts';
+import { beginRefusal, sendProblem, toAppError } from '#entry/http/problem.ts';
+import { contentTypeOf, rawBodyOf } from '#entry/http/raw_body.ts';
+import { setSender } from '#entry/http/connections/sender.ts';
+import type { AlertIntake } from '#ingest/alert_intake.ts';
+import { inflate } from '#ingest/inflate.ts';
+import type { IngestCounters } from '#ingest/ingest_counters.ts';
+import type { AlertAnswer, AlertEndpoint, AlertRequest } from '#ingest/protocols/alerts/alert_protocol.ts';
+import { findEndpoint } from '#ingest/protocols/alerts/find_endpoint.ts';
+import { textIn } from '#ingest/protocols/alerts/json_reading.ts';
+import { parseSentJson } from '#ingest/protocols/alerts/parse_body.ts';
+import { ALERT_ENDPOINTS } from '#ingest/protocols/alerts/registry.ts';
+import type { RateLimiter } from '#ingest/rate_limiter.ts';
+import type { RefusedBytes } from '#ingest/refused_bytes.ts';
+import { ALERTS_PATH } from '#kernel/api_paths.ts';
+import { AppError } from '#kernel/errors.ts';
+import type { KeyedLimit } from '#kernel/keyed_limit.ts';
+import type { Log } from '#kernel/log.ts';
+import type { Clock } from '#kernel/time.ts';
+import type { AlertTarget } from '#modules/alerts/store/alert_key_store.ts';
+
+/** Collaborators that the addresses of alerts share. */
+export interface AlertIngestContext {
+  readonly access: AlertAccess;
+  readonly badKeys: BadKeyLimiter;
+  readonly intake: AlertIntake;
+  readonly exchange: AlertExchange;
+  /** Alerts of one service a second. */
+  readonly rates: RateLimiter;
+  /** Large bodies are read one at a time for each service. */
+  readonly reading: KeyedLimit;
+  readonly refusedBytes: RefusedBytes;
+  readonly counters: IngestCounters;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** 700 alerts of an Alertmanager are 3.4 MB: a smaller limit would fail just in a storm. */
+const ALERT_BODY_BYTES_MAX = 16 * 1024 * 1024;
+
+/** State of a request while it is answered. */
+interface Matched {
+  readonly endpoint: AlertEndpoint;
+  readonly request: AlertRequest;
+  /** Null until the body says whose it is. */
+  target: AlertTarget | null;
+}
+
+/**
+ * Mounts the addresses at which other tools send alerts: one route for all, so that no address below is ever redirected or
+ * answered with anything but JSON. The key is checked before the body is read where it does not stand in the body.
+ */
+export function mountAlertIngest(
+  scope: FastifyInstance,
+  context: AlertIngestContext,
+  prefixes: readonly string[],
+): void {
+  const matched = new WeakMap<FastifyRequest, Matched>();
+  scope.setErrorHandler((error, request, reply) => {
+    const { endpoint, target } = matched.get(request) ?? {};
+    const known = toAppError(error);
+    if (target != null) {
+      context.counters.refusedRequests.add({ kind: 'alerts', code: known.code, serviceId: target.serviceId });
+      if (endpoint !== undefined) context.exchange.noteRefusal(target, endpoint.protocol, known);
+    }
+    if (endpoint?.refuse === undefined) return sendProblem(error, request, reply, context.log);
+    return send(reply, endpoint.refuse(beginRefusal(error, request, reply, context.log)));
+  });
+  for (const prefix of prefixes) {
+    scope.route({
+      method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      url: `${prefix}${ALERTS_PATH}/*`,
+      bodyLimit: ALERT_BODY_BYTES_MAX,
+      exposeHeadRoute: false,
+      async onRequest(request, reply) {
+        const { pathname, search } = partsOf(request.url);
+        const below = pathname.slice(pathname.indexOf(ALERTS_PATH) + ALERTS_PATH.length);
+        const match = findEndpoint(ALERT_ENDPOINTS, request.method, below);
+        if (match.kind === 'method') {
+          void reply.header('allow', match.allowed.join(', '));
+          throw new AppError('method_not_allowed', `this address takes ${match.allowed.join(', ')}`);
+        }
+        if (match.kind === 'unknown') {
+          throw new AppError(
+            'not_found',
+            'no protocol for alerts has this address; the sources page shows those there are',
+          );
+        }
+        const sent: AlertRequest = {
+          method: request.method,
+          path: match.path,
+          query: new URLSearchParams(search),
+          headers: request.headers,
+        };
+        const known: Matched = { endpoint: match.endpoint, request: sent, target: null };
+        matched.set(request, known);
+        const { keyOf } = match.endpoint;
+        if (keyOf !== undefined) known.target = await open(request, keyOf(sent));
+      },
+      async handler(request, reply) {
+        const known = matched.get(request);
+        if (known === undefined) throw new Error('the endpoint was found');
+        return send(reply, await answer(request, known));
+      },
+    });
+  }
+
+  const open = async (request: FastifyRequest, key: string | null): Promise<AlertTarget> => {
+    const target = await context.badKeys.guard(request.ip, () => context.access.open(key));
+    setSender(request, target.serviceId);
+    return target;
+  };
+
+  const answer = async (request: FastifyRequest, known: Matched): Promise<AlertAnswer> => {
+    const { endpoint, request: sent } = known;
+    const raw = rawBodyOf(request);
+    const encoding = request.headers['content-encoding']?.trim();
+    const limits = { compressedBytesMax: ALERT_BODY_BYTES_MAX, inflatedBytesMax: ALERT_BODY_BYTES_MAX };
+    const bytes = encoding === undefined || encoding === '' ? raw : await inflate(raw, encoding, limits);
+    const contentType = contentTypeOf(request);
+    if (endpoint.keyField !== undefined) {
+      known.target = await open(request, keyInBody(bytes, contentType, endpoint.keyField));
+    }
+    if (known.target === null) throw new Error('the key was checked');
+    const { orgId, serviceId } = known.target;
+    const target = { orgId, serviceId };
+    await context.rates.check(target.serviceId);
+    return await context.reading.run(target.serviceId, async () => {
+      try {
+        const body = bodyOf(endpoint, bytes, contentType);
+        const reading = await endpoint.read({ ...sent, body, now: context.clock.now() }, target);
+        const answered = await context.exchange.carryOut(target, endpoint.protocol, reading, {
+          requestId: request.id,
+          address: request.ip,
+        });
+        const { protocol } = endpoint;
+        if (reading.kind === 'alerts') context.exchange.keepBody(target, reading.sent[0]?.source, bytes, null);
+        if (reading.kind === 'mapped') context.exchange.keepBody(target, { protocol, name: reading.name }, bytes, null);
+        return answered;
+      } catch (error) {
+        const refusal = toAppError(error);
+        if (refusal.code === 'invalid_input') {
+          const source = { protocol: endpoint.protocol, name: sent.path['name'] ?? '' };
+          context.exchange.keepBody(target, source, bytes, refusal.message);
+        }
+        throw error;
+      }
+    });
+  };
+}
+
+function bodyOf({ reads = 'json' }: AlertEndpoint, bytes: Buffer, contentType: string | undefined): unknown {
+  switch (reads) {
+    case 'none':
+      return null;
+    case 'bytes':
+      return bytes;
+    case 'json_or_none':
+      return bytes.length === 0 ? null : parseSentJson(bytes, contentType);
+    case 'json':
+      return parseSentJson(bytes, contentType);
+  }
+}
+
+/** Larger bodies are parsed for those whose key is known, and no others. */
+const PARSED_WITHOUT_KEY_BYTES_MAX = 64 * 1024;
+const KEYS_TRIED = 3;
+
+function keyInBody(bytes: Buffer, contentType: string | undefined, name: string): string | null {
+  if (bytes.length <= PARSED_WITHOUT_KEY_BYTES_MAX) return textIn(parseSentJson(bytes, contentType), name);
+  const pattern = new RegExp(`"${name}"\\s{0,8}:\\s{0,8}"([a-z0-9]{32})"`, 'g');
+  const [found = null] = [...bytes.toString('latin1').matchAll(pattern)]
+    .slice(0, KEYS_TRIED)
+    .map(([, key]) => key ?? '');
+  return found;
+}
+
+function partsOf(url: string): { readonly pathname: string; readonly search: string } {
+  const question = url.indexOf('?');
+  return question === -1
+    ? { pathname: url, search: '' }
+    : { pathname: url.slice(0, question), search: url.slice(question + 1) };
+}
+
+function send(reply: FastifyReply, { status, body }: AlertAnswer): FastifyReply {
+  return reply.code(status).type('application/json; charset=utf-8').send(JSON.stringify(body));
+}

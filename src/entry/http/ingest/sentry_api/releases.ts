@@ -1,0 +1,229 @@
+import type { Commit } from '#modules/releases/decide/commit.ts';
+import {
+  type JsonObject,
+  listOfTexts,
+  objectOf,
+  optionalLink,
+  optionalText,
+  optionalTime,
+  requiredText,
+} from '#entry/http/ingest/sentry_api/bodies.ts';
+import { type AddEndpoint, type Call, type SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
+import { deployAnswer, releaseAnswer } from '#entry/http/ingest/sentry_api/answers.ts';
+import { AppError, invalidInput } from '#kernel/errors.ts';
+import type { Id } from '#kernel/ids.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
+import { deleteRelease } from '#modules/releases/delete_release.ts';
+import { findServices } from '#modules/releases/find_services.ts';
+import { recordDeploy } from '#modules/releases/record_deploy.ts';
+import { authorOf } from '#modules/releases/requester.ts';
+import { saveRelease } from '#modules/releases/save_release.ts';
+import type { ReleaseFields, ReleaseRow } from '#modules/releases/store/release_store.ts';
+import { inUnitOfWork } from '#modules/unit_of_work.ts';
+
+const VERSION_LENGTH_MAX = 200;
+const PROJECTS_MAX = 50;
+const COMMITS_SENT_MAX = 5_000;
+const COMMITS_KEPT_MAX = 100;
+const LISTED_MAX = 100;
+
+/** Mounts releases, their commits and their deploys, of the organization or of one of its projects. */
+export function mountReleases(add: AddEndpoint, { runtime }: SentryApi): void {
+  /** Creates or changes the release for the services of the call. */
+  const save = async (call: Call, version: string, services: readonly Id<'service'>[]): Promise<ReleaseRow[]> => {
+    const body = objectOf(call.body);
+    return await inUnitOfWork(runtime, async ({ stores, now }) => {
+      const rows: ReleaseRow[] = [];
+      for (const serviceId of services) {
+        const fields = fieldsOf(body, now);
+        rows.push(
+          await saveRelease(stores, authorOf(stores, call.requester, now), { serviceId, version }, fields, now),
+        );
+      }
+      return rows;
+    });
+  };
+  const answer = async (call: Call, rows: readonly ReleaseRow[]): Promise<unknown> => {
+    const services = await call.stores.services.list(call.requester.orgId, 10_000);
+    return releaseAnswer(rows, services);
+  };
+  const known = async (call: Call): Promise<ReleaseRow[]> => {
+    const version = versionOf(call);
+    const rows = await call.stores.releases.listOfVersion(call.requester.orgId, version);
+    const own = await servicesOf(call);
+    const found = own.length === 0 ? rows : rows.filter(({ serviceId }) => own.includes(serviceId));
+    if (found.length > 0) return found;
+    throw new AppError('not_found', `no release ${version} is known; create it first: releases new ${version}`);
+  };
+
+  for (const base of ['/organizations/:org', '/projects/:org/:project']) {
+    const releases = `${base}/releases`;
+    const one = `${releases}/:version`;
+    add({
+      method: 'POST',
+      path: releases,
+      permission: 'exceptions:edit',
+      status: 201,
+      handle: async (call) => {
+        const version = checkedVersion(requiredText(objectOf(call.body), 'version', VERSION_LENGTH_MAX));
+        const services = await servicesOf(call);
+        if (services.length === 0) {
+          throw invalidInput([{ path: 'projects', message: 'name the projects of the release (--project)' }]);
+        }
+        return await answer(call, await save(call, version, services));
+      },
+    });
+    add({
+      method: 'GET',
+      path: releases,
+      permission: 'exceptions:view',
+      handle: async (call) => {
+        const { orgId } = call.requester;
+        const own = await servicesOf(call);
+        const all = own.length > 0 ? own : (await call.stores.services.list(orgId, 10_000)).map(({ id }) => id);
+        const rows = await call.stores.releases.list(orgId, all, { limit: LISTED_MAX, offset: 0 });
+        const byVersion = Map.groupBy(rows, ({ version }) => version);
+        return await Promise.all([...byVersion.values()].map((ofVersion) => answer(call, ofVersion)));
+      },
+    });
+    add({
+      method: 'GET',
+      path: one,
+      permission: 'exceptions:view',
+      handle: async (call) => await answer(call, await known(call)),
+    });
+    add({
+      method: 'PUT',
+      path: one,
+      permission: 'exceptions:edit',
+      handle: async (call) => {
+        const version = versionOf(call);
+        const named = await servicesOf(call);
+        const services = named.length > 0 ? named : (await known(call)).map(({ serviceId }) => serviceId);
+        return await answer(call, await save(call, version, services));
+      },
+    });
+    add({
+      method: 'DELETE',
+      path: one,
+      permission: 'exceptions:edit',
+      handle: async (call) => {
+        const rows = await known(call);
+        await inUnitOfWork(runtime, async ({ stores, now }) => {
+          for (const row of rows) await deleteRelease(stores, authorOf(stores, call.requester, now), row);
+        });
+      },
+    });
+    add({
+      method: 'GET',
+      path: `${one}/previous-with-commits`,
+      permission: 'exceptions:view',
+      handle: async () => ({}),
+    });
+    add({
+      method: 'GET',
+      path: `${one}/deploys`,
+      permission: 'exceptions:view',
+      handle: async (call) => {
+        const release = versionOf(call);
+        const deploys = await call.stores.releases.listDeploys(call.requester.orgId, { release }, LISTED_MAX);
+        return deploys.map(deployAnswer);
+      },
+    });
+    add({
+      method: 'POST',
+      path: `${one}/deploys`,
+      permission: 'exceptions:edit',
+      status: 201,
+      handle: async (call) => {
+        const body = objectOf(call.body);
+        const release = versionOf(call);
+        const named = await servicesOf(call);
+        const serviceIds = named.length > 0 ? named : (await known(call)).map(({ serviceId }) => serviceId);
+        const [deploy] = await inUnitOfWork(runtime, async ({ stores, now }) =>
+          recordDeploy(
+            stores,
+            authorOf(stores, call.requester, now),
+            {
+              serviceIds,
+              release,
+              environment: requiredText(body, 'environment', 64),
+              name: optionalText(body, 'name', VERSION_LENGTH_MAX),
+              url: optionalLink(body, 'url'),
+              startedAt: optionalTime(body, 'dateStarted'),
+              finishedAt: optionalTime(body, 'dateFinished'),
+            },
+            { now, limits: runtime.installation.limits },
+          ),
+        );
+        return deploy === undefined ? {} : deployAnswer(deploy);
+      },
+    });
+  }
+}
+
+/** Returns the services that the path or the body names; none if neither does. */
+async function servicesOf({ params, body, query, stores, requester }: Call): Promise<Id<'service'>[]> {
+  const { project } = params;
+  const named = typeof body === 'object' && body !== null && 'projects' in body ? body.projects : query['project'];
+  const projects = project === undefined ? listOfTexts(named, 'projects', PROJECTS_MAX) : [project];
+  return (await findServices(stores, requester.orgId, projects)).map(({ id }) => id);
+}
+
+function versionOf({ params }: Call): string {
+  return checkedVersion(params['version'] ?? '');
+}
+
+function checkedVersion(version: string): string {
+  const isBad = version.trim() !== version || version === '' || version === '.' || version === '..';
+  if (isBad || version.length > VERSION_LENGTH_MAX || /[\n\r\t\0]/.test(version)) {
+    throw invalidInput([
+      { path: 'version', message: `is a text on one line of at most ${VERSION_LENGTH_MAX} characters` },
+    ]);
+  }
+  return version.toWellFormed();
+}
+
+/** Returns the fields that the body sets; the others are kept. */
+function fieldsOf(body: JsonObject, now: Temporal.Instant): ReleaseFields {
+  const commits = commitsOf(body);
+  const [archived] = [optionalText(body, 'status', 20)];
+  return {
+    ...('url' in body ? { url: optionalLink(body, 'url') } : {}),
+    ...('ref' in body ? { ref: optionalText(body, 'ref', VERSION_LENGTH_MAX) } : {}),
+    ...('dateReleased' in body ? { releasedAt: optionalTime(body, 'dateReleased') } : {}),
+    ...(archived === 'archived' ? { archivedAt: now } : {}),
+    ...(archived === 'open' ? { archivedAt: null } : {}),
+    ...(commits === null ? {} : { commits: commits.slice(0, COMMITS_KEPT_MAX), commitCount: commits.length }),
+  };
+}
+
+/** Returns the commits in the body: `commits` are whole; `refs` name the newest commit of each repository. */
+function commitsOf(body: JsonObject): Commit[] | null {
+  const { commits, refs } = body;
+  if (Array.isArray(commits) && commits.length > 0) {
+    if (commits.length > COMMITS_SENT_MAX) {
+      throw invalidInput([{ path: 'commits', message: `send at most ${COMMITS_SENT_MAX} commits` }]);
+    }
+    return commits.map((commit: unknown) => {
+      const sent = objectOf(commit);
+      const at = optionalTime(sent, 'timestamp');
+      return {
+        id: requiredText(sent, 'id', 64),
+        author: optionalText(sent, 'author_name', 128),
+        message: typeof sent['message'] === 'string' ? sent['message'].slice(0, 300).toWellFormed() : null,
+        at: at === null ? null : toTimestamp(at),
+      };
+    });
+  }
+  if (!Array.isArray(refs) || refs.length === 0 || refs.length > PROJECTS_MAX) return null;
+  return refs.map((ref: unknown) => {
+    const sent = objectOf(ref);
+    return {
+      id: requiredText(sent, 'commit', 64),
+      author: null,
+      message: optionalText(sent, 'repository', 200),
+      at: null,
+    };
+  });
+}

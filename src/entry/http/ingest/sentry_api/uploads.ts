@@ -1,0 +1,71 @@
+import { findServices } from '#modules/releases/find_services.ts';
+import { acceptChunks, UPLOAD_LIMITS } from '#modules/releases/source_maps/accept_chunk.ts';
+import { askForAssembly } from '#modules/releases/source_maps/ask_for_assembly.ts';
+import { listOfTexts, objectOf, optionalText, requiredText } from '#entry/http/ingest/sentry_api/bodies.ts';
+import { filesOf } from '#entry/http/ingest/sentry_api/form_files.ts';
+import { type AddEndpoint, type Call, SENTRY_API_PATH, type SentryApi } from '#entry/http/ingest/sentry_api/scope.ts';
+import { invalidInput } from '#kernel/errors.ts';
+
+const NAME_LENGTH_MAX = 200;
+const SHA1 = /^[0-9a-f]{40}$/;
+
+/** Mounts the upload of source maps, in parts and then as a whole. */
+export function mountUploads(add: AddEndpoint, { runtime }: SentryApi): void {
+  const { limits } = runtime.installation;
+  const uploadBytesMax = limits.uploadMegabytes * 1_048_576;
+  const chunksMax = Math.ceil(uploadBytesMax / UPLOAD_LIMITS.chunkBytes);
+  const path = '/organizations/:org/chunk-upload';
+  add({
+    method: 'GET',
+    path,
+    permission: 'exceptions:edit',
+    handle: async ({ params, address }) => ({
+      // Plugins of bundlers take only a whole address.
+      url: `${address}${SENTRY_API_PATH}/organizations/${encodeURIComponent(params['org'] ?? '')}/chunk-upload/`,
+      chunkSize: UPLOAD_LIMITS.chunkBytes,
+      chunksPerRequest: UPLOAD_LIMITS.chunksPerRequest,
+      maxFileSize: uploadBytesMax,
+      maxRequestSize: UPLOAD_LIMITS.chunkBytes * UPLOAD_LIMITS.chunksPerRequest,
+      concurrency: 2,
+      hashAlgorithm: 'sha1',
+      compression: ['gzip'],
+      // Files of native code are not supported.
+      accept: ['release_files', 'artifact_bundles', 'artifact_bundles_v2'],
+    }),
+  });
+  add({
+    method: 'POST',
+    path,
+    permission: 'exceptions:edit',
+    bodyBytesMax: UPLOAD_LIMITS.requestBytesMax,
+    handle: async ({ requester, body, contentType }) => {
+      const files = await filesOf(body, contentType, UPLOAD_LIMITS.chunksPerRequest);
+      const chunks = files.map(({ field, fileName, content }) => ({
+        sha1: sha1Of(fileName, 'filename'),
+        isGzip: field === 'file_gzip',
+        content,
+      }));
+      await acceptChunks(runtime, requester.orgId, chunks, limits);
+      return {};
+    },
+  });
+  const assemble = async ({ requester, stores, params, body }: Call): Promise<unknown> => {
+    const sent = objectOf(body);
+    const checksum = sha1Of(requiredText(sent, 'checksum', 40), 'checksum');
+    const chunks = listOfTexts(sent['chunks'], 'chunks', chunksMax).map((chunk) => sha1Of(chunk, 'chunks'));
+    const projects = listOfTexts(sent['projects'], 'projects', 50);
+    const release = params['version'] ?? optionalText(sent, 'version', NAME_LENGTH_MAX);
+    const services = await findServices(stores, requester.orgId, projects);
+    const serviceIds = services.map(({ id }) => id);
+    const dist = optionalText(sent, 'dist', NAME_LENGTH_MAX);
+    return await askForAssembly(runtime, requester, { checksum, chunks, serviceIds, release, dist }, limits);
+  };
+  const permission = 'exceptions:edit';
+  add({ method: 'POST', path: '/organizations/:org/artifactbundle/assemble', permission, handle: assemble });
+}
+
+function sha1Of(text: string, path: string): string {
+  const sha1 = text.toLowerCase();
+  if (!SHA1.test(sha1)) throw invalidInput([{ path, message: 'is not a SHA-1 checksum of 40 hex digits' }]);
+  return sha1;
+}

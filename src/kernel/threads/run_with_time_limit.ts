@@ -1,0 +1,63 @@
+import { Script } from 'node:vm';
+
+import { threadProcessorMs } from '#kernel/threads/thread_processor_ms.ts';
+
+/** Thrown when work was stopped because it took longer than its limit. */
+export class TimeLimitExceeded extends Error {
+  constructor(milliseconds: number) {
+    super(`stopped after ${milliseconds} ms`);
+    this.name = 'TimeLimitExceeded';
+  }
+}
+
+let work: () => unknown = () => undefined;
+
+const SLOT = Symbol.for('tocsin.run_with_time_limit');
+Object.defineProperty(globalThis, SLOT, { value: () => work() });
+const CALL = new Script(`globalThis[Symbol.for('tocsin.run_with_time_limit')]()`, { filename: 'run_with_time_limit' });
+
+/** Share of the limit: work that got less processor time was not slow, but had to wait for a busy machine. */
+const BUSY_SHARE = 0.5;
+/** Number of attempts in all; each may last twice as long as the one before. */
+const ATTEMPTS = 3;
+
+/**
+ * Runs the work and stops it when it takes longer than the limit: V8 interrupts any loop or regular expression, and
+ * `TimeLimitExceeded` is thrown. On a machine too busy to give it a processor it is run again, for longer. A call costs
+ * about 50 µs. Work that is stopped may leave things half done, so it should only compute a result from its input.
+ * Calls cannot be nested.
+ */
+export function runWithTimeLimit<Result>(milliseconds: number, task: () => Result): Result {
+  const began = threadProcessorMs();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return runOnce(milliseconds * 2 ** (attempt - 1), task);
+    } catch (error) {
+      const isSlow = threadProcessorMs() - began >= milliseconds * BUSY_SHARE;
+      if (!(error instanceof TimeLimitExceeded) || isSlow || attempt >= ATTEMPTS) throw error;
+    }
+  }
+}
+
+function runOnce<Result>(milliseconds: number, task: () => Result): Result {
+  let result: { readonly value: Result } | null = null;
+  work = () => {
+    result = { value: task() };
+  };
+  try {
+    CALL.runInThisContext({ timeout: milliseconds });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+      throw new TimeLimitExceeded(milliseconds);
+    }
+    throw error;
+  } finally {
+    work = () => undefined;
+  }
+  return valueOf(result);
+}
+
+function valueOf<Result>(result: { readonly value: Result } | null): Result {
+  if (result === null) throw new Error('the work did not end');
+  return result.value;
+}

@@ -1,0 +1,123 @@
+// @vitest-environment happy-dom
+import { MantineProvider } from '@mantine/core';
+import { act, cleanup, fireEvent, render, screen } from '@testing-library/react';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
+
+vi.mock('#console/shell/organization.tsx', () => ({
+  useOrganization: () => ({ org: { orgId: 'org_1' }, session: { user: { userId: 'user_1' } } }),
+}));
+
+interface Facts {
+  name: string;
+  environment: string;
+  pin: string;
+}
+
+const LABELS = { name: 'Name', environment: 'Environment', pin: 'PIN' };
+const STORED: Facts = { name: 'checkout', environment: 'production', pin: '' };
+const onSend = vi.fn<(values: Facts) => void>();
+
+function Form({ base = STORED }: { readonly base?: Facts }) {
+  const { form, draft } = useDraftForm<Facts>({ form: 'update_service 1', base, secrets: ['pin'] });
+  return (
+    <form
+      onSubmit={form.onSubmit((values) => {
+        onSend(values);
+        draft.done();
+      })}
+    >
+      <DraftNotice draft={draft} labels={LABELS} />
+      {(['name', 'environment', 'pin'] as const).map((field) => (
+        <input key={field} aria-label={LABELS[field]} {...form.getInputProps(field)} />
+      ))}
+      <button disabled={draft.conflicts.length > 0 || !form.isDirty()}>Save</button>
+    </form>
+  );
+}
+
+const view = (base?: Facts) => (
+  <MantineProvider env="test">
+    <Form {...(base !== undefined && { base })} />
+  </MantineProvider>
+);
+const open = (base?: Facts) => render(view(base));
+const type = (label: string, value: string) => act(() => void fireEvent.change(field(label), { target: { value } }));
+const field = (label: string) => screen.getByLabelText<HTMLInputElement>(label);
+const press = (name: string) => act(() => void fireEvent.click(screen.getByRole('button', { name })));
+
+beforeEach(() => {
+  vi.stubGlobal('matchMedia', () => ({ matches: false, addEventListener: () => {}, removeEventListener: () => {} }));
+});
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+  vi.clearAllMocks();
+});
+
+test('what was entered is there again after the page was closed, but no secret', () => {
+  const { unmount } = open();
+  type('Name', 'billing');
+  type('PIN', '1234');
+  unmount();
+  open();
+  expect([field('Name').value, field('PIN').value]).toEqual(['billing', '']);
+  expect(screen.getByText(/^This continues what you entered/)).toBeDefined();
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(false);
+  press('Start over');
+  expect(field('Name').value).toBe('checkout');
+  expect(localStorage).toHaveLength(0);
+});
+
+test('nothing is stored while nothing differs, or after the server has accepted it', () => {
+  const { unmount } = open();
+  type('Name', 'billing');
+  type('Name', 'checkout');
+  expect(localStorage).toHaveLength(0);
+  type('Name', 'billing');
+  expect(localStorage).toHaveLength(1);
+  press('Save');
+  expect(onSend).toHaveBeenCalledWith({ ...STORED, name: 'billing' });
+  expect(localStorage).toHaveLength(0);
+  unmount();
+});
+
+test('an accepted value stays while the new data is on its way, and follows it then', () => {
+  const { rerender } = open();
+  type('Name', ' billing ');
+  press('Save');
+  expect(field('Name').value).toBe(' billing ');
+  rerender(view({ ...STORED, name: 'billing' }));
+  expect(field('Name').value).toBe('billing');
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test("another person's change is taken over where it touches no change of one's own", () => {
+  const { rerender } = open();
+  type('Name', 'billing');
+  rerender(view({ ...STORED, environment: 'staging' }));
+  expect([field('Name').value, field('Environment').value]).toEqual(['billing', 'staging']);
+  expect(screen.queryByRole('alert')).toBeNull();
+});
+
+test('when both changed the same field, both versions are shown and the person chooses, also after a reload', () => {
+  const first = open();
+  type('Name', 'billing');
+  first.rerender(view({ ...STORED, name: 'payments' }));
+  first.unmount();
+
+  const { rerender } = open({ ...STORED, name: 'payments' });
+  expect(screen.getByRole('alert').textContent).toContain('billing');
+  expect(screen.getByRole('alert').textContent).toContain('payments');
+  expect(screen.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
+  press('Name: keep yours');
+  expect(screen.queryByRole('alert')).toBeNull();
+  expect(field('Name').value).toBe('billing');
+
+  rerender(view({ ...STORED, name: 'invoices' }));
+  press('Name: take theirs');
+  expect(field('Name').value).toBe('invoices');
+  expect(localStorage).toHaveLength(0);
+});

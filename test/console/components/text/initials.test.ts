@@ -1,0 +1,10 @@
+import { expect, test } from 'vitest';
+
+import { initialsOf } from '#console/components/text/initials.ts';
+
+test.each([
+  ['Anna', 'A'],
+  ['anna bergman', 'AB'],
+  ['  Anna  Maria   Bergman ', 'AB'],
+  ['', ''],
+])('%j has the initials %j', (name, initials) => expect(initialsOf(name)).toBe(initials));

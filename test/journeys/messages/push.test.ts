@@ -1,0 +1,244 @@
+import { createECDH } from 'node:crypto';
+
+import { describe, expect, test } from 'vitest';
+
+import { createPushSubscription } from '#modules/contacts/operations/create_push_subscription.ts';
+import { deletePushSubscription } from '#modules/contacts/operations/delete_push_subscription.ts';
+import { getMe } from '#modules/accounts/operations/get_me.ts';
+import { subscriptionFaults } from '#modules/contacts/decide/subscription_faults.ts';
+import { deriveVapidKeys } from '#notify/channels/push/vapid.ts';
+import { storesOf } from '#modules/stores.ts';
+import { type PushService, startPushService, type TestBrowser } from '#test/kit/programs/push_service.ts';
+import { memberCaller, runOperation } from '#test/kit/run_operation.ts';
+import { type Responder, type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const stores = (w: World) => storesOf(w.context.db.session());
+
+/** As the console does it, but for the check that the address is a public one. */
+async function subscribed(
+  w: StaffedWorld,
+  service: PushService,
+  person: Responder,
+  name: string,
+): Promise<TestBrowser> {
+  const browser = service.browser(name, w.context.vapidKeys.publicKey);
+  const { endpoint, keys } = browser.subscription;
+  await stores(w).pushSubscriptions.put(person.userId, { endpoint, ...keys, label: name }, w.clock.now());
+  return browser;
+}
+
+/** Anna gets a push message at once, Bram an SMS after an hour. */
+async function annaIsPushed() {
+  const service = await startPushService();
+  const w = await staffedWorld();
+  const teamId = await w.staff.team();
+  const anna = await w.staff.responder(teamId, 'Anna');
+  const bram = await w.staff.responder(teamId, 'Bram');
+  const alert = await w.staff.alert(teamId, [
+    { afterMinutes: 0, channels: ['push'], targetUserIds: [anna.userId] },
+    { afterMinutes: 60, channels: ['sms'], targetUserIds: [bram.userId] },
+  ]);
+  const log = async (incidentId: string) => (await w.expectOk('get_incident', { incidentId })).notifications;
+  return { service, w, anna, bram, alert, log };
+}
+
+describe('a page by push', () => {
+  test('reaches every browser of the person, encrypted for it and signed with our key', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    await subscribed(w, service, anna, 'laptop');
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    expect(service.pushed.map(({ browser }) => browser).toSorted()).toEqual(['laptop', 'phone']);
+    expect(service.pushed[0]).toMatchObject({
+      urgency: 'high',
+      payload: {
+        title: 'checkout: latency is 250 (> 100)',
+        body: expect.stringMatching(/^Incident \d+, severity error\.$/),
+        tag: incidentId,
+        url: `http://tocsin.test/incidents/${incidentId}?org=${w.orgId}`,
+      },
+    });
+    expect(service.pushed[0]?.ttl).toBeGreaterThanOrEqual(300);
+    expect(service.pushed[0]?.ttl).toBeLessThanOrEqual(600);
+    expect(await log(incidentId)).toMatchObject([{ channel: 'push', to: null, status: 'sent', attempts: 1 }]);
+  });
+
+  test('has buttons that open the signed links: one asks, and the confirmation acts', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    const { actions } = service.pushed[0]!.payload;
+    expect(actions.map(({ action }: { action: string }) => action)).toEqual(['acknowledge', 'resolve']);
+    const url = actions[0].url.replace('http://tocsin.test', '');
+    expect((await w.app.inject({ method: 'GET', url })).body).toContain('<button>Acknowledge</button>');
+    expect((await w.app.inject({ method: 'POST', url })).statusCode).toBe(200);
+    const incident = await w.expectOk('get_incident', { incidentId });
+    expect(incident.acknowledgedBy).toEqual({ userId: anna.userId, via: 'push' });
+  });
+
+  test('fits into one message however long the title is', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    await alert.trigger('😱'.repeat(5_000));
+    await w.runUntilIdle();
+    expect(service.pushed).toHaveLength(1);
+  });
+});
+
+describe('browsers that no longer listen', () => {
+  test('are removed, and one that still does is enough', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    const phone = await subscribed(w, service, anna, 'phone');
+    await subscribed(w, service, anna, 'laptop');
+    service.expire(phone);
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    expect(service.pushed.map(({ browser }) => browser)).toEqual(['laptop']);
+    expect(await log(incidentId)).toMatchObject([{ status: 'sent' }]);
+    expect((await stores(w).pushSubscriptions.listOf(anna.userId)).map(({ label }) => label)).toEqual(['laptop']);
+  });
+
+  test('leave the person unreachable once they are all gone: the next step fires at once', async () => {
+    const { service, w, anna, bram, alert, log } = await annaIsPushed();
+    service.expire(await subscribed(w, service, anna, 'phone'));
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'no_subscription', attempts: 1 });
+    expect(w.phone.messages).toMatchObject([{ to: bram.phone }]);
+  });
+});
+
+describe('a push service in trouble', () => {
+  test.each([429, 500, 503])('a push service that answers %i is tried again', async (status) => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(status, { times: 2 });
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    await w.advance({ seconds: 2 });
+    await w.advance({ seconds: 4 });
+    expect(await log(incidentId)).toMatchObject([{ status: 'sent', attempts: 3 }]);
+    expect(service.pushed).toHaveLength(1);
+  });
+
+  test('gets the time that it asks for', async () => {
+    const { service, w, anna, alert } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(429, { retryAfterSeconds: 30 });
+    await alert.trigger();
+    await w.runUntilIdle();
+    await w.advance({ seconds: 29 });
+    expect(service.requests).toBe(1);
+    await w.advance({ seconds: 1 });
+    expect(service.pushed).toHaveLength(1);
+  });
+
+  test('a push service that rejects messages for good is not tried again', async () => {
+    const { service, w, anna, alert, log } = await annaIsPushed();
+    await subscribed(w, service, anna, 'phone');
+    service.answer(403);
+    const incidentId = await alert.trigger();
+    await w.runUntilIdle();
+    expect((await log(incidentId))[0]).toMatchObject({ status: 'failed', reason: 'provider_refused_push' });
+    expect(await stores(w).pushSubscriptions.listOf(anna.userId)).toHaveLength(1);
+  });
+});
+
+test('somebody without a subscribed browser is not paged by push', async () => {
+  const { w, alert, log } = await annaIsPushed();
+  const incidentId = await alert.trigger();
+  await w.runUntilIdle();
+  expect((await log(incidentId))[0]).toMatchObject({ channel: 'push', status: 'skipped', reason: 'no_address' });
+});
+
+describe('subscribing', () => {
+  const keys = createECDH('prime256v1').generateKeys('base64url');
+  const fromBrowser = {
+    endpoint: 'https://updates.push.services.mozilla.com/wpush/v2/abc',
+    expirationTime: null,
+    keys: { p256dh: keys, auth: Buffer.alloc(16, 1).toString('base64url') },
+  };
+
+  async function personOf(w: World, name: string) {
+    const { userId } = await w.given.user({ name });
+    const caller = memberCaller(w.orgId, userId, 'responder');
+    return {
+      subscribe: (input: object) => runOperation(w, createPushSubscription, caller, input),
+      unsubscribe: (subscriptionId: string) => runOperation(w, deletePushSubscription, caller, { subscriptionId }),
+      list: async () => (await runOperation(w, getMe, caller, {})).pushSubscriptions,
+    };
+  }
+
+  test('adds a browser, unsubscribing removes it, and both are audited without its secret address', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    const { subscriptionId } = await anna.subscribe({ ...fromBrowser, label: 'Firefox on the phone' });
+    expect(await anna.list()).toMatchObject([{ subscriptionId, label: 'Firefox on the phone' }]);
+    await anna.unsubscribe(subscriptionId);
+    expect(await anna.list()).toEqual([]);
+    const audit = await w.context.db.sql.rows<{ action: string }>('select * from audit_log order by id');
+    expect(audit.map(({ action }) => action)).toEqual(['create_push_subscription', 'delete_push_subscription']);
+    expect(JSON.stringify(audit)).not.toContain('mozilla');
+  });
+
+  test('a browser that another person used before moves to the new person', async () => {
+    const w = await world();
+    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    await anna.subscribe(fromBrowser);
+    await bram.subscribe(fromBrowser);
+    expect(await anna.list()).toEqual([]);
+    expect(await bram.list()).toHaveLength(1);
+  });
+
+  test('cannot be undone by somebody else', async () => {
+    const w = await world();
+    const [anna, bram] = [await personOf(w, 'Anna'), await personOf(w, 'Bram')];
+    const { subscriptionId } = await anna.subscribe(fromBrowser);
+    await expect(bram.unsubscribe(subscriptionId)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('keeps the twenty newest browsers', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    for (let index = 0; index < 22; index += 1) {
+      await anna.subscribe({ ...fromBrowser, endpoint: `${fromBrowser.endpoint}${index}`, label: `browser ${index}` });
+      w.clock.advance({ seconds: 1 });
+    }
+    const labels = (await anna.list()).map(({ label }: { label: string }) => label);
+    expect(labels).toHaveLength(20);
+    expect(labels).not.toContain('browser 1');
+  });
+
+  test.each([
+    'http://updates.push.services.mozilla.com/x',
+    'https://127.0.0.1/x',
+    'https://[::1]/x',
+    'https://localhost/x',
+    'https://metadata.google.internal/x',
+    'https://push.example.com:8443/x',
+    'https://user@push.example.com/x',
+    `https://push.example.com/${'x'.repeat(2_000)}`,
+    'push',
+  ])('refuses %s, so that nobody makes the server call its neighbours', (endpoint) => {
+    expect(subscriptionFaults({ ...fromBrowser, endpoint })).toMatchObject([{ path: 'endpoint' }]);
+  });
+
+  test('rejects keys that cannot be used for encryption', async () => {
+    const w = await world();
+    const anna = await personOf(w, 'Anna');
+    const notOnCurve = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]).toString('base64url');
+    await expect(
+      anna.subscribe({ ...fromBrowser, keys: { p256dh: notOnCurve, auth: 'c2hvcnQ' } }),
+    ).rejects.toMatchObject({ code: 'invalid_input', faults: [{ path: 'keys.p256dh' }, { path: 'keys.auth' }] });
+  });
+});
+
+test('the keys of push are the same for every process and every start, and different for every installation', () => {
+  const secret = 'a secret that is long enough for tests';
+  expect(deriveVapidKeys(secret)).toEqual(deriveVapidKeys(secret));
+  expect(deriveVapidKeys(secret).publicKey).not.toBe(deriveVapidKeys(`${secret}!`).publicKey);
+  expect(Buffer.from(deriveVapidKeys(secret).publicKey, 'base64url')).toHaveLength(65);
+});
