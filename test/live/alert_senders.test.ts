@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { type Certificates, makeCertificates } from '#test/kit/certificates.ts';
-import { canRunWith } from '#test/kit/debian_packages.ts';
+import { type Certificates, makeCertificates } from '#test/kit/programs/certificates.ts';
+import { canRunWith } from '#test/kit/programs/debian_packages.ts';
 import { type AlertWorld, alertWorld } from '#test/live/alerts/alert_world.ts';
 import {
   installPackages,

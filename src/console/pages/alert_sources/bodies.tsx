@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Dialog } from '#console/components/dialog.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { alertBodiesQuery } from '#console/pages/alert_sources/alert_secrets.ts';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
 import { parsedBody } from '#console/pages/alert_sources/mapping_draft.ts';

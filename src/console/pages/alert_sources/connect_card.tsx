@@ -8,13 +8,13 @@ import { useState } from 'react';
 import { addressOf } from '#console/api/http.ts';
 import { policyQuery } from '#console/api/team_pages.ts';
 import { Card } from '#console/components/card.tsx';
-import { Choice } from '#console/components/choice.tsx';
-import { Confirm } from '#console/components/confirm.tsx';
+import { Choice } from '#console/components/forms/choice.tsx';
+import { Confirm } from '#console/components/forms/confirm.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { PolicyPicker } from '#console/components/policy_picker.tsx';
-import { Bullet, Step, Steps } from '#console/components/steps.tsx';
+import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
+import { Bullet, Step, Steps } from '#console/components/forms/steps.tsx';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
 import {
   draftRoutes,

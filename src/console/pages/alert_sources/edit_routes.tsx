@@ -4,13 +4,13 @@ import { useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Form } from '#console/components/form.tsx';
+import { Form } from '#console/components/forms/form.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { PolicyPicker } from '#console/components/policy_picker.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftState } from '#console/components/use_draft_state.ts';
+import { PolicyPicker } from '#console/components/forms/policy_picker.tsx';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import classes from '#console/pages/alert_sources/alert_sources.module.css';
 import {
   conditionsText,

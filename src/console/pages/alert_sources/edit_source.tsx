@@ -1,14 +1,14 @@
 import { NumberInput, SegmentedControl, Stack, Text } from '@mantine/core';
 
 import { Dialog } from '#console/components/dialog.tsx';
-import { DraftNotice } from '#console/components/draft_notice.tsx';
+import { DraftNotice } from '#console/components/forms/draft_notice.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { faultsAtFields } from '#console/components/field_faults.ts';
-import { Form } from '#console/components/form.tsx';
-import { named } from '#console/components/name.tsx';
+import { faultsAtFields } from '#console/components/forms/field_faults.ts';
+import { Form } from '#console/components/forms/form.tsx';
+import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
-import { SubmitButtons } from '#console/components/submit_buttons.tsx';
-import { useDraftForm } from '#console/components/use_draft.ts';
+import { SubmitButtons } from '#console/components/forms/submit_buttons.tsx';
+import { useDraftForm } from '#console/components/forms/use_draft.ts';
 import type { Source } from '#console/pages/alert_sources/route_draft.ts';
 import { useServiceChange } from '#console/pages/services/use_service_change.ts';
 

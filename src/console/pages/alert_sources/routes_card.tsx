@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { policyQuery } from '#console/api/team_pages.ts';
 import { Card, Row } from '#console/components/card.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { Name, Sentence } from '#console/components/name.tsx';
+import { Name, Sentence } from '#console/components/text/name.tsx';
 import {
   conditionsText,
   OUTCOME_NAMES,

@@ -8,7 +8,7 @@ import { invoke } from '#console/api/actions.ts';
 import { addressOf, serverNow, toApiError } from '#console/api/http.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { testAlert, type TestAlert, type TestRequest } from '#console/pages/alert_sources/test_alert.ts';
 import type { useAlertKey } from '#console/pages/alert_sources/alert_secrets.ts';
 import { useOrganization } from '#console/shell/organization.tsx';

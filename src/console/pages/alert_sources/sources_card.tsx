@@ -3,9 +3,9 @@ import { useState } from 'react';
 
 import { Card, Row } from '#console/components/card.tsx';
 import { lazyDialog } from '#console/components/lazy_dialog.tsx';
-import { Name } from '#console/components/name.tsx';
+import { Name } from '#console/components/text/name.tsx';
 import { Status } from '#console/components/status.tsx';
-import { Timestamp } from '#console/components/timestamp.tsx';
+import { Timestamp } from '#console/components/text/timestamp.tsx';
 import type { Source, SourcesOfService } from '#console/pages/alert_sources/route_draft.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 

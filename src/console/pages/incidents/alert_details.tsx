@@ -1,6 +1,6 @@
 import type { Incident } from '#console/api/actions.ts';
 import { Card } from '#console/components/card.tsx';
-import { Sentence } from '#console/components/name.tsx';
+import { Sentence } from '#console/components/text/name.tsx';
 import classes from '#console/pages/incidents/alert_details.module.css';
 import { shownFacts } from '#modules/alerts/decide/shown_facts.ts';
 
