@@ -1,9 +1,11 @@
 import { createCipher, type Cipher } from '#auth/cipher.ts';
+import { createExternalFetch, type ExternalFetch } from '#auth/external_fetch.ts';
 import type { IncidentLimit } from '#modules/incidents/decide/incident_limit.ts';
 import { LATE_FOR_MS } from '#modules/metrics/decide/late_points.ts';
 import { WATCHED_WORK } from '#modules/notifications/decide/pager_health.ts';
 import { useSmallBufferPool } from '#entry/memory/buffer_pool.ts';
 import { compose, type AppContext } from '#entry/compose.ts';
+import { externalFetchOptionsOf } from '#entry/external_fetch_options.ts';
 import type { RunningConfig } from '#entry/running_config.ts';
 import { countExceptions } from '#modules/exceptions/count_exceptions.ts';
 import { learnSpikes } from '#modules/exceptions/learn_spikes.ts';
@@ -18,6 +20,7 @@ import { loadMailLibrary, type MailServer } from '#notify/mail/send_mail.ts';
 import type { UploadLimits } from '#modules/releases/source_maps/assemble_bundle.ts';
 import type { SourceMaps } from '#modules/releases/source_maps/source_maps.ts';
 import type { ClickHouseClient } from '#storage/clickhouse/clickhouse.ts';
+import { fetchHolidayCalendars } from '#modules/schedules/fetch_holiday_calendars.ts';
 import { ExceptionReader } from '#modules/exceptions/store/exception_reader.ts';
 import { ExceptionWriter } from '#modules/exceptions/store/exception_writer.ts';
 import { GroupRateReader } from '#modules/exceptions/store/group_rate_reader.ts';
@@ -56,6 +59,9 @@ export async function startWorker(config: RunningConfig, log: Log): Promise<Star
   return { running: runRole(context, workerRole(context)), stores: context, close: () => context.close() };
 }
 
+/** Bytes of the largest calendar of holidays that is read. */
+const CALENDAR_BYTES_MAX = 512 * 1024;
+
 export interface WorkerRuntime extends UnitOfWorkRuntime {
   readonly log: Log;
   readonly baseUrl: string;
@@ -84,6 +90,8 @@ export interface WorkerRuntime extends UnitOfWorkRuntime {
   /** Limit on the exception groups of one service; Infinity for no limit. */
   readonly newGroupsPerMinute: number;
   readonly latencies: LatencyHistograms;
+  /** Fetches calendars of holidays from addresses that people gave. */
+  readonly fetchCalendar: ExternalFetch;
   /** Called each time that points are stored, with how many, and how many series came with their labels. */
   readonly onStoring: (counts: { readonly series: number; readonly points: number }) => void;
 }
@@ -118,6 +126,11 @@ export function workerRuntime(context: AppContext): WorkerRuntime {
     },
     newGroupsPerMinute: context.config.newGroupsPerMinute || Infinity,
     latencies: context.latencies,
+    fetchCalendar: createExternalFetch({
+      ...externalFetchOptionsOf(context.config),
+      bytesMax: CALENDAR_BYTES_MAX,
+      accept: 'text/calendar, */*',
+    }),
     onStoring: ({ series, points }) => context.newSeries.add(series, points),
     limitLog: context.limitLog,
   };
@@ -178,6 +191,7 @@ export function workerRole(context: AppContext, runtime = workerRuntime(context)
       { name: 'enforce_retention', everySeconds: 600, run: () => enforceRetention(runtime) },
       { name: 'roll_up_points', everySeconds: 60, run: () => rollUpPoints(runtime) },
       { name: 'retry_set_aside', everySeconds: 300, run: () => retrySetAside(grouping) },
+      { name: 'fetch_holiday_calendars', everySeconds: 10, run: () => fetchHolidayCalendars(runtime) },
       { name: 'purge_deleted', everySeconds: 300, run: () => purgeDeleted(runtime) },
       { name: 'prune_connections', everySeconds: 3_600, run: () => pruneConnections(runtime) },
       // The names of periodic work are stored with its leases, so they outlive the names of its functions.

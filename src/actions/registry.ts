@@ -100,13 +100,10 @@ import { listInvitations } from '#modules/organizations/operations/list_invitati
 import { listMembers } from '#modules/organizations/operations/list_members.ts';
 import { removeMember } from '#modules/organizations/operations/remove_member.ts';
 import { revokeInvitation } from '#modules/organizations/operations/revoke_invitation.ts';
+import { LOAD_OPERATIONS } from '#modules/load/operations/operations.ts';
+import { POLICY_OPERATIONS } from '#modules/policies/operations/operations.ts';
 import { createEscalationPolicy } from '#modules/policies/operations/create_escalation_policy.ts';
 import { deleteEscalationPolicy } from '#modules/policies/operations/delete_escalation_policy.ts';
-import { getEscalationPolicy } from '#modules/policies/operations/get_escalation_policy.ts';
-import { previewEscalation } from '#modules/policies/operations/preview_escalation.ts';
-import { replaceEscalationPolicy } from '#modules/policies/operations/replace_escalation_policy.ts';
-import { searchEscalationPolicies } from '#modules/policies/operations/search_escalation_policies.ts';
-import { simulateEscalation } from '#modules/policies/operations/simulate_escalation.ts';
 import { updateEscalationPolicy } from '#modules/policies/operations/update_escalation_policy.ts';
 import { AGENT_OPERATIONS } from '#modules/agents/operations/operations.ts';
 import { ALERT_OPERATIONS } from '#modules/alerts/operations/operations.ts';
@@ -115,7 +112,6 @@ import { createAlertRule } from '#modules/rules/operations/create_alert_rule.ts'
 import { deleteAlertRule } from '#modules/rules/operations/delete_alert_rule.ts';
 import { RULE_OPERATIONS } from '#modules/rules/operations/operations.ts';
 import { updateAlertRule } from '#modules/rules/operations/update_alert_rule.ts';
-import { changeSchedule } from '#modules/schedules/operations/change_schedule.ts';
 import { createCalendarFeed } from '#modules/schedules/operations/create_calendar_feed.ts';
 import { createSchedule } from '#modules/schedules/operations/create_schedule.ts';
 import { createScheduleOverride } from '#modules/schedules/operations/create_schedule_override.ts';
@@ -128,6 +124,7 @@ import { previewRotation } from '#modules/schedules/operations/preview_rotation.
 import { revokeCalendarFeed } from '#modules/schedules/operations/revoke_calendar_feed.ts';
 import { swapShifts } from '#modules/schedules/operations/swap_shifts.ts';
 import { undoShiftSwap } from '#modules/schedules/operations/undo_shift_swap.ts';
+import { LAYER_OPERATIONS } from '#modules/schedules/operations/layer_operations.ts';
 import { updateSchedule } from '#modules/schedules/operations/update_schedule.ts';
 import { whoIsOnCall } from '#modules/schedules/operations/who_is_on_call.ts';
 import { createService } from '#modules/services/operations/create_service.ts';
@@ -268,7 +265,7 @@ const WITHIN_ORGANIZATIONS = [
   deleteScheduleOverride,
   getOnCallTimeline,
   previewRotation,
-  changeSchedule,
+  ...LAYER_OPERATIONS,
   createTeamSchedule,
   swapShifts,
   undoShiftSwap,
@@ -290,11 +287,7 @@ const WITHIN_ORGANIZATIONS = [
   renameTeam,
   editTeamMember,
   searchPeopleWithoutTeam,
-  searchEscalationPolicies,
-  getEscalationPolicy,
-  previewEscalation,
-  replaceEscalationPolicy,
-  simulateEscalation,
+  ...POLICY_OPERATIONS,
   listMembers,
   changeRole,
   listInvitations,
@@ -306,6 +299,7 @@ const WITHIN_ORGANIZATIONS = [
   listConnections,
   disconnectApp,
   listAuditLog,
+  ...LOAD_OPERATIONS,
   exportAuditLog,
   getCalendarFeed,
   createCalendarFeed,

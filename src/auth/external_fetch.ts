@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { request as requestPlain } from 'node:http';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Bytes of the largest document that is read. */
+/** Bytes of the largest document that is read, unless a caller allows more. */
 const BODY_BYTES_MAX = 16 * 1024;
 const DEADLINE_MS = 3_000;
 
@@ -76,6 +76,10 @@ export class NotPublicError extends Error {
 }
 
 interface ExternalFetchOptions {
+  /** Bytes of the largest document; absent: 16 KB. */
+  readonly bytesMax?: number;
+  /** Kind of document; absent: JSON. */
+  readonly accept?: string;
   /** Whether private addresses are allowed, for trials on one machine, where apps and push services have them. */
   readonly allowInternalAddresses: boolean;
 }
@@ -119,7 +123,8 @@ export function createExternalFetch(options: ExternalFetchOptions): ExternalFetc
     if (url.protocol !== 'https:') throw new Error('only https addresses are allowed');
     requirePublic(url, options.allowInternalAddresses);
     const deadline = AbortSignal.timeout(DEADLINE_MS);
-    return await get(url, lookupPublic, signal ? AbortSignal.any([signal, deadline]) : deadline);
+    const limits = { bytesMax: options.bytesMax ?? BODY_BYTES_MAX, accept: options.accept ?? 'application/json' };
+    return await get(url, limits, lookupPublic, signal ? AbortSignal.any([signal, deadline]) : deadline);
   };
 }
 
@@ -153,9 +158,14 @@ export async function isInternalHostname(
   return await promise;
 }
 
-async function get(url: URL, lookupPublic: LookupFunction, signal: AbortSignal): Promise<Response> {
+async function get(
+  url: URL,
+  { bytesMax, accept }: { readonly bytesMax: number; readonly accept: string },
+  lookupPublic: LookupFunction,
+  signal: AbortSignal,
+): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const headers = { accept: 'application/json', 'user-agent': 'tocsin' };
+  const headers = { accept, 'user-agent': 'tocsin' };
   request(url, { agent: false, headers, lookup: lookupPublic, signal }, resolve).on('error', reject).end();
   const answer = await promise;
   const responseHeaders = new Headers();
@@ -163,19 +173,19 @@ async function get(url: URL, lookupPublic: LookupFunction, signal: AbortSignal):
     const value = answer.headers[name];
     if (value !== undefined) responseHeaders.set(name, value);
   }
-  const body = await readBounded(answer);
+  const body = await readBounded(answer, bytesMax);
   const status = answer.statusCode ?? 500;
   return status === 200
     ? new Response(new Uint8Array(body), { status, headers: responseHeaders })
     : new Response(null, { status });
 }
 
-async function readBounded(answer: IncomingMessage): Promise<Buffer> {
+async function readBounded(answer: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error('the document is too large');
+    if (bytes > bytesMax) throw new Error('the document is too large');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -36,6 +36,7 @@ import { readTimelineFilter } from '#console/pages/oncall/timeline_filter.ts';
 import { Settings } from '#console/pages/settings/settings.tsx';
 import { readServiceFilter } from '#console/pages/services/service_filter.ts';
 import { readRuleFilter, readRuleStart } from '#console/pages/rules/rule_filter.ts';
+import { readLoadSearch } from '#console/pages/load/load_search.ts';
 import { readSimulatorSearch } from '#console/pages/simulator/simulator_search.ts';
 import { requireSession, root } from '#console/root_route.ts';
 import { ErrorPage } from '#console/shell/error_page.tsx';
@@ -187,6 +188,12 @@ const onCallRoutes = [
     validateSearch: readSimulatorSearch,
     component: lazyRouteComponent(() => import('#console/pages/simulator/simulator.tsx'), 'Simulator'),
   }),
+  createRoute({
+    getParentRoute: () => onCall,
+    path: PAGES.load,
+    validateSearch: readLoadSearch,
+    component: lazyRouteComponent(() => import('#console/pages/load/load.tsx'), 'LoadOnPeople'),
+  }),
 ] as const;
 
 const schedules = [
@@ -205,7 +212,7 @@ const schedules = [
   createRoute({
     getParentRoute: () => inside,
     path: PAGES.editSchedule,
-    component: lazyRouteComponent(() => import('#console/pages/oncall/edit_schedule.tsx'), 'EditSchedule'),
+    component: lazyRouteComponent(() => import('#console/pages/oncall/layers/edit_schedule.tsx'), 'EditSchedule'),
   }),
 ] as const;
 

@@ -26,6 +26,8 @@ export const KIND_NOUNS = {
   member: 'a membership',
   schedule: 'a schedule',
   override: 'an override of a schedule',
+  layer: 'a layer of a schedule',
+  calendar: 'a calendar of holidays',
   policy: 'an escalation policy',
   rule: 'an alert rule',
   maintenance: 'a maintenance window',

@@ -45,12 +45,14 @@ import { LatePointsStore } from '#modules/metrics/store/late_points_store.ts';
 import { LeaseStore } from '#storage/postgres/lease_store.ts';
 import { LimitBucketStore } from '#storage/postgres/limit_bucket_store.ts';
 import { MaintenanceStore } from '#modules/maintenance/store.ts';
+import { LoadReader } from '#modules/load/store.ts';
 import { MonitorStore } from '#modules/monitors/store/monitor_store.ts';
 import { CheckInStore } from '#modules/monitors/store/check_in_store.ts';
 import { NotificationStore } from '#modules/notifications/store/notification_store.ts';
 import { MessageTemplateStore } from '#modules/exceptions/store/message_template_store.ts';
 import { OAuthRecordStore } from '#modules/apps/store/oauth_record_store.ts';
 import { ObjectNameReader } from '#modules/agents/store/object_name_reader.ts';
+import { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import { OnCallReader } from '#modules/schedules/store/on_call_reader.ts';
 import { OwnCalendarStore } from '#modules/schedules/store/own_calendar_store.ts';
 import { PagerSignsReader } from '#modules/notifications/store/pager_signs_reader.ts';
@@ -106,6 +108,7 @@ export interface Stores {
   readonly sessionOutcomes: SessionOutcomeStore;
   readonly eventExtras: EventExtraStore;
   readonly exceptionSettings: ExceptionSettingsStore;
+  readonly load: LoadReader;
   readonly monitors: MonitorStore;
   readonly checkIns: CheckInStore;
   readonly alertKeys: AlertKeyStore;
@@ -130,6 +133,7 @@ export interface Stores {
   readonly schedules: ScheduleStore;
   readonly calendarFeeds: CalendarFeedStore;
   readonly ownCalendars: OwnCalendarStore;
+  readonly holidayCalendars: HolidayCalendarStore;
   readonly onCall: OnCallReader;
   readonly policies: PolicyStore;
   readonly alertRules: AlertRuleStore;
@@ -175,6 +179,7 @@ export interface Stores {
 export function storesOf(session: Session): Stores {
   const people = new PeopleStore(session);
   const schedules = new ScheduleStore(session);
+  const holidayCalendars = new HolidayCalendarStore(session);
   return {
     people,
     sessions: new SessionStore(session),
@@ -196,6 +201,7 @@ export function storesOf(session: Session): Stores {
     sessionOutcomes: new SessionOutcomeStore(session),
     eventExtras: new EventExtraStore(session),
     exceptionSettings: new ExceptionSettingsStore(session),
+    load: new LoadReader(session),
     monitors: new MonitorStore(session),
     checkIns: new CheckInStore(session),
     alertKeys: new AlertKeyStore(session),
@@ -220,7 +226,8 @@ export function storesOf(session: Session): Stores {
     schedules,
     calendarFeeds: new CalendarFeedStore(session),
     ownCalendars: new OwnCalendarStore(session),
-    onCall: new OnCallReader(schedules, people),
+    holidayCalendars,
+    onCall: new OnCallReader(schedules, people, holidayCalendars),
     policies: new PolicyStore(session),
     alertRules: new AlertRuleStore(session),
     activeRules: new ActiveRuleStore(session),

@@ -142,8 +142,8 @@ export const responseForms = ({ incidentId, teamId, policyId, scheduleId }: Samp
     missing: ['Name'],
     fill: { Name: 'Primary' },
     send: 'Save',
-    to: '/change_schedule',
-    refused: { name: 'Name', 'handOver.at': 'Next hand-over' },
+    to: '/set_schedule_layers',
+    refused: { name: 'Name', 'layers[0].startsAt': 'Turns are counted from' },
   },
   {
     name: 'new team',
@@ -195,7 +195,7 @@ export const responseForms = ({ incidentId, teamId, policyId, scheduleId }: Samp
     missing: ['Name'],
     fill: { Name: 'Calm' },
     send: 'Create',
-    to: '/create_escalation_policy',
+    to: '/add_escalation_policy',
     refused: { name: 'Name', 'steps[0].afterMinutes': 'Minutes after the trigger', 'steps[0].channels': 'By' },
   },
   {

@@ -12,7 +12,7 @@ import { connected } from '#test/auth/oauth/raw_app.ts';
 import { buildFixture } from '#test/contract/fixture.ts';
 
 const INFO = { name: 'night agent', version: '1.0.0' };
-const EIGHT = [
+const NINE = [
   'get_incident',
   'take_lease',
   'renew_lease',
@@ -21,6 +21,7 @@ const EIGHT = [
   'propose_action',
   'ask_person',
   'get_proposal',
+  'get_load_on_people',
 ];
 
 let s: ListeningWorld;
@@ -182,7 +183,7 @@ test.each(CLIENTS)(
 
     const opened: Opened[] = [];
     const client = await connect(token, (link) => opened.push(link));
-    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(EIGHT);
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(NINE);
     const proposal = await propose(client, 'acknowledge_incident');
     expect(proposal).toMatchObject({ state: 'proposed' });
     await expect.poll(() => opened).toHaveLength(1);

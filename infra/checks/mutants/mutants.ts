@@ -77,7 +77,14 @@ export const MUTANT_GROUPS: readonly MutantGroup[] = [
         ['.toSorted(byCreation).at(-1)', '.toSorted(byCreation).at(0)'],
         ['!isAtOrBefore(endAt, at)', 'true'],
       ]),
-      ...inFile('src/modules/schedules/decide/on_call.ts', [['shift.userId === following.userId &&', '']]),
+      ...inFile('src/modules/schedules/decide/layered_shifts.ts', [
+        ['last.layer >= 0 && keyOfPeople', 'keyOfPeople'],
+        ['a.layer === b.layer &&', ''],
+      ]),
+      ...inFile('src/modules/schedules/decide/layer_pieces.ts', [
+        ['if (a.speaks || b.speaks) return a.speaks ? b : a;', 'if (a.speaks || b.speaks) return a;'],
+        ['if (at >= end) return', 'if (at > end + 60_000) return'],
+      ]),
       ...inFile('src/modules/incidents/decide/group.ts', [
         ['lead.escalationPolicyId === escalationPolicyId &&', ''],
         ['worseSeverity(lead.severity, severity) === lead.severity', 'true'],

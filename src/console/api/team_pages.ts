@@ -28,9 +28,9 @@ export const policyQuery = (orgId: string, policyId: string) =>
   actionQuery(orgId, 'teams', 'get_escalation_policy', { policyId });
 
 /** Query of the people whom unsaved steps would page now. */
-export const previewQuery = (orgId: string, teamId: string, steps: readonly StepInput[]) =>
+export const previewQuery = (orgId: string, input: InputOf<'preview_escalation'>) =>
   queryOptions({
-    ...actionQuery(orgId, 'teams', 'preview_escalation', { teamId, steps: [...steps] }),
+    ...actionQuery(orgId, 'teams', 'preview_escalation', input),
     placeholderData: keepPreviousData,
   });
 

@@ -10,7 +10,6 @@ import { AppError } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toDate } from '#kernel/time.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
 import { type Stores, storesOf } from '#modules/stores.ts';
 
 const DAYS_BACK = 14;
@@ -46,7 +45,8 @@ export function mountCalendar(app: FastifyInstance, context: AppContext): void {
 
 interface CalendarEvent {
   readonly scheduleId: Id<'schedule'>;
-  readonly userId: Id<'user'>;
+  /** People whose shift it is. */
+  readonly about: string;
   readonly since: Temporal.Instant;
   readonly until: Temporal.Instant;
   readonly changedAt: Temporal.Instant;
@@ -82,21 +82,28 @@ interface OfSchedule {
 async function readSchedule(stores: Stores, { orgId, scheduleId }: OfSchedule, range: TimeRange) {
   const found = await stores.onCall.ofSchedule(orgId, scheduleId, { ...range, limit: SHIFTS_MAX });
   if (found === null) return null;
-  const { schedule, shifts, people, changedAt } = found;
+  const { schedule, layered, shifts, people, changedAt } = found;
   return {
     name: `On call: ${schedule.name}`,
     about: null,
     timezone: schedule.timezone,
-    events: [...calendarShifts(shifts, rotationOf(schedule), { ...range, limit: SHIFTS_MAX })].map(
-      ({ source, ...shift }) => ({
-        ...shift,
+    events: [...calendarShifts(shifts, layered, { ...range, limit: SHIFTS_MAX })].map(
+      ({ source, userIds, since, until }) => ({
+        since,
+        until,
+        about: userIds.join('-'),
         scheduleId,
         changedAt,
-        summary: `${people.get(shift.userId)?.name ?? 'somebody'} is on call`,
+        summary: onCallText(userIds.map((userId) => people.get(userId)?.name ?? 'somebody')),
         description: source === 'override' ? `${schedule.name}, in place of the rotation` : schedule.name,
       }),
     ),
   };
+}
+
+/** Returns "Anna and Bram are on call". */
+function onCallText(names: readonly string[]): string {
+  return `${new Intl.ListFormat('en').format(names)} ${names.length === 1 ? 'is' : 'are'} on call`;
 }
 
 interface OfPerson {
@@ -114,16 +121,16 @@ async function readPerson(stores: Stores, { orgId, userId }: OfPerson, range: Ti
     name: `On call: ${found.person.name}`,
     about: found.isComplete ? null : 'There are too many shifts to show all of them.',
     timezone: null,
-    events: found.schedules.flatMap(({ schedule, shifts, changedAt }) =>
-      [...calendarShifts(shifts, rotationOf(schedule), { ...range, limit: SHIFTS_MAX })].map(
-        ({ source, ...shift }) => ({
-          ...shift,
-          scheduleId: schedule.id,
-          changedAt,
-          summary: `On call: ${schedule.name}`,
-          description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
-        }),
-      ),
+    events: found.schedules.flatMap(({ schedule, layered, shifts, changedAt }) =>
+      [...calendarShifts(shifts, layered, { ...range, limit: SHIFTS_MAX })].map(({ source, since, until }) => ({
+        since,
+        until,
+        about: userId,
+        scheduleId: schedule.id,
+        changedAt,
+        summary: `On call: ${schedule.name}`,
+        description: `${teams.get(schedule.teamId) ?? ''}${source === 'override' ? ', in place of the rotation' : ''}`,
+      })),
     ),
   };
 }
@@ -142,10 +149,10 @@ async function render({ name, about, timezone, events }: Calendar, host: string)
     method: ICalCalendarMethod.PUBLISH,
     ttl: REFRESH_SECONDS,
   });
-  for (const [index, { scheduleId, userId, since, until, changedAt, summary, description }] of events.entries()) {
+  for (const [index, { scheduleId, about: who, since, until, changedAt, summary, description }] of events.entries()) {
     if (index % EVENTS_A_TURN === 0) await nextTurn();
     calendar.createEvent({
-      id: `${scheduleId}-${since.epochMilliseconds}-${userId}@${host}`,
+      id: `${scheduleId}-${since.epochMilliseconds}-${who}@${host}`,
       stamp: toDate(changedAt),
       lastModified: toDate(changedAt),
       start: toDate(since),

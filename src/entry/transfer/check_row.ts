@@ -14,6 +14,7 @@ import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import type { Fault } from '#kernel/errors.ts';
 import { type Kind, KIND_NOUNS } from '#kernel/ids.ts';
 import { findFaults } from '#kernel/input_faults.ts';
+import { areLayers } from '#modules/schedules/decide/stored_layers.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal, toTimestamp } from '#kernel/time.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -46,6 +47,7 @@ export const KINDS_OF_TABLES: Readonly<Partial<Record<string, Kind>>> = {
   teams: 'team',
   team_members: 'member',
   schedules: 'schedule',
+  holiday_calendars: 'calendar',
   schedule_overrides: 'override',
   escalation_policies: 'policy',
   services: 'service',
@@ -140,7 +142,7 @@ function isInstant(text: string): boolean {
 const CHECKS: Readonly<Partial<Record<OrganizationTable['table'], (row: Row) => readonly Fault[]>>> = {
   organizations: ({ trace_link: link }) =>
     typeof link === 'string' ? faultsOf(parseTraceLink(link, 'trace_link')) : [],
-  schedules: (row) => [...zoneFaults(row), ...wallFaults(row)],
+  schedules: (row) => [...zoneFaults(row), ...wallFaults(row), ...layerFaults(row)],
   maintenance_windows: (row) => [...zoneFaults(row), ...maintenanceFaults(row)],
   alert_rules: ruleFaults,
   monitors: monitorFaults,
@@ -158,6 +160,10 @@ function zoneFaults({ timezone }: Row): readonly Fault[] {
 function wallFaults({ start_wall: wall, start_at: startAt }: Row): readonly Fault[] {
   if (typeof wall !== 'string' || isWallTime(wall, Temporal.Instant.from(String(startAt)))) return [];
   return [{ path: 'start_wall', message: 'must be the local time of start_at' }];
+}
+
+function layerFaults({ layers }: Row): readonly Fault[] {
+  return areLayers(layers ?? null) ? [] : [{ path: 'layers', message: 'must be layers as they are stored' }];
 }
 
 /** Returns the faults of a rule. Settings are stored as the console sends them, without those of the other kind. */

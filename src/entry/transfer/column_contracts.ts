@@ -2,7 +2,8 @@ import { EmailField } from '#modules/accounts/fields.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
 import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
 import { FreeText, Name, SafeInteger } from '#actions/fields.ts';
-import { StepInput } from '#modules/policies/operations/steps.ts';
+import { POLICY_DETAILS } from '#modules/policies/details_fields.ts';
+import { DetailedStepInput, StepInput } from '#modules/policies/operations/steps.ts';
 import { RecurrenceView } from '#modules/maintenance/operations/maintenance_view.ts';
 import { RotationConfigInput } from '#modules/schedules/operations/rotation_config.ts';
 import { Phone } from '#modules/teams/contact_fields.ts';
@@ -19,8 +20,11 @@ import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
 import { RUN_STATUSES } from '#modules/monitors/decide/check_in.ts';
 import { MINUTES_MAX, THRESHOLD_MAX } from '#modules/monitors/decide/schedule_limits.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
+import { REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
+import { HOLIDAYS_MAX } from '#modules/schedules/decide/ics_dates.ts';
+import { STORED_LAYERS } from '#modules/schedules/decide/stored_layers.ts';
 import { ROLES } from '#kernel/permissions.ts';
 
 /** JSON schemas of columns, where their type does not say enough. */
@@ -54,14 +58,52 @@ const ALERT_LINK = {
 };
 const INCIDENT_ACTOR = { type: 'object', properties: { via: oneOf(...VIAS) }, required: ['via'] };
 /** Step as stored: with optional fields filled in. */
-const STEP = { ...StepInput, required: Object.keys(StepInput.properties) };
+const STEP = { ...DetailedStepInput, required: Object.keys(StepInput.properties) };
 const SNAPSHOT_STEP = {
   ...STEP,
   properties: {
     ...STEP.properties,
     countsFrom: { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' },
     index: whole(0, 2_147_483_647),
+    origin: {
+      type: 'object',
+      properties: { policyId: text(100), teamId: text(100) },
+      required: ['policyId', 'teamId'],
+      additionalProperties: false,
+    },
+    hours: {
+      type: 'object',
+      properties: {
+        timezone: text(100),
+        windows: POLICY_DETAILS.hours.properties.windows,
+        afterMinutes: whole(0, Number.MAX_SAFE_INTEGER),
+      },
+      required: ['timezone', 'windows', 'afterMinutes'],
+      additionalProperties: false,
+    },
   },
+};
+const REPEATS = {
+  type: 'object',
+  properties: {
+    ...POLICY_DETAILS.repeat.properties,
+    steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
+    done: whole(0, REPEAT_TIMES_MAX),
+  },
+  required: ['times', 'pauseMinutes', 'steps', 'done'],
+  additionalProperties: false,
+};
+const ACKNOWLEDGEMENT = {
+  type: 'object',
+  properties: { userId: text(100), at: { type: 'string', pattern: TIMESTAMP, description: 'a timestamp' } },
+  required: ['userId', 'at'],
+  additionalProperties: false,
+};
+const LAST_TURN = {
+  type: 'object',
+  properties: { userId: text(100), position: whole(0, 1_000_000) },
+  required: ['userId', 'position'],
+  additionalProperties: false,
 };
 const COUNTS = {
   margin_minutes: whole(1, MINUTES_MAX),
@@ -77,10 +119,23 @@ export const COLUMN_CONTRACTS: Contracts = {
   memberships: { role: oneOf(...ROLES), phone: Phone },
   teams: { name: Name },
   team_members: { phone: Phone, sort_order: SafeInteger },
-  schedules: { name: Name, rotation_type: oneOf(...ROTATION_TYPES), rotation_config: RotationConfigInput },
+  schedules: {
+    name: Name,
+    rotation_type: oneOf(...ROTATION_TYPES),
+    rotation_config: RotationConfigInput,
+    layers: STORED_LAYERS,
+  },
+  schedule_overrides: { layer_id: text(100) },
+  holiday_calendars: {
+    name: Name,
+    url: { type: 'string', maxLength: 2_000, pattern: '^https://', description: 'an https address' },
+    dates: list({ type: 'string', pattern: String.raw`^\d{4}-\d{2}-\d{2}$`, description: 'a date' }, HOLIDAYS_MAX),
+  },
   escalation_policies: {
     name: Name,
     steps: { type: 'array', items: STEP, minItems: 1, maxItems: POLICY_STEPS_MAX },
+    details: { type: 'object', properties: POLICY_DETAILS, additionalProperties: false },
+    last_turn: LAST_TURN,
   },
   services: {
     name: Name,
@@ -131,6 +186,8 @@ export const COLUMN_CONTRACTS: Contracts = {
     status: oneOf(...INCIDENT_STATUSES),
     details: RECORD,
     steps: list(SNAPSHOT_STEP, SNAPSHOT_STEPS_MAX),
+    repeats: REPEATS,
+    acknowledgements: list(ACKNOWLEDGEMENT),
     acknowledged_by: INCIDENT_ACTOR,
     resolved_by: INCIDENT_ACTOR,
   },

@@ -152,6 +152,7 @@ const TABLES_OF_KINDS = [
   ['user', 'users'],
   ['team', 'teams'],
   ['member', 'team_members'],
+  ['calendar', 'holiday_calendars'],
   ['schedule', 'schedules'],
   ['override', 'schedule_overrides'],
   ['policy', 'escalation_policies'],

@@ -33,6 +33,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   own('memberships', ['user_id'], 'user_id'),
   own('teams'),
   own('team_members', ['team_id', 'user_id']),
+  own('holiday_calendars'),
   own('schedules', ['team_id']),
   own('schedule_overrides', ['schedule_id', 'user_id']),
   own('escalation_policies', ['team_id']),

@@ -2,6 +2,9 @@ import type { Level } from '#modules/exceptions/decide/level.ts';
 import type { IncidentActor } from '#modules/incidents/decide/incident.ts';
 import { type EscalationStep, planSteps } from '#modules/policies/decide/escalation.ts';
 import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { heldEventsOf } from '#modules/incidents/paging/hold.ts';
+import { repeatsOf } from '#modules/policies/decide/rounds.ts';
+import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import { startTimers } from '#modules/incidents/paging/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -51,7 +54,17 @@ export async function declare(
       { limit: 'declaredIncidentsMax', retryAfterSeconds: 60 },
     );
   }
-  const steps = readSteps(policy?.steps ?? []);
+  const run = runOfPolicy(
+    {
+      escalationPolicyId: policy?.id ?? null,
+      teamId: policy?.teamId ?? null,
+      steps: readSteps(policy?.steps ?? []),
+    },
+    policy === null ? () => undefined : await readPolicies(stores, orgId, [policy.id]),
+    now,
+    severity,
+  );
+  const { escalationPolicyId, teamId, steps } = run;
   const timers = planSteps(steps, now);
   const incidentId = await stores.incidents.open(
     {
@@ -59,14 +72,15 @@ export async function declare(
       serviceId,
       ruleId: null,
       exceptionGroupId: null,
-      escalationPolicyId: policy?.id ?? null,
-      teamId: policy?.teamId ?? null,
+      escalationPolicyId,
+      teamId,
       kind: 'manual',
       dedupKey,
       title,
       severity,
       details: {},
       steps,
+      repeats: repeatsOf(run),
       quietUntil: null,
       leadId: null,
     },
@@ -78,6 +92,8 @@ export async function declare(
   if (policy !== null && !areSteps(policy.steps)) {
     await stores.timeline.record(incidentId, 'policy_unreadable', {}, now);
   }
+  if (run.insteadOf !== null) await stores.timeline.record(incidentId, 'other_policy', { ...run.insteadOf }, now);
+  await stores.timeline.recordAll(heldEventsOf(incidentId, steps, timers, now), now);
   if (timers.length === 0) {
     const reason = policy === null ? 'none_chosen' : 'no_steps';
     await stores.timeline.record(incidentId, 'nobody_paged', { reason }, now);

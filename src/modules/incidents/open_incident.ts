@@ -1,9 +1,13 @@
 import { type PlannedStep, planSteps } from '#modules/policies/decide/escalation.ts';
+import { heldEventsOf } from '#modules/incidents/paging/hold.ts';
+import { type IncidentRun, readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
+import { repeatsOf } from '#modules/policies/decide/rounds.ts';
+import type { FindPolicy } from '#modules/policies/decide/run.ts';
 import { type Cause, dedupKeyOf, type Firing, type Opener } from '#modules/incidents/paging/firing.ts';
 import { decidePagingStart, mayFollow, type PagingStart, startsAt } from '#modules/incidents/paging/paging_start.ts';
 import { startTimers } from '#modules/incidents/paging/start_timers.ts';
 import type { Id } from '#kernel/ids.ts';
-import { toTimestamp } from '#kernel/time.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { startSpan, type TracedSpan } from '#kernel/tracing.ts';
 import type { NewIncident } from '#modules/incidents/store/incident_store.ts';
 import type { MaintenanceRow } from '#modules/maintenance/store.ts';
@@ -21,9 +25,13 @@ export async function openIncident(unit: UnitOfWork, rule: Opener, cause: Cause)
 
 /** Opens incidents like `openIncident`, in a few statements however many there are; the ids are in the order given. */
 export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Promise<(Id<'incident'> | null)[]> {
-  const windows = new Map<Id<'org'>, readonly MaintenanceRow[]>();
-  for (const orgId of new Set(firings.map(({ rule }) => rule.orgId))) {
-    windows.set(orgId, await unit.stores.maintenance.list(orgId));
+  const settings = new Map<Id<'org'>, Setting>();
+  for (const [orgId, own] of Map.groupBy(firings, ({ rule }) => rule.orgId)) {
+    const policyIds = own.flatMap(({ rule: { escalationPolicyId: id } }) => (id === null ? [] : [id]));
+    settings.set(orgId, {
+      windows: await unit.stores.maintenance.list(orgId),
+      findPolicy: await readPolicies(unit.stores, orgId, policyIds),
+    });
   }
   const ids: (Id<'incident'> | null)[] = [];
   let prepared: Prepared[] = [];
@@ -34,15 +42,22 @@ export async function openAll(unit: UnitOfWork, firings: readonly Firing[]): Pro
   for (const firing of firings) {
     // Incidents before it may page for it.
     if (mayFollow(firing)) await openPrepared();
-    prepared.push(await prepare(unit, firing, windows.get(firing.rule.orgId) ?? []));
+    prepared.push(await prepare(unit, firing, settings.get(firing.rule.orgId)));
   }
   await openPrepared();
   return ids;
 }
 
+/** Facts about an organization that decide when and whom its incidents page. */
+interface Setting {
+  readonly windows: readonly MaintenanceRow[];
+  readonly findPolicy: FindPolicy;
+}
+
 /** A firing, with all that its incident begins with. */
 interface Prepared extends Firing {
   readonly start: PagingStart;
+  readonly run: IncidentRun;
   readonly incident: NewIncident;
   readonly timers: readonly PlannedStep[];
 }
@@ -50,28 +65,35 @@ interface Prepared extends Firing {
 async function prepare(
   unit: UnitOfWork,
   { rule, cause }: Firing,
-  windows: readonly MaintenanceRow[],
+  { windows, findPolicy }: Setting = { windows: [], findPolicy: () => undefined },
 ): Promise<Prepared> {
-  const start = await decidePagingStart(unit, { rule, cause }, windows);
+  const runAt = (at: Temporal.Instant) => runOfPolicy(rule, findPolicy, at, cause.severity);
+  const atOnce = runAt(unit.now);
+  const start = await decidePagingStart(unit, { rule: { ...rule, ...policyOf(atOnce) }, cause }, windows);
   const from = startsAt(start);
-  const steps = from === null ? rule.steps : rule.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
+  const run = start.kind === 'quiet' ? runAt(start.until) : atOnce;
+  const steps = from === null ? run.steps : run.steps.map((step) => ({ ...step, countsFrom: toTimestamp(from) }));
   const incident = {
     orgId: rule.orgId,
     serviceId: rule.serviceId,
     ruleId: rule.ruleId,
     exceptionGroupId: cause.exceptionGroupId,
-    escalationPolicyId: rule.escalationPolicyId,
-    teamId: rule.teamId,
+    ...policyOf(run),
     kind: cause.kind,
     dedupKey: dedupKeyOf({ rule, cause }),
     title: cause.title,
     severity: cause.severity,
     details: cause.details,
     steps,
+    repeats: repeatsOf(run),
     quietUntil: start.kind === 'quiet' ? start.until : null,
     leadId: start.kind === 'with_lead' ? start.leadId : null,
   };
-  return { rule, cause, start, incident, timers: planSteps(steps, unit.now) };
+  return { rule, cause, start, run, incident, timers: planSteps(steps, unit.now) };
+}
+
+function policyOf({ escalationPolicyId, teamId }: IncidentRun) {
+  return { escalationPolicyId, teamId };
 }
 
 async function open(unit: UnitOfWork, prepared: readonly Prepared[]): Promise<(Id<'incident'> | null)[]> {
@@ -107,7 +129,10 @@ async function store(
     spans[index]?.set({ 'tocsin.incident_id': incidentId });
     return [{ ...one, incidentId }];
   });
-  await stores.timeline.recordAll(opened.flatMap(eventsOf), now);
+  await stores.timeline.recordAll(
+    opened.flatMap((incident) => eventsOf(incident, now)),
+    now,
+  );
   await recordSystemChanges(
     unit,
     opened.map(({ rule, cause, incidentId }) => ({
@@ -132,14 +157,16 @@ interface Opened extends Prepared {
 }
 
 /** Returns the first timeline events: how the incident began, and why it does not page, or not at once. */
-function eventsOf({ incidentId, rule, cause, timers, start }: Opened) {
+function eventsOf({ incidentId, rule, cause, timers, start, run, incident }: Opened, now: Temporal.Instant) {
   const reason = rule.escalationPolicyId === null ? 'no_policy' : 'no_steps';
   const by = cause.kind === 'alert' ? { tool: rule.name } : { rule: rule.name };
   return [
     { incidentId, event: 'triggered', data: { ...by, cause: cause.sentence } },
     ...(rule.isPolicyUnreadable ? [{ incidentId, event: 'policy_unreadable', data: {} }] : []),
     ...(timers.length === 0 ? [{ incidentId, event: 'nobody_paged', data: { reason } }] : []),
+    ...(run.insteadOf === null ? [] : [{ incidentId, event: 'other_policy', data: run.insteadOf }]),
     ...startEventsOf(incidentId, start, cause.title),
+    ...heldEventsOf(incidentId, incident.steps, timers, now),
   ];
 }
 

@@ -7,6 +7,7 @@ import {
 import type { IncidentActor, IncidentStatus } from '#modules/incidents/decide/incident.ts';
 import { type EscalationStep, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
+import type { Repeats } from '#modules/policies/decide/rounds.ts';
 import { startTimers } from '#modules/incidents/paging/start_timers.ts';
 import { AppError } from '#kernel/errors.ts';
 import type { Id } from '#kernel/ids.ts';
@@ -21,6 +22,8 @@ export type Target =
       readonly teamId: Id<'team'>;
       readonly name: string;
       readonly steps: readonly EscalationStep[];
+      /** Repetition of the steps; null for none. */
+      readonly repeats: Repeats | null;
     }
   | Extract<Assignee, { kind: 'person' }>;
 
@@ -58,7 +61,12 @@ export async function reassign(
   const { policyId, teamId } =
     target.kind === 'policy' ? target : { policyId: incident.escalationPolicyId, teamId: incident.teamId };
   const steps = followedBy(incident.steps, plan.steps);
-  await stores.incidents.reassign({ id: incident.id, steps, escalationPolicyId: policyId, teamId }, plan.timers, now);
+  const repeats = target.kind === 'policy' ? target.repeats : incident.repeats;
+  await stores.incidents.reassign(
+    { id: incident.id, steps, escalationPolicyId: policyId, teamId, repeats },
+    plan.timers,
+    now,
+  );
   const to = target.kind === 'policy' ? { policy: target.name } : { userId: target.userId };
   const stepsLeft = target.kind === 'policy' ? 0 : plan.steps.length - 1;
   await stores.timeline.record(incident.id, 'reassigned', { by, ...to, stepsLeft, told }, now);

@@ -2,6 +2,7 @@ import { decideUnacknowledge, type IncidentActor } from '#modules/incidents/deci
 import { pageWithoutLead } from '#modules/incidents/paging/paging_start.ts';
 import { resumeEscalation, withdrawNews } from '#modules/incidents/paging/resume_escalation.ts';
 import { AppError } from '#kernel/errors.ts';
+import { unacknowledgeForOne } from '#modules/incidents/acknowledge_for_one.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { UnitOfWork } from '#modules/unit_of_work.ts';
 
@@ -11,7 +12,7 @@ import type { UnitOfWork } from '#modules/unit_of_work.ts';
  */
 export async function unacknowledge(unit: UnitOfWork, incident: IncidentRow, by: IncidentActor): Promise<boolean> {
   const decision = decideUnacknowledge(incident.status);
-  if (decision === 'unchanged') return false;
+  if (decision === 'unchanged') return await unacknowledgeForOne(unit, incident, by);
   if (decision === 'conflict') {
     throw new AppError('conflict', 'this incident is resolved; reopen it if it is not over');
   }

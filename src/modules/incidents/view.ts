@@ -15,6 +15,7 @@ import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { NOTIFICATION_STATUSES } from '#modules/policies/decide/recipients.ts';
 import { VIAS } from '#modules/accounts/decide/via.ts';
+import { STEP_DETAILS } from '#modules/policies/details_fields.ts';
 import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { TimelineRow } from '#modules/incidents/store/incident_timeline_store.ts';
@@ -44,7 +45,7 @@ const ESCALATION_FIELDS = {
   waitsFor: nullable(
     Type.Enum([...WAITS_FOR], {
       description:
-        'what its first page waits for: the end of a maintenance, or another incident that pages for both; null for nothing',
+        'what its first page waits for: the end of a maintenance, another incident that pages for both, or the hours of its policy; null for nothing',
     }),
   ),
   stepCount: Type.Integer({ description: 'how many steps it has had, with those that came after the trigger' }),
@@ -70,6 +71,11 @@ const INCIDENT_FIELDS = {
   acknowledgedBy: nullable(IncidentActorView),
   resolvedAt: nullable(Timestamp),
   resolvedBy: nullable(IncidentActorView),
+  acknowledgements: Type.Optional(
+    Type.Array(Type.Object({ userId: IdText, at: Timestamp }), {
+      description: 'who has acknowledged while others still must: the incident stays triggered; absent for nobody',
+    }),
+  ),
   escalation: Type.Object(ESCALATION_FIELDS),
   createdAt: Timestamp,
   updatedAt: Timestamp,
@@ -112,6 +118,8 @@ const StepRecordView = Type.Object({
   channels: Type.Array(Type.Enum([...CHANNELS])),
   targetUserIds: Type.Array(IdText),
   useSchedule: Type.Boolean({ description: 'also the people on call in `teamId` when it fires' }),
+  ...STEP_DETAILS,
+  ofPolicyId: Type.Optional(Type.String({ description: 'the policy that a step went to, and that this one is of' })),
   dueAt: nullable(
     Type.String({
       format: 'date-time',
@@ -311,6 +319,7 @@ export function toIncidentView(incident: IncidentRow, steps: readonly StepState[
     acknowledgedBy: incident.acknowledgedBy,
     resolvedAt: toTimestampOrNull(incident.resolvedAt),
     resolvedBy: incident.resolvedBy,
+    ...(incident.acknowledgements && { acknowledgements: [...incident.acknowledgements] }),
     escalation: toEscalationView(incident, steps),
     createdAt: toTimestamp(incident.createdAt),
     updatedAt: toTimestamp(incident.updatedAt),
@@ -331,8 +340,11 @@ export function toEscalationWithStepsView(
   timers: readonly StepTimerRow[],
   pages: readonly Pick<NotificationRow, 'stepIndex' | 'userId' | 'status'>[],
 ): Static<typeof IncidentWithLogView>['escalation'] {
-  const steps = toStepRecords(incident, timers, pages).map((step) => ({
+  const steps = toStepRecords(incident, timers, pages).map(({ origin, hours: _, scheduleIds, ...step }) => ({
     ...step,
+    ...(scheduleIds && { scheduleIds: [...scheduleIds] }),
+    ...(step.members && { members: { ...step.members } }),
+    ...(origin && { ofPolicyId: origin.policyId }),
     channels: [...step.channels],
     targetUserIds: [...step.targetUserIds],
     people: [...step.people],

@@ -2,10 +2,12 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 
 import { sql } from 'kysely';
 
-import { areSteps, readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { areSteps, readDetails, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import type { LastTurn } from '#modules/policies/decide/audience.ts';
+import { holdLock } from '#storage/postgres/advisory_lock.ts';
 import { anyOf, columns, json } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { PolicyEntity } from '#storage/postgres/entities/oncall.ts';
@@ -17,7 +19,7 @@ export type PolicyRow = InferEntity<typeof PolicyEntity> & { readonly isUnreadab
 /** Cursor of a list of policies by name. */
 export type PolicyPlace = Pick<PolicyRow, 'name'> & { readonly id: string };
 
-export type NewPolicy = Pick<PolicyRow, 'name' | 'steps'>;
+export type NewPolicy = Pick<PolicyRow, 'name' | 'steps' | 'details'>;
 
 /** Escalation policies of teams. An open incident has its own copy of the steps. */
 export class PolicyStore {
@@ -30,6 +32,57 @@ export class PolicyStore {
   /** The policies of all the teams, oldest first. */
   async listOfTeams(orgId: Id<'org'>, teamIds: readonly Id<'team'>[]): Promise<PolicyRow[]> {
     return (await this.#policies(orgId).where('p.team_id', '=', anyOf(teamIds)).execute()).map(readPolicy);
+  }
+
+  /** Returns the organization's policies that exist among these ids. */
+  async listAll(orgId: Id<'org'>, policyIds: readonly Id<'policy'>[]): Promise<PolicyRow[]> {
+    return (await this.#policies(orgId).where('p.id', '=', anyOf(policyIds)).execute()).map(readPolicy);
+  }
+
+  /**
+   * Returns the policies of which a step, or the hours, name one of these: schedules, teams or other policies; not those
+   * of the team `exceptOf`.
+   */
+  async listNamingAny(
+    orgId: Id<'org'>,
+    ids: readonly (Id<'schedule'> | Id<'team'> | Id<'policy'>)[],
+    exceptOf: Id<'team'> | null = null,
+  ): Promise<PolicyRow[]> {
+    const naming = await this.#policies(orgId)
+      .where(({ ref }) => {
+        const all = sql`jsonb_build_array(${ref('p.steps')}::jsonb, ${ref('p.details')}::jsonb)`;
+        const named = sql`jsonb_path_query_array(${all}, '$.**.scheduleIds[*]') ||
+          jsonb_path_query_array(${all}, '$.**.teamId') || jsonb_path_query_array(${all}, '$.**.policyId')`;
+        return sql<boolean>`(${named}) ?| ${[...ids]}::text[]`;
+      })
+      .$if(exceptOf !== null, (query) => query.where('p.team_id', '<>', exceptOf ?? asId('team', '')))
+      .execute();
+    return naming.map(readPolicy);
+  }
+
+  /** Locks the references between policies of the organization until the transaction ends: no cycle comes about. */
+  async holdReferences(orgId: Id<'org'>): Promise<void> {
+    await holdLock(this.#session, `policies ${orgId}`);
+  }
+
+  /** Returns the last turn of a policy's round robin, locked until the transaction ends; null for the first. */
+  async lockTurn(policyId: Id<'policy'>): Promise<LastTurn | null> {
+    const row = await this.#session.db
+      .selectFrom('escalation_policies')
+      .select('last_turn')
+      .where('id', '=', policyId)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    return row?.last_turn ?? null;
+  }
+
+  /** Stores the last turn of a policy's round robin, which the caller has locked. */
+  async setTurn(policyId: Id<'policy'>, turn: LastTurn): Promise<void> {
+    await this.#session.db
+      .updateTable('escalation_policies')
+      .set({ last_turn: json(turn) })
+      .where('id', '=', policyId)
+      .execute();
   }
 
   /** The policies with a step that names this person. */
@@ -109,6 +162,7 @@ export class PolicyStore {
       orgId: team.orgId,
       teamId: team.id,
       ...policy,
+      lastTurn: null,
       createdAt: now,
       updatedAt: now,
     });
@@ -132,5 +186,8 @@ export class PolicyStore {
 
 /** The row with steps that can be read. */
 export function readPolicy(policy: InferEntity<typeof PolicyEntity>): PolicyRow {
-  return areSteps(policy.steps) ? policy : { ...policy, steps: readSteps(policy.steps), isUnreadable: true };
+  const details = readDetails(policy.details);
+  const isReadable = areSteps(policy.steps);
+  if (isReadable && details === policy.details) return policy;
+  return { ...policy, details, steps: readSteps(policy.steps), ...(!isReadable && { isUnreadable: true as const }) };
 }

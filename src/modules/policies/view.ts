@@ -4,8 +4,9 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
-import { readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { readDetails, readSteps } from '#modules/policies/decide/stored_steps.ts';
 import { toTimestamp } from '#kernel/time.ts';
+import { POLICY_DETAILS, policyDetailsView, STEP_DETAILS, stepDetailsView } from '#modules/policies/details_fields.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
 
 export const ChannelName = Type.Enum([...CHANNELS]);
@@ -26,8 +27,10 @@ export const PolicyView = Type.Object({
       channels: Type.Array(ChannelName),
       targetUserIds: Type.Array(IdText),
       useSchedule: Type.Boolean(),
+      ...STEP_DETAILS,
     }),
   ),
+  ...POLICY_DETAILS,
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -53,7 +56,9 @@ export function toPolicyView(policy: PolicyRow): Static<typeof PolicyView> {
       channels: [...step.channels],
       targetUserIds: [...step.targetUserIds],
       useSchedule: step.useSchedule,
+      ...stepDetailsView(step),
     })),
+    ...policyDetailsView(readDetails(policy.details)),
     createdAt: toTimestamp(policy.createdAt),
     updatedAt: toTimestamp(policy.updatedAt),
   };

@@ -6,7 +6,6 @@ import type { Id } from '#kernel/ids.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
 import type { Stores } from '#modules/stores.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
 
 /** A shift of one person. */
 export const OwnShiftView = Type.Object({
@@ -18,7 +17,7 @@ export const OwnShiftView = Type.Object({
   until: nullable(Timestamp),
 });
 
-type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'overrides'> &
+type OfSchedule = Pick<ScheduleOnCall, 'schedule' | 'layered'> &
   Pick<TeamOnCall, 'people'> & { readonly teamName: string };
 
 /** Lists the person's shifts over all schedules of the organization that name them. */
@@ -33,8 +32,8 @@ export async function listOwnShifts(
   const { schedules, people } = await stores.onCall.ofSchedulesAt(orgId, rows, now);
   const teams = await stores.teams.findAll(orgId, [...new Set(rows.map(({ teamId }) => teamId))]);
   const nameOf = new Map(teams.map(({ id, name }) => [id, name]));
-  const own = schedules.map(({ schedule, overrides }) => {
-    return { schedule, overrides, people, teamName: nameOf.get(schedule.teamId) ?? '' };
+  const own = schedules.map(({ schedule, layered }) => {
+    return { schedule, layered, people, teamName: nameOf.get(schedule.teamId) ?? '' };
   });
   return readOwnShifts(own, userId, now, limit);
 }
@@ -47,9 +46,9 @@ export function readOwnShifts(
   limit: number,
 ): Static<typeof OwnShiftView>[] {
   return schedules
-    .flatMap(({ schedule, overrides, people, teamName }) => {
+    .flatMap(({ schedule, layered, people, teamName }) => {
       const isPresent = (candidate: string): boolean => people.has(candidate);
-      const shifts = ownShifts(rotationOf(schedule), overrides, { userId, from: now, limit }, isPresent);
+      const shifts = ownShifts(layered, { userId, from: now, limit }, isPresent);
       return shifts.map(({ source, since, until }) => ({
         scheduleId: schedule.id,
         scheduleName: schedule.name,

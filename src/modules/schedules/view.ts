@@ -4,6 +4,8 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { EXAMPLE_STAMPS } from '#actions/example_stamps.ts';
 import { IdText, SafeInteger, Timestamp } from '#actions/fields.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
+import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
+import { LayerView, toLayerView } from '#modules/schedules/layer_view.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { readSchedule, type ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
 
@@ -20,6 +22,12 @@ export const ScheduleView = Type.Object({
     shiftHours: Type.Optional(SafeInteger),
   }),
   startAt: Timestamp,
+  layers: Type.Optional(
+    Type.Array(LayerView, {
+      description:
+        'lowest first, the rotation among them; absent when the rotation is all there is. The highest that names somebody decides',
+    }),
+  ),
   createdAt: Timestamp,
   updatedAt: Timestamp,
 });
@@ -46,6 +54,7 @@ export function toScheduleView(stored: ScheduleRow): Static<typeof ScheduleView>
     rotationType: schedule.rotationType,
     rotationConfig: { userIds: [...userIds], ...shiftHours },
     startAt: toTimestamp(schedule.startAt),
+    ...(schedule.layers !== null && { layers: readLayers(schedule).map(toLayerView) }),
     createdAt: toTimestamp(schedule.createdAt),
     updatedAt: toTimestamp(schedule.updatedAt),
   };

@@ -7,7 +7,7 @@ import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
 import { shownPhone } from '#modules/teams/readiness_view.ts';
 import { MemberView, TEAM_FIELDS, toMemberView, toTeamView } from '#modules/teams/view.ts';
 import { type TeamParts, WarningView } from '#modules/teams/warnings.ts';
-import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import type { TeamRow } from '#modules/teams/store.ts';
 
 /** A team with all that belongs to it. */

@@ -5,16 +5,15 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { IdText, Timestamp } from '#actions/fields.ts';
 import { reasonOf } from '#modules/incidents/decide/reasons.ts';
 import { contactsOf } from '#modules/contacts/decide/contact.ts';
-import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { findWarnings, type ReachabilityWarning } from '#modules/contacts/decide/reachability.ts';
-import { asId } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { toTimestamp } from '#kernel/time.ts';
 import { cannotAnswerText } from '#modules/teams/cannot_answer.ts';
 import type { ReachablePerson } from '#modules/accounts/store/people_store.ts';
 import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
 import type { PolicyRow } from '#modules/policies/store.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
 import type { TeamMemberWithPerson } from '#modules/teams/store.ts';
 
 export const WarningView = Type.Object(
@@ -64,7 +63,13 @@ export async function readWarnings(
   teams: readonly TeamParts[],
   { caller, stores, configuredChannels, now }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'now'>,
 ): Promise<Static<typeof WarningView>[][]> {
+  const pagedTeams = teams.flatMap(({ policies }) =>
+    policies.flatMap(({ steps }) => steps.flatMap(({ members }) => (members === undefined ? [] : [members.teamId]))),
+  );
+  const paged = pagedTeams.length === 0 ? [] : await stores.teams.listMembers(caller.orgId, pagedTeams);
+  const pagedBy = Map.groupBy(paged, ({ teamId }) => teamId);
   const userIds = teams.flatMap(({ members, policies, onCall }) => [
+    ...paged.map(({ userId }) => userId),
     ...members.map(({ userId }) => userId),
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
     ...peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall)),
@@ -76,12 +81,13 @@ export async function readWarnings(
     const { schedules } = team.onCall;
     const reach = {
       ...team,
-      schedules: schedules.map(({ schedule, overrides }) => {
-        const { id, isUnreadable } = schedule;
-        return { id, rotation: rotationOf(schedule), overrides, isUnreadable };
-      }),
-      onCallUserIds: peopleOnCall(schedules.map(({ onCall }) => onCall)),
-      contacts: contactsOf([...people.values()], subscribers, team.members),
+      schedules: schedules.map(({ schedule: { id, isUnreadable }, layered }) => ({ id, layered, isUnreadable })),
+      onCallNow: schedules.map(({ schedule, onCall }) => ({ id: schedule.id, onCall })),
+      membersOf: (teamId: Id<'team'>) => (pagedBy.get(teamId) ?? []).map(({ userId }) => userId),
+      contacts: contactsOf([...people.values()], subscribers, [
+        ...team.members,
+        ...paged.filter(({ userId }) => !team.members.some((member) => member.userId === userId)),
+      ]),
       isPresent: (userId: string) => team.onCall.people.has(userId),
       mayAnswer: (userId: string) => mayAnswer(people.get(userId)?.role ?? 'viewer'),
     };

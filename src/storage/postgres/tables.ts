@@ -54,6 +54,7 @@ import {
 import {
   AlertRuleEntity,
   CalendarFeedEntity,
+  HolidayCalendarEntity,
   OwnCalendarEntity,
   MaintenanceEntity,
   PolicyEntity,
@@ -179,6 +180,7 @@ export const ENTITIES = [
   TeamMemberEntity,
   ScheduleEntity,
   ScheduleOverrideEntity,
+  HolidayCalendarEntity,
   CalendarFeedEntity,
   OwnCalendarEntity,
   PolicyEntity,

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 
-import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
+import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import { asId } from '#kernel/ids.ts';
 import { Temporal } from '#kernel/time.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
 import { storesOf } from '#modules/stores.ts';
 import { slowOnCall, localMinutes, type LocalMinutes } from '#test/modules/schedules/decide/local_minutes.ts';
 import { type StaffedWorld, staffedWorld } from '#test/kit/staffed_world.ts';
@@ -142,8 +141,8 @@ async function roster(w: StaffedWorld, { teamId }: Team): Promise<(at: Temporal.
   const { onCall } = storesOf(w.context.db.session());
   const { schedules } = await onCall.ofTeam(w.orgId, asId('team', teamId), w.clock.now());
   return (at) =>
-    schedules.map(({ schedule, overrides }) => {
-      return onCallOfSchedule(rotationOf(schedule), overrides, at, () => true).shift?.userId;
+    schedules.map(({ layered }) => {
+      return onCallOfSchedule(layered, at, () => true).shift?.userIds[0];
     });
 }
 

@@ -72,7 +72,7 @@ export function OnCallWidget({ teamId }: { readonly teamId: string | null }) {
         {schedules.map(({ scheduleId, teamName, name, onCall }) => (
           <li key={scheduleId}>
             <span className={classes.grow}>
-              {onCall === null ? 'Nobody' : <Name>{nameOf(onCall.userId)}</Name>}
+              {onCall === null ? 'Nobody' : <Name>{onCall.userIds.map(nameOf).join(', ')}</Name>}
               <span className={classes.sub}>
                 <Name>{teamName}</Name>, <Name>{name}</Name>
               </span>

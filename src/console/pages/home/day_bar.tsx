@@ -15,8 +15,9 @@ interface DayBarProps {
 /** Bar of who is on call in a schedule in the next 24 hours. */
 export function DayBar({ shifts, from, userId }: DayBarProps) {
   const parts = dayParts(shifts, Date.parse(from));
+  const isMine = (part: (typeof parts)[number]): boolean => part.userIds.includes(userId);
   const nameOf = (part: (typeof parts)[number]): string =>
-    part.name === null ? 'Nobody' : part.userId === userId ? 'You' : isolateBidi(part.name);
+    part.name === null ? 'Nobody' : isMine(part) && part.userIds.length === 1 ? 'You' : isolateBidi(part.name);
   const text = parts.map((part) => `${nameOf(part)} until ${dateTimeText(part.untilMs)}`).join(', then ');
   return (
     <div className={classes.bar} role="img" aria-label={`Next 24 hours: ${text}`}>
@@ -24,7 +25,7 @@ export function DayBar({ shifts, from, userId }: DayBarProps) {
         <span
           key={part.fromMs}
           className={classes.part}
-          data-kind={part.name === null ? 'nobody' : part.userId === userId ? 'me' : part.source}
+          data-kind={part.name === null ? 'nobody' : isMine(part) ? 'me' : part.source}
           style={{ flexGrow: part.share }}
           title={`${nameOf(part)}, ${dateTimeText(part.fromMs)} to ${dateTimeText(part.untilMs)}`}
         >

@@ -2,11 +2,11 @@ import type { HomeSchedule } from '#console/api/home.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Part of the day during which one person is on call, or nobody. */
+/** Part of the day during which the same people are on call, or nobody. */
 export interface DayPart {
-  /** Name; null if nobody is on call. */
+  /** Names; null if nobody is on call. */
   readonly name: string | null;
-  readonly userId: string | null;
+  readonly userIds: readonly string[];
   readonly source: 'rotation' | 'override' | null;
   readonly fromMs: number;
   readonly untilMs: number;
@@ -21,14 +21,14 @@ export function dayParts(shifts: HomeSchedule['shifts'], startMs: number): DayPa
   const add = (part: Omit<DayPart, 'share'>): void => {
     if (part.untilMs > part.fromMs) parts.push({ ...part, share: (part.untilMs - part.fromMs) / DAY_MS });
   };
-  const nobody = { name: null, userId: null, source: null };
+  const nobody = { name: null, userIds: [], source: null };
   let atMs = startMs;
-  for (const { userId, name, since, until, source } of shifts) {
+  for (const { userIds, name, since, until, source } of shifts) {
     const fromMs = Math.max(Date.parse(since), atMs);
     const untilMs = Math.min(until === null ? endMs : Date.parse(until), endMs);
     if (untilMs <= fromMs) continue;
     add({ ...nobody, fromMs: atMs, untilMs: fromMs });
-    add({ name, userId, source, fromMs, untilMs });
+    add({ name, userIds, source, fromMs, untilMs });
     atMs = untilMs;
   }
   add({ ...nobody, fromMs: atMs, untilMs: endMs });

@@ -60,13 +60,15 @@ interface ScheduleRowProps {
 function ScheduleRow({ schedule, at, onTakeOver, onRemoveOverride }: ScheduleRowProps) {
   const { session, may } = useOrganization();
   const { userId } = session.user;
-  const { name, teamName, onCall, until, source, overrideId, shifts } = schedule;
-  const isMe = onCall?.userId === userId;
+  const { name, teamName, onCall, others, until, source, overrideId, shifts } = schedule;
+  const people = onCall === null ? [] : [onCall, ...others];
+  const isMe = people.some((person) => person.userId === userId);
+  const names = people.map((person) => (person.userId === userId ? 'You' : person.name)).join(', ');
   return (
     <li className={classes.schedule}>
       <div className={classes.scheduleHead}>
         <div className={classes.scheduleText}>
-          <div className={classes.who}>{onCall === null ? 'Nobody' : isMe ? 'You' : <Name>{onCall.name}</Name>}</div>
+          <div className={classes.who}>{onCall === null ? 'Nobody' : <Name>{names}</Name>}</div>
           <div className={classes.sub}>
             <Name>{teamName}</Name>, <Name>{name}</Name>
             {source === 'override' && ' (override)'}

@@ -55,6 +55,12 @@ export function EscalationCard({ incident }: { readonly incident: IncidentWithLo
       })}
     >
       <Progress incident={incident} />
+      {incident.acknowledgements !== undefined && status === 'triggered' && (
+        <p className={classes.note}>
+          {incident.acknowledgements.length} {incident.acknowledgements.length === 1 ? 'person has' : 'people have'}{' '}
+          acknowledged; others still must.
+        </p>
+      )}
       {earlier > 0 && (
         <p className={classes.note}>
           {earlier.toLocaleString()} earlier {earlier === 1 ? 'step is' : 'steps are'} in the timeline.
@@ -174,13 +180,14 @@ const PERSON_WORDS: Record<PolicyStep['people'][number]['status'], string> = {
 };
 
 /** People whom the step paged or, before it fires, would page. */
-function Who({ step: { people, targetUserIds, useSchedule }, team }: Pick<StepItemProps, 'step' | 'team'>) {
+function Who({ step, team }: Pick<StepItemProps, 'step' | 'team'>) {
+  const { people } = step;
   const nameOf = useMemberNames();
   if (people.length > 0) {
     const named = people.map(({ userId, status }) => `${nameOf(userId)} (${PERSON_WORDS[status]})`);
     return <div className={classes.who}>{named.join(', ')}</div>;
   }
-  return <div className={classes.who}>{whoText({ targetUserIds, useSchedule }, team, nameOf)}</div>;
+  return <div className={classes.who}>{whoText(step, team, nameOf)}</div>;
 }
 
 /** Outcome of a step; null while it waits. */
@@ -218,7 +225,8 @@ function Outcome({ step: { state, settledAt, reason, isBroughtForward, dueAt } }
 function beginText({ escalation, timeline }: IncidentWithLog, { countsFrom, index }: PolicyStep): string {
   const isNow = (event: string): boolean => timeline.some((entry) => entry.event === event && entry.at === countsFrom);
   if (isNow('repaged')) return 'Acknowledged and forgotten: paged again at';
-  if (index > 0) return 'Reassigned at';
+  const repeats = timeline.some(({ event }) => event === 'repeats') && !isNow('reassigned');
+  if (index > 0) return repeats ? 'Nobody answered: begins again at' : 'Reassigned at';
   if (countsFrom === null) return 'Once the incident that pages for both has ended';
   if (isNow('pages_itself')) return 'The incident that paged for both ended at';
   if (isNow('maintenance_ended')) return 'The maintenance was ended at';
@@ -235,6 +243,7 @@ function Progress({ incident }: { readonly incident: IncidentWithLog }) {
         <span className={classes.who}>
           until step {nextStep + 1} of {stepCount}
           {waitsFor === 'maintenance' && ', after the maintenance'}
+          {waitsFor === 'hours' && ', when the hours of its policy begin'}
         </span>
       </div>
     );

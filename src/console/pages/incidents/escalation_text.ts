@@ -1,4 +1,4 @@
-import type { Incident } from '#console/api/actions.ts';
+import type { Incident, IncidentWithLog } from '#console/api/actions.ts';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 
 /** Returns the state of an escalation in a few words. `step 2 of 3` is the step that fires next. */
@@ -15,18 +15,33 @@ export function stepText({
     case 'running':
       if (waitsFor === 'incident') return 'another one pages for it';
       if (waitsFor === 'maintenance') return 'in maintenance, pages';
+      if (waitsFor === 'hours') return 'outside its hours, pages';
       return `step ${(nextStep ?? 0) + 1} of ${stepCount}`;
   }
 }
 
+type PlannedStep = Pick<
+  IncidentWithLog['escalation']['steps'][number],
+  'targetUserIds' | 'useSchedule' | 'scheduleIds' | 'turn' | 'members' | 'ofPolicyId'
+>;
+
 /** Returns the people paged by a step that has not fired yet. */
 export function whoText(
-  { targetUserIds, useSchedule }: { readonly targetUserIds: readonly string[]; readonly useSchedule: boolean },
+  step: PlannedStep,
   /** The team whose schedules are used; null when it was deleted. */
   team: string | null,
   nameOf: (userId: string) => string,
 ): string {
-  const onCall = team === null ? 'the people on call' : `the people on call in ${isolateBidi(team)}`;
-  const planned = [...targetUserIds.map(nameOf), ...(useSchedule ? [onCall] : [])];
+  const { targetUserIds, useSchedule, scheduleIds, turn, members, ofPolicyId } = step;
+  const people = turn === 'next' ? 'the next on call' : 'the people on call';
+  const isOwn = team !== null && ofPolicyId === undefined;
+  const within = scheduleIds === undefined ? '' : ' in some schedules';
+  const onCall = isOwn ? `${people}${within} in ${isolateBidi(team)}` : `${people}${within}`;
+  const paged = members?.inTurn ? 'one member of a team in turn' : 'all members of a team';
+  const planned = [
+    ...targetUserIds.map(nameOf),
+    ...(useSchedule ? [onCall] : []),
+    ...(members === undefined ? [] : [paged]),
+  ];
   return planned.length === 0 ? 'nobody' : planned.join(', ');
 }

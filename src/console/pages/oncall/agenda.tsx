@@ -6,7 +6,7 @@ import { TextButton } from '#console/components/text_button.tsx';
 import { useNow } from '#console/components/text/use_now.ts';
 import classes from '#console/pages/oncall/agenda.module.css';
 import { NowAndNext } from '#console/pages/oncall/now_and_next.tsx';
-import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
+import { namesOf, type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
 import { spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import type { TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
@@ -94,7 +94,7 @@ function ScheduleAgenda({ schedule, nameOf, selections, now, onOpen, isWithoutHe
                 onClick={() => onOpen(selection)}
               >
                 <span className={classes.who} data-mine={person === userId ? '' : undefined}>
-                  <Name>{person === userId ? 'You' : nameOf(person)}</Name>
+                  <Name>{namesOf(selection, nameOf, userId)}</Name>
                   {source === 'override' && ' (override)'}
                 </span>
                 <span className={classes.when}>{spanText(since, until)}</span>

@@ -45,7 +45,7 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
   const teamId = firstTeamId === null ? '' : draft.teamId || firstTeamId;
   const creating = useMutation({
     mutationFn: async () => {
-      const { timezone, rotationType, rotationConfig } = rotationInput(draft, null);
+      const { timezone, rotationType, rotationConfig } = rotationInput(draft);
       const schedule = {
         name: draft.name.trim(),
         timezone,
@@ -67,7 +67,6 @@ function Form({ firstTeamId }: { readonly firstTeamId: string | null }) {
     <ScheduleForm
       draft={draft}
       onChange={setDraft}
-      schedule={null}
       button="Create"
       isPending={creating.isPending}
       error={creating.error}

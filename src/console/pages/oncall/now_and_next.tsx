@@ -11,16 +11,16 @@ interface NowAndNextProps {
 /** Text on who is on call now, until when, and who takes over. */
 export function NowAndNext({ schedule: { onCall, next }, nameOf }: NowAndNextProps) {
   const { userId } = useOrganization().session.user;
-  const who = (id: string) => (id === userId ? 'You' : nameOf(id));
+  const who = (ids: readonly string[]) => ids.map((id) => (id === userId ? 'You' : nameOf(id))).join(', ');
   return (
     <>
-      {onCall === null ? <b>Nobody</b> : <Name>{who(onCall.userId)}</Name>}
+      {onCall === null ? <b>Nobody</b> : <Name>{who(onCall.userIds)}</Name>}
       {onCall?.source === 'override' && ' (override)'}
       {next === null && onCall !== null && ', without end'}
       {next !== null && (
         <>
           {' '}
-          until {momentText(Date.parse(next.at))}, then <Name>{who(next.userId)}</Name>
+          until {momentText(Date.parse(next.at))}, then <Name>{who(next.userIds)}</Name>
         </>
       )}
     </>

@@ -8,6 +8,7 @@ const TABS = [
   { to: PAGES.teams, label: 'Teams' },
   { to: PAGES.policies, label: 'Policies' },
   { to: PAGES.simulator, label: 'Simulator' },
+  { to: PAGES.load, label: 'Load' },
 ] as const;
 
 /** Frame of the pages of on-call that have a tab. */

@@ -1,4 +1,4 @@
-import { Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 
 import { serverNow } from '#console/api/http.ts';
@@ -12,6 +12,7 @@ import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { Name } from '#console/components/text/name.tsx';
 import { readOrKeep, toLocalField } from '#console/pages/oncall/local_time.ts';
+import { layersOf } from '#console/pages/oncall/layers/layers_draft.ts';
 import classes from '#console/pages/oncall/override_form.module.css';
 import type { Selection } from '#console/pages/oncall/selection.ts';
 import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
@@ -34,10 +35,12 @@ interface Entered {
   readonly userId: string | null;
   readonly from: string | null;
   readonly to: string | null;
+  /** Layer for which it counts; null: the whole schedule. */
+  readonly layerId: string | null;
 }
 
-const NOTHING: Entered = { userId: null, from: null, to: null };
-const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until' };
+const NOTHING: Entered = { userId: null, from: null, to: null, layerId: null };
+const LABELS = { userId: 'Who is on call', from: 'From', to: 'Until', layerId: 'For' };
 
 /** Form that puts somebody on call for the shift or for a part of it. */
 export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFormProps) {
@@ -81,7 +84,8 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
   const submit = (): void => {
     setIsChecked(true);
     if (userId === null || startAt === null || endAt === null || endAt <= startAt) return;
-    putting.mutate({ userId, startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() });
+    const window = { startAt: new Date(startAt).toISOString(), endAt: new Date(endAt).toISOString() };
+    putting.mutate({ userId, ...window, ...(values.layerId !== null && { layerId: values.layerId }) });
   };
   return (
     <Form
@@ -137,6 +141,18 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
             error={faults.to}
           />
         </SimpleGrid>
+        {schedule.layers !== undefined && schedule.layers.length > 1 && (
+          <NativeSelect
+            label="For"
+            description="For one layer, it counts within the hours of that layer."
+            value={values.layerId ?? ''}
+            onChange={({ currentTarget: { value } }) => setValues({ ...values, layerId: value === '' ? null : value })}
+            data={[
+              { value: '', label: 'The whole schedule' },
+              ...schedule.layers.map(({ layerId, name }) => ({ value: layerId, label: name })),
+            ]}
+          />
+        )}
         {putting.isError && (
           <ErrorAlert title="Nothing was changed" error={putting.error} atFields={{ userId, startAt, endAt }} />
         )}
@@ -153,7 +169,8 @@ export function OverrideForm({ selection, schedule, nameOf, onDone }: OverrideFo
   );
 }
 
-/** Returns the people of the rotation, without the person on call at that time. */
-function closePeople({ rotationConfig }: ShownSchedule, onCall: string | null): readonly string[] {
-  return [...new Set(rotationConfig.userIds)].filter((id) => id !== onCall).slice(0, CLOSE_PEOPLE_MAX);
+/** Returns the people of the layers, without the person on call at that time. */
+function closePeople(schedule: ShownSchedule, onCall: string | null): readonly string[] {
+  const people = layersOf(schedule).flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds));
+  return [...new Set(people)].filter((id) => id !== onCall).slice(0, CLOSE_PEOPLE_MAX);
 }

@@ -15,12 +15,10 @@ import type { Selection } from '#console/pages/oncall/selection.ts';
 import { momentText, spanText, viewerZone } from '#console/pages/oncall/span_text.ts';
 import { placeOf, rangeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import { TimelineTrack } from '#console/pages/oncall/timeline_track.tsx';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 interface RotationPreviewProps {
   readonly draft: ScheduleDraft;
-  readonly schedule: ShownSchedule | null;
   readonly isValid: boolean;
   readonly nameOf: (userId: string) => string;
 }
@@ -31,18 +29,13 @@ const WEEKS_MIN = 4;
 const HOURS_OF_WEEK = 168;
 /** Pause in typing, in milliseconds, after which the server is asked. */
 const DEBOUNCE_MS = 200;
-const CHANGES_SHOWN_MAX = 12;
 const SHIFTS_SHOWN_MAX = 10;
 
-/** Preview of what saving would change, computed by the server with the function that decides who is on call. */
-export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPreviewProps) {
+/** Preview of a new schedule, computed by the server with the function that decides who is on call. */
+export function RotationPreview({ draft, isValid, nameOf }: RotationPreviewProps) {
   const { orgId } = useOrganization().org;
   const weeks = weeksOf(draft);
-  const input = JSON.stringify({
-    weeks,
-    ...rotationInput(draft, schedule),
-    ...(schedule !== null && { scheduleId: schedule.scheduleId }),
-  });
+  const input = JSON.stringify({ weeks, ...rotationInput(draft) });
   const [asked] = useDebouncedValue(input, DEBOUNCE_MS);
   const { data, error, isPlaceholderData } = useQuery({
     ...actionQuery(orgId, 'teams', 'preview_rotation', JSON.parse(asked)),
@@ -52,20 +45,16 @@ export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPr
   const isStale = isPlaceholderData || asked !== input;
   return (
     <Card
-      title={schedule === null ? 'Who is on call then' : 'What changes'}
-      about={`In the ${weeks} weeks ${schedule === null ? 'from the first turn on' : 'from now on'}. Nothing is saved yet. Times are those of ${viewerZone()}.`}
+      title="Who is on call then"
+      about={`In the ${weeks} weeks from the first turn on. Nothing is saved yet. Times are those of ${viewerZone()}.`}
     >
       {!isValid && <Text size="sm">Fill in the fields to see who is on call when.</Text>}
       {isValid && error !== null && <ErrorAlert title="There is no preview" error={error} />}
       {isValid && error === null && data === undefined && <Skeleton height={220} />}
       {isValid && error === null && data !== undefined && (
         <div aria-busy={isStale} aria-live="polite">
-          <Tracks preview={data} hasBefore={schedule !== null} nameOf={nameOf} />
-          {schedule === null ? (
-            <FirstShifts preview={data} nameOf={nameOf} />
-          ) : (
-            <Changes preview={data} nameOf={nameOf} />
-          )}
+          <Tracks preview={data} nameOf={nameOf} />
+          <FirstShifts preview={data} nameOf={nameOf} />
         </div>
       )}
     </Card>
@@ -74,7 +63,7 @@ export function RotationPreview({ draft, schedule, isValid, nameOf }: RotationPr
 
 type NameOf = RotationPreviewProps['nameOf'];
 
-function Tracks({ preview, hasBefore, nameOf }: { preview: Preview; hasBefore: boolean; nameOf: NameOf }) {
+function Tracks({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
   const [from, to] = [Date.parse(preview.from), Date.parse(preview.to)];
   const days = [0, 1, 2, 3].flatMap((month) => {
     const first = new Date(from);
@@ -83,20 +72,14 @@ function Tracks({ preview, hasBefore, nameOf }: { preview: Preview; hasBefore: b
   const range: TimelineRange = { from, to, days: days.filter(({ start, end }) => end > from && start < to) };
   return (
     <div className={classes.tracks}>
-      {hasBefore && <LabelledTrack label="Now" shifts={preview.before} range={range} nameOf={nameOf} />}
-      <LabelledTrack
-        label={hasBefore ? 'After saving' : 'Shifts'}
-        shifts={preview.after}
-        range={range}
-        nameOf={nameOf}
-      />
+      <LabelledTrack label="Shifts" shifts={preview.shifts} range={range} nameOf={nameOf} />
     </div>
   );
 }
 
 interface LabelledTrackProps {
   readonly label: string;
-  readonly shifts: Preview['after'];
+  readonly shifts: Preview['shifts'];
   readonly range: TimelineRange;
   readonly nameOf: NameOf;
 }
@@ -104,7 +87,7 @@ interface LabelledTrackProps {
 /** Drawing only: the list below says the same in words. */
 function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
   const { userId } = useOrganization().session.user;
-  const selections = shifts.map(({ userId: person, source, since, until }): Selection => {
+  const selections = shifts.map(({ userIds: [person = null], source, since, until }): Selection => {
     const end = until === null ? null : Date.parse(until);
     return { scheduleId: '', userId: person, source, since: Math.max(range.from, Date.parse(since)), until: end };
   });
@@ -128,48 +111,20 @@ function LabelledTrack({ label, shifts, range, nameOf }: LabelledTrackProps) {
   );
 }
 
-function Changes({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
-  const { changes, changeCount } = preview;
-  const name = (userId: string | null) => (userId === null ? 'Nobody' : nameOf(userId));
-  if (changeCount === 0) return <Text size="sm">Nobody else is on call at any time.</Text>;
-  return (
-    <>
-      <Text size="sm" fw={560}>
-        {changeCount === 1 ? '1 time has somebody else on call:' : `${changeCount} times have somebody else on call:`}
-      </Text>
-      <ul className={classes.changes} aria-label="Times with somebody else on call">
-        {changes.slice(0, CHANGES_SHOWN_MAX).map(({ since, until, before, after }, index) => (
-          <li key={since}>
-            <span>
-              <s>
-                <Name>{name(before)}</Name>
-              </s>{' '}
-              → <b className={after === null ? classes.nobody : undefined}>{<Name>{name(after)}</Name>}</b>
-              {index === 0 && since === preview.from && ', at once'}
-            </span>
-            <Span since={since} until={until === preview.to ? null : until} />
-          </li>
-        ))}
-        {changeCount > CHANGES_SHOWN_MAX && <li>and {changeCount - CHANGES_SHOWN_MAX} more</li>}
-      </ul>
-    </>
-  );
-}
-
 function FirstShifts({ preview, nameOf }: { preview: Preview; nameOf: NameOf }) {
-  const { after, from } = preview;
-  if (after.length === 0) return <Text size="sm">Nobody is on call.</Text>;
+  const { shifts, from } = preview;
+  if (shifts.length === 0) return <Text size="sm">Nobody is on call.</Text>;
   return (
     <ul className={classes.changes} aria-label="First shifts">
-      {after.slice(0, SHIFTS_SHOWN_MAX).map(({ userId, since, until }) => (
+      {shifts.slice(0, SHIFTS_SHOWN_MAX).map(({ userIds, since, until }) => (
         <li key={since}>
           <b>
-            <Name>{nameOf(userId)}</Name>
+            <Name>{userIds.map(nameOf).join(', ')}</Name>
           </b>
           <Span since={since < from ? from : since} until={until} />
         </li>
       ))}
-      {after.length > SHIFTS_SHOWN_MAX && <li>and so on</li>}
+      {shifts.length > SHIFTS_SHOWN_MAX && <li>and so on</li>}
     </ul>
   );
 }

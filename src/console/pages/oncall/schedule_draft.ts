@@ -1,10 +1,9 @@
 import type { InputOf } from '#console/api/actions.ts';
 import { toLocalField } from '#console/pages/oncall/local_time.ts';
 import { viewerZone } from '#console/pages/oncall/span_text.ts';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
 /** Turn of a round; somebody may have several. */
-export interface Turn {
+interface Turn {
   readonly key: number;
   readonly userId: string;
 }
@@ -19,12 +18,8 @@ export interface ScheduleDraft {
   readonly turns: readonly Turn[];
   /** Length of a turn, in hours of the wall clock, as entered. */
   readonly hours: string;
-  /** Turn that is running; null if none is. */
-  readonly running: number | null;
-  /** Hand-over from which turns are counted, as a local time of the zone. */
+  /** Beginning of the first turn, as a local time of the zone. */
   readonly handOverAt: string;
-  /** Turn that begins at the hand-over; null: the one after the turn that is running. */
-  readonly handOverTo: number | null;
 }
 
 type RotationInput = Pick<InputOf<'preview_rotation'>, 'timezone' | 'rotationType' | 'rotationConfig' | 'handOver'>;
@@ -45,30 +40,7 @@ export function newDraft(now: number, teamId: string): ScheduleDraft {
     timezone: viewerZone(),
     turns: [],
     hours: '168',
-    running: null,
     handOverAt: toLocalField(last.getTime()),
-    handOverTo: null,
-  };
-}
-
-export function draftOf(schedule: ShownSchedule): ScheduleDraft {
-  const { teamId, name, timezone, rotationType, rotationConfig, handOver, startAt } = schedule;
-  const { userIds, shiftHours = 0 } = rotationConfig;
-  return {
-    teamId,
-    teamName: '',
-    name,
-    timezone,
-    turns: userIds.map((userId, key) => ({ key, userId })),
-    hours: String(shiftHours >= 1 ? shiftHours : rotationType === 'daily' ? 24 : 168),
-    running:
-      handOver === null || handOver.at === startAt
-        ? null
-        : userIds.length === 0
-          ? null
-          : (handOver.position + userIds.length - 1) % userIds.length,
-    handOverAt: toZoneField(Date.parse(handOver?.at ?? startAt), timezone),
-    handOverTo: null,
   };
 }
 
@@ -88,54 +60,22 @@ export function toZoneField(at: number, timeZone: string): string {
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`;
 }
 
-/** Whether two rotations are the same, whatever their names. */
-export function hasSameRotation(a: ScheduleDraft, b: ScheduleDraft): boolean {
-  return rotationText(a) === rotationText(b);
-}
-
-function rotationText(draft: ScheduleDraft): string {
+/** Converts the draft to the request. */
+export function rotationInput(draft: ScheduleDraft): RotationInput {
   const { timezone, turns, hours, handOverAt } = draft;
-  const people = turns.map(({ userId }) => userId);
-  return JSON.stringify([timezone, people, hours, handOverAt, placeOfHandOver(draft)]);
-}
-
-/**
- * Converts the draft to the request. Turns of a schedule whose rotation was not touched stay as they are; otherwise
- * they are counted from the hand-over, whose exact time is kept as long as nobody has changed the field.
- */
-export function rotationInput(draft: ScheduleDraft, schedule: ShownSchedule | null): RotationInput {
-  const { timezone, turns, hours, handOverAt } = draft;
-  const rotation: RotationInput = {
+  return {
     timezone: timezone.trim(),
     rotationType: hours === '24' ? 'daily' : 'weekly',
     rotationConfig: {
       userIds: turns.map(({ userId }) => userId),
       ...(hours !== '24' && hours !== '168' && { shiftHours: Number(hours) }),
     },
+    handOver: { at: handOverAt, position: 0 },
   };
-  if (schedule !== null && hasSameRotation(draft, draftOf(schedule))) {
-    return { ...rotation, rotationType: schedule.rotationType, rotationConfig: schedule.rotationConfig };
-  }
-  const isSameTime =
-    schedule?.handOver != null && schedule.timezone === timezone && draftOf(schedule).handOverAt === handOverAt;
-  const at = isSameTime && schedule?.handOver != null ? schedule.handOver.at : handOverAt;
-  return { ...rotation, handOver: { at, position: placeOfHandOver(draft) } };
 }
 
-/** Returns the index of the turn that begins at the hand-over. */
-export function placeOfHandOver({ turns, running, handOverTo }: ScheduleDraft): number {
-  const chosen = turns.findIndex(({ key }) => key === handOverTo);
-  if (chosen !== -1) return chosen;
-  return turns.length === 0 ? 0 : (turns.findIndex(({ key }) => key === running) + 1) % turns.length;
-}
-
-/** Removes a turn. If it was running, or was the next one, the turn after it becomes the next. */
 export function withoutTurn(draft: ScheduleDraft, index: number): ScheduleDraft {
-  const turns = draft.turns.toSpliced(index, 1);
-  const removed = draft.turns[index]?.key ?? null;
-  const isNeeded = removed !== null && (removed === draft.running || removed === draft.handOverTo);
-  if (!isNeeded) return { ...draft, turns };
-  return { ...draft, turns, handOverTo: turns[index % Math.max(1, turns.length)]?.key ?? null };
+  return { ...draft, turns: draft.turns.toSpliced(index, 1) };
 }
 
 export function withPerson(draft: ScheduleDraft, userId: string): ScheduleDraft {
@@ -195,8 +135,6 @@ export const SCHEDULE_LABELS: Record<keyof ScheduleDraft, string> = {
   name: 'Name',
   timezone: 'Time zone',
   turns: 'Who takes turns',
-  running: 'Whose turn it is',
   hours: 'Turns change',
-  handOverAt: 'Next hand-over',
-  handOverTo: 'Who takes over then',
+  handOverAt: 'First turn begins',
 };

@@ -2,7 +2,6 @@ import { Button, Group, Kbd, NativeSelect, Stack, TextInput } from '@mantine/cor
 import { type ReactNode, useState } from 'react';
 
 import { isApiError } from '#console/api/http.ts';
-import { isolateBidi } from '#console/components/text/bidi.ts';
 import { Card } from '#console/components/card.tsx';
 import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Form } from '#console/components/forms/form.tsx';
@@ -10,15 +9,12 @@ import { useNamesOf } from '#console/components/text/use_names_of.ts';
 import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
 import { PeopleOrder } from '#console/pages/oncall/people_order.tsx';
 import { RotationPreview } from '#console/pages/oncall/rotation_preview.tsx';
-import { draftFaults, lengthText, placeOfHandOver, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
+import { draftFaults, lengthText, type ScheduleDraft } from '#console/pages/oncall/schedule_draft.ts';
 import classes from '#console/pages/oncall/schedule_form.module.css';
-import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 
 interface ScheduleFormProps {
   readonly draft: ScheduleDraft;
   readonly onChange: (draft: ScheduleDraft) => void;
-  /** Schedule that is edited; null for a new one. */
-  readonly schedule: ShownSchedule | null;
   /** Notice on an earlier draft. */
   readonly notice?: ReactNode;
   /** Renders the field of the team, with its fault. */
@@ -33,21 +29,9 @@ interface ScheduleFormProps {
 
 const LENGTHS = [12, 24, 168, 336] as const;
 
-/** Form with the fields of a schedule beside a preview of what saving them would change. */
+/** Form of a new schedule beside a preview of it. */
 export function ScheduleForm(props: ScheduleFormProps) {
-  const {
-    draft,
-    onChange,
-    schedule,
-    notice,
-    team,
-    button,
-    isPending,
-    isBlocked = false,
-    error,
-    onSubmit,
-    onCancel,
-  } = props;
+  const { draft, onChange, notice, team, button, isPending, isBlocked = false, error, onSubmit, onCancel } = props;
   const names = useNamesOf(draft.turns.map(({ userId }) => userId));
   const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
   const [isChecked, setIsChecked] = useState(false);
@@ -86,20 +70,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
           {team?.(shown['teamId'] ?? shown['teamName'])}
           <PeopleOrder draft={draft} nameOf={nameOf} error={shown['turns']} onChange={onChange} />
           <LengthField draft={draft} error={shown['hours']} onChange={onChange} />
-          <HandOverField draft={draft} schedule={schedule} error={shown['handOverAt']} onChange={onChange} />
-          {schedule !== null && draft.turns.length > 1 && (
-            <NativeSelect
-              label="Who takes over then"
-              value={String(placeOfHandOver(draft))}
-              onChange={({ currentTarget }) =>
-                set({ handOverTo: draft.turns[Number(currentTarget.value)]?.key ?? null })
-              }
-              data={draft.turns.map(({ userId }, index) => ({
-                value: String(index),
-                label: `${index + 1}. ${isolateBidi(nameOf(userId))}`,
-              }))}
-            />
-          )}
+          <HandOverField draft={draft} error={shown['handOverAt']} onChange={onChange} />
           <ZoneSelect
             description="Turns change hands at this zone's local time, also when clocks change."
             value={draft.timezone}
@@ -122,7 +93,7 @@ export function ScheduleForm(props: ScheduleFormProps) {
           </Group>
         </Stack>
       </Card>
-      <RotationPreview draft={draft} schedule={schedule} isValid={isRotationValid(faults)} nameOf={nameOf} />
+      <RotationPreview draft={draft} isValid={isRotationValid(faults)} nameOf={nameOf} />
     </Form>
   );
 }
@@ -164,10 +135,10 @@ function LengthField({ draft, error, onChange }: FieldProps) {
   );
 }
 
-function HandOverField({ draft, schedule, error, onChange }: FieldProps & Pick<ScheduleFormProps, 'schedule'>) {
+function HandOverField({ draft, error, onChange }: FieldProps) {
   return (
     <TextInput
-      label={schedule === null ? 'First turn begins' : 'Next hand-over'}
+      label="First turn begins"
       type="datetime-local"
       value={draft.handOverAt}
       onChange={({ currentTarget }) => onChange({ ...draft, handOverAt: currentTarget.value })}

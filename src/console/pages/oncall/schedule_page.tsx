@@ -16,7 +16,7 @@ import { useNow } from '#console/components/text/use_now.ts';
 import { Agenda } from '#console/pages/oncall/agenda.tsx';
 import { CalendarCard } from '#console/pages/oncall/calendar_card.tsx';
 import { Gaps } from '#console/pages/oncall/gaps.tsx';
-import { draftOf, lengthText } from '#console/pages/oncall/schedule_draft.ts';
+import { layersOf, turnLengthText, windowText } from '#console/pages/oncall/layers/layers_draft.ts';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
 import classes from '#console/pages/oncall/schedule_page.module.css';
 import { type Selection, selectionsOf } from '#console/pages/oncall/selection.ts';
@@ -87,7 +87,7 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
         </div>
         <Agenda timeline={timeline} range={range} isStale={false} onOpen={setSelected} isWithoutHead />
       </Card>
-      <RotationCard schedule={schedule} nameOf={timeline.nameOf} />
+      <LayersCard schedule={schedule} nameOf={timeline.nameOf} />
       <CalendarCard scheduleId={schedule.scheduleId} name={schedule.name} />
       <DeleteCard schedule={schedule} />
       {selected !== null && (
@@ -102,45 +102,57 @@ function Schedule({ schedule, timeline, range }: ScheduleProps) {
   );
 }
 
-function RotationCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: ShownTimeline['nameOf'] }) {
-  const { timezone, handOver, rotationConfig } = schedule;
+function LayersCard({ schedule, nameOf }: { schedule: ShownSchedule; nameOf: ShownTimeline['nameOf'] }) {
+  const { timezone, handOver } = schedule;
+  const layers = layersOf(schedule);
   const at = handOver === null ? null : Date.parse(handOver.at);
-  const next = handOver === null ? null : (rotationConfig.userIds[handOver.position] ?? null);
+  const next = handOver === null ? [] : (layers[0]?.turns[handOver.position]?.userIds ?? []);
+  const textOf = (userIds: readonly string[]) => (userIds.length === 0 ? 'Nobody' : userIds.map(nameOf).join(', '));
   return (
     <Card
-      title="Rotation"
+      title={layers.length === 1 ? 'Rotation' : 'Layers, the highest first'}
       rows={
         <>
-          <Row
-            title="Turns"
-            sub={
-              rotationConfig.userIds.length === 0 ? (
-                'Nobody takes turns yet.'
-              ) : (
-                <ol className={classes.order}>
-                  {rotationConfig.userIds.map((userId, index) => (
-                    // The same person may have several turns.
-                    // eslint-disable-next-line react/no-array-index-key
-                    <li key={index}>
-                      <Name>{nameOf(userId)}</Name>
-                    </li>
-                  ))}
-                </ol>
-              )
-            }
-          />
-          <Row
-            title={`Turns change ${lengthText(Number(draftOf(schedule).hours))}`}
-            sub={
-              at !== null && (
+          {layers.toReversed().map((layer) => (
+            <Row
+              key={layer.layerId}
+              title={`${layers.length === 1 ? '' : `${layer.name}: `}turns change ${turnLengthText(layer.rotation)}`}
+              sub={
                 <>
-                  Next hand-over {momentText(at)}
-                  {isOtherTime(timezone, at, at) && `, which is ${momentText(at, timezone)} in ${timezone}`}, to{' '}
-                  <Name>{nameOf(next)}</Name>
+                  {layer.turns.length === 0 ? (
+                    'Nobody takes turns yet.'
+                  ) : (
+                    <ol className={classes.order}>
+                      {layer.turns.map(({ userIds }, index) => (
+                        // The same people may have several turns.
+                        // eslint-disable-next-line react/no-array-index-key
+                        <li key={index}>
+                          <Name>{textOf(userIds)}</Name>
+                        </li>
+                      ))}
+                    </ol>
+                  )}
+                  {layer.hours !== null && <div>{layer.hours.map(windowText).join('; ')}</div>}
+                  {layer.holidays !== null && (
+                    <div>{layer.holidays.on === 'silent' ? 'Silent on holidays' : 'On holidays only'}</div>
+                  )}
+                  {layer.endsAt !== null && <div>Until {momentText(Date.parse(layer.endsAt))}</div>}
                 </>
-              )
-            }
-          />
+              }
+            />
+          ))}
+          {at !== null && (
+            <Row
+              title="Next hand-over"
+              sub={
+                <>
+                  {momentText(at)}
+                  {isOtherTime(timezone, at, at) && `, which is ${momentText(at, timezone)} in ${timezone}`}, to{' '}
+                  <Name>{textOf(next)}</Name>
+                </>
+              }
+            />
+          )}
           <Row title="Time zone" sub={timezone} />
         </>
       }

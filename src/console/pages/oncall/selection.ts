@@ -5,6 +5,8 @@ export interface Selection {
   readonly scheduleId: string;
   /** Person on call; null: nobody, or not the same person all the time. */
   readonly userId: string | null;
+  /** People on call at the same time; absent: nobody else. */
+  readonly others?: readonly string[];
   readonly source: 'rotation' | 'override' | 'gap' | 'marked';
   readonly since: number;
   readonly until: number | null;
@@ -12,7 +14,7 @@ export interface Selection {
 
 /** Returns the parts of a row in order: shifts, and the gaps between them, within `[from, to)`. */
 export function selectionsOf(
-  { scheduleId, shifts, shownUntil }: ShownSchedule,
+  { scheduleId, shifts, shownUntil }: Pick<ShownSchedule, 'scheduleId' | 'shifts' | 'shownUntil'>,
   from: number,
   to: number,
 ): readonly Selection[] {
@@ -27,9 +29,19 @@ export function selectionsOf(
     const until = shift.until === null ? null : Date.parse(shift.until);
     if (since >= end || (until !== null && until <= from)) continue;
     addGap(at, Math.min(since, end));
-    found.push({ scheduleId, userId: shift.userId, source: shift.source, since, until });
+    const [userId = null, ...others] = shift.userIds;
+    found.push({ scheduleId, userId, others, source: shift.source, since, until });
     at = until ?? end;
   }
   addGap(at, end);
   return found;
+}
+
+/** Returns the names of everybody on call, with "You" for the viewer. */
+export function namesOf(
+  { userId, others = [] }: Pick<Selection, 'userId' | 'others'>,
+  nameOf: (userId: string | null) => string,
+  viewer: string,
+): string {
+  return [userId, ...others].map((id) => (id === viewer ? 'You' : nameOf(id))).join(', ');
 }

@@ -7,7 +7,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name, named } from '#console/components/text/name.tsx';
 import { OverrideForm } from '#console/pages/oncall/override_form.tsx';
 import { OverrideList } from '#console/pages/oncall/override_list.tsx';
-import type { Selection } from '#console/pages/oncall/selection.ts';
+import { namesOf, type Selection } from '#console/pages/oncall/selection.ts';
 import { isOtherTime, spanText } from '#console/pages/oncall/span_text.ts';
 import { SwapForm } from '#console/pages/oncall/swap_form.tsx';
 import { usePutOnCall } from '#console/pages/oncall/use_put_on_call.ts';
@@ -32,7 +32,10 @@ export function ShiftDialog({ selection, schedule, nameOf, onClose }: ShiftDialo
   const mayChange = may('oncall:edit') && !isOver;
   const isShift = source === 'rotation' || source === 'override';
   return (
-    <Dialog onClose={onClose} title={<DialogTitle selection={selection} scheduleName={name} name={nameOf(userId)} />}>
+    <Dialog
+      onClose={onClose}
+      title={<DialogTitle selection={selection} scheduleName={name} name={namesOf(selection, nameOf, '')} />}
+    >
       <Stack>
         <Text size="sm" component="div">
           {spanText(since, until)}
@@ -49,7 +52,7 @@ export function ShiftDialog({ selection, schedule, nameOf, onClose }: ShiftDialo
               {source !== 'marked' && !isMine && (
                 <TakeOver selection={selection} schedule={schedule} onDone={onClose} />
               )}
-              {isShift && until !== null && (
+              {isShift && until !== null && (selection.others?.length ?? 0) === 0 && (
                 <Button variant="default" onClick={() => setIsSwapping(true)}>
                   Swap with another shift
                 </Button>

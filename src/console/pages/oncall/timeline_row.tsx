@@ -3,7 +3,7 @@ import { memo, type PointerEvent, useRef, useState } from 'react';
 import { isolateBidi } from '#console/components/text/bidi.ts';
 import { initialsOf } from '#console/components/text/initials.ts';
 import { Name } from '#console/components/text/name.tsx';
-import type { Selection } from '#console/pages/oncall/selection.ts';
+import { namesOf, type Selection } from '#console/pages/oncall/selection.ts';
 import { spanText } from '#console/pages/oncall/span_text.ts';
 import { placeOf, type TimelineRange } from '#console/pages/oncall/timeline_range.ts';
 import classes from '#console/pages/oncall/timeline_row.module.css';
@@ -44,7 +44,8 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
         {selections.map((selection, index) => {
           const { since, until, source, userId: person } = selection;
           const left = placeOf(since, range);
-          const shownName = person === userId ? 'You' : nameOf(person);
+          const shownName = namesOf(selection, nameOf, userId);
+          const isSeveral = (selection.others?.length ?? 0) > 0;
           const label = labelOf(selection, shownName, schedule.name);
           return (
             <button
@@ -65,7 +66,7 @@ export const TimelineRow = memo(function TimelineRow(props: TimelineRowProps) {
                 <Name>{shownName}</Name>
               </span>
               <span className={classes.short} aria-hidden>
-                <bdi>{person === null ? '–' : person === userId ? shownName : initialsOf(shownName)}</bdi>
+                <bdi>{person === null ? '–' : person === userId && !isSeveral ? shownName : initialsOf(shownName)}</bdi>
               </span>
             </button>
           );

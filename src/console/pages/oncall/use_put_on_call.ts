@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
-import { type InputOf, invoke } from '#console/api/actions.ts';
+import { invoke } from '#console/api/actions.ts';
 import { topicKey } from '#console/api/queries.ts';
 import { named } from '#console/components/text/name.tsx';
 import { showUndoable } from '#console/components/notice.tsx';
@@ -13,14 +13,24 @@ interface Schedule {
   readonly name: string;
 }
 
+interface NewOverride {
+  readonly userId: string;
+  readonly startAt: string;
+  readonly endAt: string;
+  /** Layer for which it counts; absent: the whole schedule. */
+  readonly layerId?: string;
+}
+
 /** Puts somebody on call by an override, which can be undone for 10 s. */
 export function usePutOnCall({ scheduleId, name }: Schedule, onDone: () => void, nameOf?: (userId: string) => string) {
   const { org, session } = useOrganization();
   const queryClient = useQueryClient();
   const removing = useRemoveOverride(name);
   return useMutation({
-    mutationFn: (override: Omit<InputOf<'create_schedule_override'>, 'scheduleId'>) =>
-      invoke(org.orgId, 'create_schedule_override', { scheduleId, ...override }),
+    mutationFn: async ({ layerId, ...override }: NewOverride) =>
+      layerId === undefined
+        ? await invoke(org.orgId, 'create_schedule_override', { scheduleId, ...override })
+        : await invoke(org.orgId, 'create_layer_override', { scheduleId, layerId, ...override }),
     async onSuccess({ overrideId, userId, startAt, endAt }) {
       const when = `from ${momentText(Date.parse(startAt))} until ${momentText(Date.parse(endAt))}.`;
       const isMe = userId === session.user.userId || nameOf === undefined;

@@ -13,7 +13,7 @@ import { Name, named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
-import { type PolicyDraft, toDraftSteps, toStepInputs } from '#console/pages/policies/policy_draft.ts';
+import { type PolicyDraft, toDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { PolicyForm } from '#console/pages/policies/policy_form.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 
@@ -45,8 +45,11 @@ function Form({ policy }: { readonly policy: PolicyDetails }) {
   const { org } = useOrganization();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { policyId, name, teamId, steps, updatedAt } = policy;
-  const base = useMemo((): PolicyDraft => ({ name, teamId, steps: toDraftSteps(steps) }), [name, teamId, steps]);
+  const { policyId, name, teamId, steps, repeat, hours, updatedAt } = policy;
+  const base = useMemo(
+    (): PolicyDraft => toDraft({ name, teamId, steps, ...(repeat && { repeat }), ...(hours && { hours }) }),
+    [name, teamId, steps, repeat, hours],
+  );
   const [values, setValues, draft] = useDraftState({ form: `update_escalation_policy ${policyId}`, base });
   const toPolicy = () => navigate({ to: '/oncall/policies/$policyId', params: { policyId } });
   const saving = useMutation({
@@ -55,7 +58,7 @@ function Form({ policy }: { readonly policy: PolicyDetails }) {
         policyId,
         basedOn: updatedAt,
         name: values.name.trim(),
-        steps: toStepInputs(values.steps),
+        ...toPolicyInput(values),
       }),
     async onSuccess(saved) {
       draft.done();
@@ -75,6 +78,7 @@ function Form({ policy }: { readonly policy: PolicyDetails }) {
       setValues={setValues}
       draft={draft}
       isNew={false}
+      policyId={policyId}
       button="Save"
       isPending={saving.isPending}
       error={saving.error}

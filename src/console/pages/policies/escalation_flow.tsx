@@ -30,6 +30,7 @@ export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps)
             <div className={classes.when}>
               <span className="hidden-text">Step {step.step + 1}: </span>
               {waitText(step.afterMinutes)}
+              {step.round !== undefined && `, ${ordinal(step.round)} repetition`}
               {hasClock && step.firesAt !== null && (
                 <span className={classes.clock}>
                   <Timestamp at={step.firesAt} format="date_time" />
@@ -42,6 +43,10 @@ export function EscalationFlow({ steps, hasClock = false }: EscalationFlowProps)
       ))}
     </Steps>
   );
+}
+
+function ordinal(count: number): string {
+  return `${count}${['th', 'st', 'nd', 'rd'][count] ?? 'th'}`;
 }
 
 export function waitText(afterMinutes: number): string {
@@ -75,7 +80,9 @@ export function StepDetails({ step }: { readonly step: SimulatedStep }) {
       )}
       {onCall.map((schedule) => (
         <div key={schedule.scheduleId} className={classes.schedule}>
-          <Name>{schedule.name}</Name>: {schedule.personName === null ? 'nobody' : <Name>{schedule.personName}</Name>}
+          <Name>{schedule.name}</Name>
+          {step.turn === 'next' && ', next'}:{' '}
+          {schedule.personName === null ? 'nobody' : <Name>{schedule.personName}</Name>}
           {schedule.source === 'override' && ' (override)'}
           {schedule.until !== null && (
             <>
@@ -92,6 +99,8 @@ export function StepDetails({ step }: { readonly step: SimulatedStep }) {
           ))}
         </ul>
       )}
+      {step.needsEverybody && <Note tone="gray">Everybody on this step must acknowledge.</Note>}
+      {step.members?.inTurn && <Note tone="gray">One member of the team in turn.</Note>}
       {personCount > people.length && <Note tone="gray">And {personCount - people.length} more people.</Note>}
       {nobodyReached !== null && (
         <Note tone="red">Skipped: {reasonOf(nobodyReached)}. The next step fires at once.</Note>

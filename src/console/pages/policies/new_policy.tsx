@@ -15,7 +15,7 @@ import { showSuccess } from '#console/components/notice.tsx';
 import { Page } from '#console/components/page.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import { BackToPolicies } from '#console/pages/policies/policy_page.tsx';
-import { addStep, type PolicyDraft, toStepInputs } from '#console/pages/policies/policy_draft.ts';
+import { addStep, NO_REPEAT, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import { PolicyForm } from '#console/pages/policies/policy_form.tsx';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { Templates } from '#console/pages/policies/templates.tsx';
@@ -63,7 +63,13 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   const { template } = route.useSearch();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const [base] = useState((): PolicyDraft => ({ name: '', teamId: firstTeamId, steps: addStep([]) }));
+  const [base] = useState((): PolicyDraft => ({
+    name: '',
+    teamId: firstTeamId,
+    steps: addStep([]),
+    repeat: NO_REPEAT,
+    hours: null,
+  }));
   const [values, setValues, draft] = useDraftState({ form: 'create_escalation_policy', base });
   const hasTeam = values.teamId !== '';
   const team = useQuery({ ...teamQuery(org.orgId, values.teamId), enabled: hasTeam });
@@ -84,8 +90,8 @@ function Form({ firstTeamId }: { readonly firstTeamId: string }) {
   }
   const creating = useMutation({
     mutationFn: () => {
-      const { name, teamId, steps } = values;
-      return invoke(org.orgId, 'create_escalation_policy', { teamId, name: name.trim(), steps: toStepInputs(steps) });
+      const { name, teamId } = values;
+      return invoke(org.orgId, 'add_escalation_policy', { teamId, name: name.trim(), ...toPolicyInput(values) });
     },
     async onSuccess({ policyId, name }) {
       draft.done();

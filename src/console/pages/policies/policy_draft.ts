@@ -1,4 +1,7 @@
-import type { StepInput } from '#console/api/team_pages.ts';
+import type { InputOf } from '#console/api/actions.ts';
+import type { PolicyDetails, StepInput } from '#console/api/team_pages.ts';
+import type { Level } from '#modules/exceptions/decide/level.ts';
+import { PAUSE_MINUTES_MAX, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 
@@ -11,6 +14,44 @@ export interface DraftStep {
   readonly channels: readonly Channel[];
   readonly targetUserIds: readonly string[];
   readonly useSchedule: boolean;
+  /** Schedules of the team that it asks; none for all. */
+  readonly scheduleIds: readonly string[];
+  /** Whether it pages those whose turn follows instead of those on call. */
+  readonly isNext: boolean;
+  /** Team whose members it pages, all or one in turn; null for none. */
+  readonly pagedTeamId: string | null;
+  readonly isInTurn: boolean;
+  /** Policy whose steps follow instead; null for none. */
+  readonly policyId: string | null;
+  readonly needsEverybody: boolean;
+}
+
+/** Repetition as the editor holds it; 0 times for none, an empty text while nothing is entered. */
+export interface DraftRepeat {
+  readonly times: number | '';
+  readonly pauseMinutes: number | '';
+}
+
+/** Hours as the editor holds them. */
+export interface DraftHours {
+  readonly timezone: string;
+  readonly windows: readonly {
+    readonly key: number;
+    readonly days: readonly number[];
+    readonly from: string;
+    readonly to: string;
+  }[];
+  /** Policy that runs outside them, empty until one is chosen; null: its steps wait. */
+  readonly otherPolicyId: string | null;
+  readonly exemptFrom: Level | null;
+}
+
+export interface HoursFaults {
+  readonly timezone?: string | undefined;
+  readonly windows?: string | undefined;
+  readonly outside?: string | undefined;
+  /** Faults of windows, by their key. */
+  readonly ofWindows: ReadonlyMap<number, { readonly days?: string; readonly from?: string; readonly to?: string }>;
 }
 
 export interface PolicyDraft {
@@ -18,6 +59,9 @@ export interface PolicyDraft {
   /** Id of the team; empty until one is chosen. */
   readonly teamId: string;
   readonly steps: readonly DraftStep[];
+  readonly repeat: DraftRepeat;
+  /** Null: it pages at any time. */
+  readonly hours: DraftHours | null;
 }
 
 /** Faults of a draft, by field. */
@@ -25,35 +69,117 @@ export interface DraftFaults {
   readonly name?: string;
   readonly teamId?: string;
   readonly steps?: string;
+  readonly repeat?: string;
+  readonly hours?: HoursFaults;
   /** Faults of steps, by the key of the step. */
   readonly ofSteps: ReadonlyMap<number, { readonly afterMinutes?: string; readonly channels?: string }>;
 }
 
-type StoredStep = Omit<Required<StepInput>, 'channels' | 'targetUserIds'> & {
-  readonly channels: readonly Channel[];
-  readonly targetUserIds: readonly string[];
-};
+type StoredStep = PolicyDetails['steps'][number];
+type PolicyInput = Pick<InputOf<'replace_escalation_policy'>, 'steps' | 'repeat' | 'hours'>;
+
+/** Fields of a step that pages nobody beyond the contract's fields. */
+export const NO_DETAILS = {
+  scheduleIds: [],
+  isNext: false,
+  pagedTeamId: null,
+  isInTurn: false,
+  policyId: null,
+  needsEverybody: false,
+} as const;
+
+export const NO_REPEAT: DraftRepeat = { times: 0, pauseMinutes: 10 };
 
 const GAP_MINUTES = 5;
 
 export function toDraftSteps(steps: readonly StoredStep[]): DraftStep[] {
-  return steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }, key) => {
-    return { key, afterMinutes, channels: [...new Set(channels)], targetUserIds, useSchedule };
-  });
+  return steps.map((step, key) => ({
+    key,
+    afterMinutes: step.afterMinutes,
+    channels: [...new Set(step.channels)],
+    targetUserIds: step.targetUserIds,
+    useSchedule: step.useSchedule,
+    scheduleIds: step.scheduleIds ?? [],
+    isNext: step.turn === 'next',
+    pagedTeamId: step.members?.teamId ?? null,
+    isInTurn: step.members?.inTurn === true,
+    policyId: step.policyId ?? null,
+    needsEverybody: step.needsEverybody === true,
+  }));
+}
+
+/** Returns a stored policy as the editor holds it. */
+export function toDraft({ name, teamId, steps, repeat, hours }: StoredPolicy): PolicyDraft {
+  return {
+    name,
+    teamId,
+    steps: toDraftSteps(steps),
+    repeat: repeat ?? NO_REPEAT,
+    hours: hours === undefined ? null : toDraftHours(hours),
+  };
+}
+
+type StoredPolicy = Pick<PolicyDetails, 'name' | 'teamId' | 'steps' | 'repeat' | 'hours'>;
+
+function toDraftHours({ timezone, windows, outside, exemptFrom }: NonNullable<StoredPolicy['hours']>): DraftHours {
+  return {
+    timezone,
+    windows: windows.map((window, key) => ({ key, ...window })),
+    otherPolicyId: outside === 'hold' ? null : outside.policyId,
+    exemptFrom,
+  };
+}
+
+/** Returns hours of the office in the zone of the browser. */
+export function newHours(): DraftHours {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+  return { timezone: timeZone, windows: addWindow([]), otherPolicyId: null, exemptFrom: null };
+}
+
+export function addWindow(windows: DraftHours['windows']): DraftHours['windows'] {
+  const key = Math.max(-1, ...windows.map((window) => window.key)) + 1;
+  return [...windows, { key, days: [1, 2, 3, 4, 5], from: '09:00', to: '17:00' }];
+}
+
+/** Converts what a policy says to the request; the draft must have no faults. */
+export function toPolicyInput({ steps, repeat, hours }: Pick<PolicyDraft, 'steps' | 'repeat' | 'hours'>): PolicyInput {
+  const { times, pauseMinutes } = repeat;
+  return {
+    steps: toStepInputs(steps),
+    ...(Number(times) > 0 && { repeat: { times: Number(times), pauseMinutes: Number(pauseMinutes) } }),
+    ...(hours !== null && {
+      hours: {
+        timezone: hours.timezone,
+        windows: hours.windows.map(({ days, from, to }) => ({ days: [...days], from, to })),
+        outside: hours.otherPolicyId === null ? ('hold' as const) : { policyId: hours.otherPolicyId },
+        exemptFrom: hours.exemptFrom,
+      },
+    }),
+  };
 }
 
 /** Converts the steps to the request; the draft must have no faults. */
 export function toStepInputs(steps: readonly DraftStep[]): StepInput[] {
-  return steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }) => ({
-    afterMinutes: afterMinutes === '' ? 0 : afterMinutes,
-    channels: [...channels],
-    targetUserIds: [...targetUserIds],
-    useSchedule,
-  }));
+  return steps.map((step) => {
+    const { afterMinutes, channels, scheduleIds, isNext, pagedTeamId, isInTurn, policyId, needsEverybody } = step;
+    const useSchedule = step.useSchedule && policyId === null;
+    return {
+      afterMinutes: afterMinutes === '' ? 0 : afterMinutes,
+      channels: [...channels],
+      targetUserIds: policyId === null ? [...step.targetUserIds] : [],
+      useSchedule,
+      ...(useSchedule && scheduleIds.length > 0 && { scheduleIds: [...scheduleIds] }),
+      ...(useSchedule && isNext && { turn: 'next' as const }),
+      ...(pagedTeamId !== null && { members: { teamId: pagedTeamId, ...(isInTurn && { inTurn: isInTurn }) } }),
+      ...(policyId !== null && { policyId }),
+      ...(needsEverybody && { needsEverybody }),
+    };
+  });
 }
 
 /** Returns the faults of a draft. A new policy needs a step; a stored one may lose all, and then pages nobody. */
-export function faultsOf({ name, teamId, steps }: PolicyDraft, isNew: boolean): DraftFaults {
+export function faultsOf({ name, teamId, steps, repeat, hours }: PolicyDraft, isNew: boolean): DraftFaults {
+  const ofHours = hours === null ? null : faultsOfHours(hours);
   const ofSteps = steps.flatMap(({ key, afterMinutes, channels }) => {
     const faults = {
       ...(!isMinutes(afterMinutes) && { afterMinutes: 'Enter whole minutes, 0 or more' }),
@@ -65,8 +191,31 @@ export function faultsOf({ name, teamId, steps }: PolicyDraft, isNew: boolean): 
     ...(name.trim() === '' && { name: 'A policy needs a name' }),
     ...(teamId === '' && { teamId: 'Choose the team whose schedules it uses' }),
     ...(isNew && steps.length === 0 && { steps: 'Add at least one step' }),
+    ...(!isRepeat(repeat) && {
+      repeat: `Enter 0 to ${REPEAT_TIMES_MAX} times, and a pause of 1 to ${PAUSE_MINUTES_MAX} minutes`,
+    }),
+    ...(ofHours !== null && { hours: ofHours }),
     ofSteps: new Map(ofSteps),
   };
+}
+
+function isRepeat({ times, pauseMinutes }: DraftRepeat): boolean {
+  if (!isMinutes(times) || times > REPEAT_TIMES_MAX) return false;
+  return times === 0 || (isMinutes(pauseMinutes) && pauseMinutes >= 1 && pauseMinutes <= PAUSE_MINUTES_MAX);
+}
+
+function faultsOfHours({ windows, otherPolicyId }: DraftHours): HoursFaults | null {
+  const ofWindows = windows.flatMap(({ key, days, from, to }) => {
+    const faults = {
+      ...(days.length === 0 && { days: 'Choose at least one day' }),
+      ...(!/^([01]\d|2[0-3]):[0-5]\d$/.test(from) && { from: 'Enter a time such as 09:00' }),
+      ...(!/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/.test(to) && { to: 'Enter a time such as 17:00' }),
+    };
+    return Object.keys(faults).length === 0 ? [] : [[key, faults] as const];
+  });
+  const outside = otherPolicyId === '' ? { outside: 'Choose the policy that runs then' } : {};
+  if (ofWindows.length === 0 && otherPolicyId !== '') return null;
+  return { ...outside, ofWindows: new Map(ofWindows) };
 }
 
 export function hasFaults({ ofSteps, ...others }: DraftFaults): boolean {
@@ -88,6 +237,7 @@ export function addStep(steps: readonly DraftStep[]): DraftStep[] {
     channels: steps.length === 0 ? ['push', 'sms'] : ['push', 'sms', 'call'],
     targetUserIds: [],
     useSchedule: steps.length === 0,
+    ...NO_DETAILS,
   };
   return [...steps, step].slice(0, POLICY_STEPS_MAX);
 }

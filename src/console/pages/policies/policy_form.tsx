@@ -19,6 +19,7 @@ import {
   canRepeat,
   type DraftStep,
   faultsOf,
+  type HoursFaults,
   hasFaults,
   isOutOfOrder,
   moveStep,
@@ -26,6 +27,7 @@ import {
   removeStep,
   repeatSteps,
 } from '#console/pages/policies/policy_draft.ts';
+import { HoursFields, RepeatFields } from '#console/pages/policies/policy_details_form.tsx';
 import { PolicyPreview } from '#console/pages/policies/policy_preview.tsx';
 import { type StepFaults, StepEditor } from '#console/pages/policies/step_editor.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
@@ -37,6 +39,8 @@ interface PolicyFormProps {
   readonly draft: Draft<PolicyDraft>;
   /** Whether the policy is new: a new one chooses its team; a stored one keeps it. */
   readonly isNew: boolean;
+  /** Id of a stored policy. */
+  readonly policyId?: string;
   readonly button: string;
   readonly isPending: boolean;
   readonly error: unknown;
@@ -48,13 +52,13 @@ interface PolicyFormProps {
 
 /** Editor of a policy: its steps in the order in which they fire, and whom they would page now. */
 export function PolicyForm(props: PolicyFormProps) {
-  const { values, setValues, draft, isNew, button, isPending, error, onSave, onCancel, children } = props;
+  const { values, setValues, draft, isNew, policyId, button, isPending, error, onSave, onCancel, children } = props;
   const [isTried, setIsTried] = useState(false);
   const { list, announcement, focusOn } = useFocusInSteps();
   const faults = faultsOf(values, isNew);
   const shown = isTried ? faults : { ofSteps: new Map<number, StepFaults>() };
   const refused = refusalsOf(error);
-  const atTop = faultsAtFields(error, { name: '', teamId: '' });
+  const atTop = faultsAtFields(error, { name: '', teamId: '', repeat: '' });
   const { steps } = values;
   const listFault = listFaultOf(error);
   const stepsFaultId = useId();
@@ -96,8 +100,8 @@ export function PolicyForm(props: PolicyFormProps) {
       >
         <DraftNotice
           draft={draft}
-          labels={{ name: 'Name', teamId: 'Team', steps: 'Steps' }}
-          show={(field, value) => (field === 'steps' ? stepsText(value as readonly DraftStep[], names) : String(value))}
+          labels={{ name: 'Name', teamId: 'Team', steps: 'Steps', repeat: 'Repetition', hours: 'Hours' }}
+          show={(field, value) => shownValue(field, value, names)}
         />
         {error !== null && draft.conflicts.length === 0 && (
           <ErrorAlert title="The policy was not saved" error={error} atFields={AT_FIELDS} />
@@ -131,6 +135,7 @@ export function PolicyForm(props: PolicyFormProps) {
               step={step}
               index={index}
               count={steps.length}
+              teamId={values.teamId}
               names={names}
               faults={{ ...shown.ofSteps.get(step.key), ...refused.get(index) }}
               isOutOfOrder={isOutOfOrder(steps, index)}
@@ -168,6 +173,16 @@ export function PolicyForm(props: PolicyFormProps) {
             </Button>
           )}
         </div>
+        <RepeatFields
+          repeat={values.repeat}
+          error={shown.repeat ?? atTop['repeat']}
+          onChange={(repeat) => setValues({ ...values, repeat })}
+        />
+        <HoursFields
+          hours={values.hours}
+          faults={shown.hours ?? hoursRefused(error)}
+          onChange={(hours) => setValues({ ...values, hours })}
+        />
         <p className={classes.keys}>
           <Kbd size="xs">Alt</Kbd> <Kbd size="xs">↑</Kbd> <Kbd size="xs">↓</Kbd> move a step, <Kbd size="xs">Alt</Kbd>{' '}
           <Kbd size="xs">Enter</Kbd> adds one, <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> saves.
@@ -184,7 +199,7 @@ export function PolicyForm(props: PolicyFormProps) {
           </Button>
         </div>
       </Form>
-      <PolicyPreview values={values} />
+      <PolicyPreview values={values} policyId={policyId} />
     </div>
   );
 }
@@ -225,7 +240,7 @@ function conflictButton(list: HTMLElement | null): HTMLElement | null | undefine
 }
 
 /** Names of fields in errors of the server: faults that a field, or the list of steps, shows. */
-const AT_FIELDS = { name: '', teamId: '', steps: '' };
+const AT_FIELDS = { name: '', teamId: '', steps: '', repeat: '', hours: '' };
 
 /** Returns the server's fault of the steps as a whole, or one that no field of a step shows. */
 function listFaultOf(error: unknown): string | undefined {
@@ -236,7 +251,7 @@ function listFaultOf(error: unknown): string | undefined {
   return path === 'steps' ? `The list ${message}.` : `${path}: ${message}.`;
 }
 
-const OF_STEP = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds)/;
+const OF_STEP = /^steps\[(\d+)\]\.(afterMinutes|channels|targetUserIds|scheduleIds|turn|members|policyId)/;
 
 /** Returns the server's faults, by the index of the step. */
 function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
@@ -251,13 +266,49 @@ function refusalsOf(error: unknown): ReadonlyMap<number, StepFaults> {
   return found;
 }
 
+/** Returns the server's faults of the hours. */
+function hoursRefused(error: unknown): HoursFaults {
+  const faults = isApiError(error) ? error.faults : [];
+  const at = (start: string) => faults.find(({ path }) => path.startsWith(start))?.message;
+  return {
+    timezone: at('hours.timezone'),
+    windows: at('hours.windows'),
+    outside: at('hours.outside'),
+    ofWindows: new Map(),
+  };
+}
+
+/** Returns a field of the draft as text, to compare two versions. */
+function shownValue(field: string, value: unknown, names: Names): string {
+  switch (field) {
+    case 'steps':
+      return stepsText(value as readonly DraftStep[], names);
+    case 'repeat': {
+      const { times, pauseMinutes } = value as PolicyDraft['repeat'];
+      return times === 0 ? 'no repetition' : `${times} times, after ${pauseMinutes} minutes`;
+    }
+    case 'hours': {
+      const hours = value as PolicyDraft['hours'];
+      const windows = hours?.windows.map(({ days, from, to }) => `${days.join(',')} ${from}-${to}`);
+      return windows === undefined ? 'at any time' : `${windows.join('; ')} (${hours?.timezone})`;
+    }
+    default:
+      return String(value);
+  }
+}
+
 /** Returns the steps as text, to compare two versions. */
 function stepsText(steps: readonly DraftStep[], { nameOf }: Names): string {
   if (steps.length === 0) return 'no steps';
   return steps
-    .map(({ afterMinutes, targetUserIds, useSchedule, channels }) => {
+    .map(({ afterMinutes, targetUserIds, useSchedule, isNext, pagedTeamId, policyId, channels }) => {
       const named = targetUserIds.map((id) => isolateBidi(nameOf(id) ?? 'somebody'));
-      const people = [...named, ...(useSchedule ? ['on call'] : [])];
+      const people = [
+        ...named,
+        ...(useSchedule ? [isNext ? 'next on call' : 'on call'] : []),
+        ...(pagedTeamId === null ? [] : ['a team']),
+        ...(policyId === null ? [] : ['another policy']),
+      ];
       const by = channels.map((channel) => CHANNEL_DECLARATIONS[channel].name).join(', ');
       return `${waitText(Number(afterMinutes))}: ${people.join(', ') || 'nobody'} by ${by || 'nothing'}`;
     })

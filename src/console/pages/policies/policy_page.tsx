@@ -14,6 +14,7 @@ import { ErrorAlert } from '#console/components/error_alert.tsx';
 import { Name } from '#console/components/text/name.tsx';
 import { Page } from '#console/components/page.tsx';
 import { Status } from '#console/components/status.tsx';
+import { durationText } from '#console/components/text/time_text.ts';
 import { Timestamp } from '#console/components/text/timestamp.tsx';
 import { DeletePolicy } from '#console/pages/policies/delete_policy.tsx';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
@@ -105,6 +106,7 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
           ) : (
             <EscalationFlow steps={policy.now} />
           )}
+          <RepeatAndHours policy={policy} />
         </Card>
         <div>
           <UsedBy policyId={policyId} rules={rules} ruleCount={ruleCount} />
@@ -127,6 +129,38 @@ function Policy({ policy }: { readonly policy: PolicyDetails }) {
       </div>
       {isDeleting && <DeletePolicy policy={policy} onClose={() => setIsDeleting(false)} />}
     </Page>
+  );
+}
+
+const DAYS = ['', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'] as const;
+
+/** Sentences about the repetition and the hours of a policy. */
+function RepeatAndHours({ policy: { repeat, hours } }: { readonly policy: Pick<PolicyDetails, 'repeat' | 'hours'> }) {
+  const windows = hours?.windows.map(({ days, from, to }) => {
+    return `${days.map((day) => DAYS[day] ?? '').join(', ')} ${from}–${to}`;
+  });
+  return (
+    <>
+      {repeat !== undefined && (
+        <p className={classes.none}>
+          If nobody answers, the steps begin again {repeat.times} {repeat.times === 1 ? 'time' : 'times'},{' '}
+          {durationText(repeat.pauseMinutes * 60_000)} after the last one.
+        </p>
+      )}
+      {hours !== undefined && (
+        <p className={classes.none}>
+          Hours: {windows?.join('; ')} ({hours.timezone}). Outside them{' '}
+          {hours.outside === 'hold' ? (
+            'it waits until they begin'
+          ) : (
+            <Link to="/oncall/policies/$policyId" params={{ policyId: hours.outside.policyId }}>
+              another policy runs
+            </Link>
+          )}
+          {hours.exemptFrom !== null && `; ${hours.exemptFrom} and worse pages at any time`}.
+        </p>
+      )}
+    </>
   );
 }
 

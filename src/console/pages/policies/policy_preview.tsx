@@ -3,23 +3,30 @@ import { useQuery } from '@tanstack/react-query';
 
 import { previewQuery } from '#console/api/team_pages.ts';
 import { EscalationFlow } from '#console/pages/policies/escalation_flow.tsx';
-import { faultsOf, type PolicyDraft, toStepInputs } from '#console/pages/policies/policy_draft.ts';
+import { faultsOf, hasFaults, type PolicyDraft, toPolicyInput } from '#console/pages/policies/policy_draft.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 /** Pause in typing, in milliseconds, after which the server is asked whom the steps would page. */
 const DEBOUNCE_MS = 200;
 
+interface PolicyPreviewProps {
+  readonly values: PolicyDraft;
+  /** Id of the policy that is edited; undefined for a new one. */
+  readonly policyId?: string | undefined;
+}
+
 /**
  * Preview of the people whom the steps would page now. It stands beside the fields or below them, since its height
  * depends on the server's answer.
  */
-export function PolicyPreview({ values }: { readonly values: PolicyDraft }) {
+export function PolicyPreview({ values, policyId }: PolicyPreviewProps) {
   const { org } = useOrganization();
-  const [{ teamId, steps }] = useDebouncedValue(values, DEBOUNCE_MS);
-  const isReady = teamId !== '' && steps.length > 0 && faultsOf({ name: '-', teamId, steps }, false).ofSteps.size === 0;
+  const [draft] = useDebouncedValue(values, DEBOUNCE_MS);
+  const { teamId, steps } = draft;
+  const isReady = teamId !== '' && steps.length > 0 && !hasFaults(faultsOf({ ...draft, name: '-' }, false));
   const { data, isPlaceholderData } = useQuery({
-    ...previewQuery(org.orgId, teamId, toStepInputs(steps)),
+    ...previewQuery(org.orgId, { teamId, ...(policyId !== undefined && { policyId }), ...toPolicyInput(draft) }),
     enabled: isReady,
   });
   return (

@@ -1,4 +1,4 @@
-import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
+import { type DraftStep, NO_DETAILS } from '#console/pages/policies/policy_draft.ts';
 
 /** Template of a policy. */
 export interface PolicyTemplate {
@@ -8,7 +8,7 @@ export interface PolicyTemplate {
   steps(memberIds: readonly string[]): DraftStep[];
 }
 
-const onCallOnly = { targetUserIds: [], useSchedule: true } as const;
+const onCallOnly = { ...NO_DETAILS, targetUserIds: [], useSchedule: true } as const;
 
 export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
   {
@@ -22,8 +22,8 @@ export const POLICY_TEMPLATES: readonly PolicyTemplate[] = [
         key: 2,
         afterMinutes: 15,
         channels: ['push', 'sms', 'call'],
+        ...onCallOnly,
         targetUserIds: memberIds,
-        useSchedule: true,
       },
     ],
   },

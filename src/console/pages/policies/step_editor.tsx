@@ -11,9 +11,10 @@ import { Bullet, Step } from '#console/components/forms/steps.tsx';
 import type { Names } from '#console/components/text/use_names_of.ts';
 import classes from '#console/pages/policies/policy_editor.module.css';
 import type { DraftStep } from '#console/pages/policies/policy_draft.ts';
+import { type DetailFaults, MoreFields, OnCallFields } from '#console/pages/policies/step_details.tsx';
 import { CHANNEL_DECLARATIONS } from '#modules/contacts/decide/channel.ts';
 
-export interface StepFaults {
+export interface StepFaults extends DetailFaults {
   readonly afterMinutes?: string;
   readonly channels?: string;
   readonly targetUserIds?: string;
@@ -23,6 +24,8 @@ interface StepEditorProps {
   readonly step: DraftStep;
   readonly index: number;
   readonly count: number;
+  /** Id of the policy's team; empty until one is chosen. */
+  readonly teamId: string;
   /** Names of the people this step pages. */
   readonly names: Names;
   readonly faults: StepFaults;
@@ -35,7 +38,7 @@ interface StepEditorProps {
 
 /** Editor of one step: its delay, people and channels. */
 export function StepEditor(props: StepEditorProps) {
-  const { step, index, count, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
+  const { step, index, count, teamId, names, faults, isOutOfOrder, onChange, onMove, onRemove } = props;
   const [typed, setTyped] = useState('');
   const members = useFoundMembers(typed);
   const found = members.filter(({ userId }) => !step.targetUserIds.includes(userId));
@@ -72,26 +75,33 @@ export function StepEditor(props: StepEditorProps) {
             hideControls
             error={faults.afterMinutes}
           />
-          <SeveralChoices
-            label="Page"
-            placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
-            data-focus="people"
-            options={found.map(({ userId, name: own, role }) => ({ value: userId, label: dutyLabel(own, role) }))}
-            chosen={chosen}
-            onChange={(targetUserIds) => onChange({ targetUserIds })}
-            typed={typed}
-            onSearch={setTyped}
-            emptyText="Nobody has this name"
-            error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
-          />
+          {step.policyId === null && (
+            <SeveralChoices
+              label="Page"
+              placeholder={step.targetUserIds.length === 0 ? 'Type a name' : ''}
+              data-focus="people"
+              options={found.map(({ userId, name: own, role }) => ({ value: userId, label: dutyLabel(own, role) }))}
+              chosen={chosen}
+              onChange={(targetUserIds) => onChange({ targetUserIds })}
+              typed={typed}
+              onSearch={setTyped}
+              emptyText="Nobody has this name"
+              error={faults.targetUserIds ?? (hasLeavers && 'Somebody here has left the organization: remove them')}
+            />
+          )}
         </div>
         {isOutOfOrder && <p className={classes.hint}>Fires before a step that stands above it.</p>}
-        <Checkbox
-          data-focus="on_call"
-          label="The people on call then"
-          checked={step.useSchedule}
-          onChange={(event) => onChange({ useSchedule: event.currentTarget.checked })}
-        />
+        {step.policyId === null && (
+          <Checkbox
+            data-focus="on_call"
+            label="The people on call then"
+            checked={step.useSchedule}
+            onChange={(event) => onChange({ useSchedule: event.currentTarget.checked })}
+          />
+        )}
+        {step.policyId === null && step.useSchedule && (
+          <OnCallFields step={step} teamId={teamId} faults={faults} onChange={onChange} />
+        )}
         <Checkbox.Group
           label="By"
           value={[...step.channels]}
@@ -110,6 +120,7 @@ export function StepEditor(props: StepEditorProps) {
             ))}
           </Group>
         </Checkbox.Group>
+        <MoreFields step={step} index={index} faults={faults} onChange={onChange} />
         {/* After the fields in tab order, beside them on the screen. */}
         <div className={classes.tools}>
           <ActionIcon

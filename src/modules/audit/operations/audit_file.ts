@@ -1,3 +1,4 @@
+import { toCell } from '#kernel/csv.ts';
 import type { AuditEntryView } from '#modules/audit/operations/view.ts';
 
 const COLUMNS = [
@@ -46,10 +47,4 @@ function cellsOf(entry: AuditEntryView): Record<(typeof COLUMNS)[number], string
     before: before && JSON.stringify(before),
     after: after && JSON.stringify(after),
   };
-}
-
-/** Escapes a cell: an apostrophe before a text that a spreadsheet would take for a formula makes it text again. */
-function toCell(text: string | null): string {
-  const harmless = /^[\s]*[=+\-@]/.test(text ?? '') ? `'${text}` : (text ?? '');
-  return /[",\r\n]/.test(harmless) || harmless !== harmless.trim() ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }

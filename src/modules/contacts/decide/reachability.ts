@@ -4,10 +4,10 @@ import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 import { type Channel, CHANNELS } from './channel.ts';
 import { type Contact, findAddress, wantsChannel } from './contact.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
-import { type Gap, gapsBetween } from '#modules/schedules/decide/gaps.ts';
-import type { Override } from '#modules/schedules/decide/overrides.ts';
+import { audienceOf } from '#modules/policies/decide/audience.ts';
 import { decideRecipients, type NobodyReached } from '#modules/policies/decide/recipients.ts';
-import type { IsPresent, Rotation } from '#modules/schedules/decide/rotation.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
+import { type Gap, gapsBetween, type LayeredSchedule, type OnCall } from '#modules/schedules/decide/layered_shifts.ts';
 
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
@@ -38,11 +38,13 @@ export interface TeamReach {
   }[];
   readonly schedules: readonly {
     readonly id: Id<'schedule'>;
-    readonly rotation: Rotation;
-    readonly overrides: readonly Override[];
+    readonly layered: LayeredSchedule;
     readonly isUnreadable?: true | undefined;
   }[];
-  readonly onCallUserIds: readonly UserId[];
+  /** People on call now by each of the schedules. */
+  readonly onCallNow: readonly { readonly id: Id<'schedule'>; readonly onCall: OnCall }[];
+  /** Members of a team whose members a step pages. */
+  readonly membersOf: (teamId: Id<'team'>) => readonly UserId[];
   /** Contacts of everybody in the organization whom the team could page. */
   readonly contacts: ReadonlyMap<UserId, Contact>;
   readonly isPresent: IsPresent;
@@ -51,6 +53,8 @@ export interface TeamReach {
 }
 
 const DAYS_AHEAD = 30;
+/** Limit on the gaps of a schedule: those of 30 days with a gap each hour. */
+const GAPS_MAX = 24 * DAYS_AHEAD;
 
 /**
  * Finds policies and schedules that cannot be read, steps that would reach nobody if they fired now, gaps in the next
@@ -64,13 +68,17 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
     ),
     ...team.policies.flatMap(({ id: policyId, steps }) =>
       steps.flatMap((step, stepIndex): ReachabilityWarning[] => {
-        const { nobodyReached: reason } = decideRecipients(step, team.onCallUserIds, team.contacts, configured);
+        // The warnings of the policy that it goes to say whom that one reaches.
+        if (step.policyId !== undefined) return [];
+        const memberIds = step.members === undefined ? [] : team.membersOf(step.members.teamId);
+        const audience = audienceOf(step, { schedules: team.onCallNow, memberIds });
+        const { nobodyReached: reason } = decideRecipients(step, audience, team.contacts, configured);
         return reason === null ? [] : [{ kind: 'step_reaches_nobody', policyId, stepIndex, reason }];
       }),
     ),
-    ...team.schedules.flatMap(({ id: scheduleId, rotation, overrides, isUnreadable }): ReachabilityWarning[] => {
+    ...team.schedules.flatMap(({ id: scheduleId, layered, isUnreadable }): ReachabilityWarning[] => {
       if (isUnreadable) return [{ kind: 'schedule_unreadable', scheduleId }];
-      const gaps = gapsBetween(rotation, overrides, now, to, team.isPresent);
+      const gaps = gapsBetween(layered, now, to, team.isPresent, GAPS_MAX);
       return gaps.length === 0 ? [] : [{ kind: 'schedule_gap', scheduleId, gaps }];
     }),
     ...team.members.flatMap(({ id: memberId, userId }): ReachabilityWarning[] => {
@@ -85,13 +93,14 @@ export function findWarnings(team: TeamReach, configured: ReadonlySet<Channel>, 
 
 /** Returns everybody whom a step names, or whom a schedule puts on call from now on. */
 export function peopleOnDuty(
-  { policies, schedules }: Pick<TeamReach, 'policies' | 'schedules'>,
+  { policies, schedules, membersOf }: Pick<TeamReach, 'policies' | 'schedules'> & Partial<Pick<TeamReach, 'membersOf'>>,
   now: Instant,
 ): ReadonlySet<UserId> {
   return new Set([
     ...policies.flatMap(({ steps }) => steps.flatMap(({ targetUserIds }) => targetUserIds)),
-    ...schedules.flatMap(({ rotation, overrides }) => [
-      ...rotation.userIds,
+    ...policies.flatMap(({ steps }) => steps.flatMap(({ members }) => (members && membersOf?.(members.teamId)) ?? [])),
+    ...schedules.flatMap(({ layered: { layers, overrides } }) => [
+      ...layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)),
       ...overrides.filter(({ endAt }) => !isAtOrBefore(endAt, now)).map(({ userId }) => userId),
     ]),
   ]);
@@ -99,7 +108,11 @@ export function peopleOnDuty(
 
 /** Whether a warning about a team is one about pages by this policy. */
 export function isAboutPolicy(
-  warning: Pick<ReachabilityWarning, 'kind'> & { readonly policyId?: string; readonly userId?: string },
+  warning: Pick<ReachabilityWarning, 'kind'> & {
+    readonly policyId?: string;
+    readonly scheduleId?: string;
+    readonly userId?: string;
+  },
   { id, steps }: { readonly id: string; readonly steps: readonly EscalationStep[] },
 ): boolean {
   switch (warning.kind) {
@@ -108,7 +121,10 @@ export function isAboutPolicy(
       return warning.policyId === id;
     case 'schedule_unreadable':
     case 'schedule_gap':
-      return steps.some(({ useSchedule }) => useSchedule);
+      return steps.some(
+        ({ useSchedule, scheduleIds }) =>
+          useSchedule && (scheduleIds === undefined || scheduleIds.some((id) => id === warning.scheduleId)),
+      );
     case 'member_unreachable':
     case 'cannot_answer':
       return steps.some(({ targetUserIds }) => targetUserIds.some((userId) => userId === warning.userId));

@@ -1,17 +1,17 @@
 import { type Static, Type } from 'typebox';
 
 import { type ActionContext, defineAction } from '#actions/action_context.ts';
-import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { HomeReadinessView, readHomeReadiness } from '#modules/home/operations/home_readiness.ts';
 import { readSetupProgress, SetupProgressView } from '#modules/home/operations/setup_progress.ts';
 import { callerUser } from '#modules/accounts/caller_user.ts';
 import { OwnShiftView, readOwnShifts } from '#modules/schedules/own_shifts.ts';
+import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleOnCallView, toScheduleOnCallView } from '#modules/schedules/operations/who_is_on_call.ts';
-import { finalShiftsBetween } from '#modules/schedules/decide/final_shifts.ts';
 import type { Id } from '#kernel/ids.ts';
-import { toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 import type { ScheduleOnCall, TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
 
 const HOURS_AHEAD = 24;
 /** Limit on the schedules on the home page; the on-call page shows more. */
@@ -26,11 +26,8 @@ const HomeScheduleView = Type.Object({
   teamName: Type.String(),
   shifts: Type.Array(
     Type.Object({
-      userId: IdText,
-      name: Type.String(),
-      since: Timestamp,
-      until: nullable(Timestamp),
-      source: Type.Enum(['rotation', 'override']),
+      ...ShiftView.properties,
+      name: Type.String({ description: 'of everybody on call at once' }),
     }),
     { description: `of the next ${HOURS_AHEAD} hours; nobody is on call between them` },
   ),
@@ -62,13 +59,13 @@ export const getHome = defineAction({
     const ownTeams = new Set<string>(places.map(({ teamId }) => teamId));
     const { schedules: found, people, teamNameOf } = await readSchedules(userId, [...ownTeams], context);
     const rank = ({ onCall, schedule }: ScheduleOnCall): number => {
-      if (onCall.shift?.userId === userId) return 0;
-      if (onCall.next?.userId === userId) return 1;
+      if (onCall.shift?.userIds.includes(userId)) return 0;
+      if (onCall.next?.userIds.includes(userId)) return 1;
       return ownTeams.has(schedule.teamId) ? 2 : 3;
     };
     const all = found.map((schedule) => ({ ...schedule, people, teamName: teamNameOf(schedule) }));
     const onCallTeams = new Set<string>(
-      found.flatMap(({ onCall, schedule }) => (onCall.shift?.userId === userId ? schedule.teamId : [])),
+      found.flatMap(({ onCall, schedule }) => (onCall.shift?.userIds.includes(userId) ? schedule.teamId : [])),
     );
     const shown = all.toSorted((a, b) => rank(a) - rank(b)).slice(0, SCHEDULES_MAX);
     return {
@@ -107,20 +104,17 @@ function toView(
   found: ScheduleOnCall & Pick<TeamOnCall, 'people'> & { readonly teamName: string },
   now: ActionContext['now'],
 ): Static<typeof HomeScheduleView> {
-  const { schedule, overrides, people, teamName } = found;
+  const { schedule, layered, people, teamName } = found;
   const to = now.add({ hours: HOURS_AHEAD });
   const isPresent = (userId: string): boolean => people.has(userId);
-  const shifts = finalShiftsBetween(rotationOf(schedule), overrides, now, to, isPresent, SHIFTS_A_DAY_MAX);
+  const shifts = finalShiftsBetween(layered, now, to, isPresent, SHIFTS_A_DAY_MAX);
   return {
     ...toScheduleOnCallView(found, { people }, now),
     teamId: schedule.teamId,
     teamName,
-    shifts: shifts.map(({ userId, since, until, source }) => ({
-      userId,
-      name: people.get(userId)?.name ?? '',
-      since: toTimestamp(since),
-      until: toTimestampOrNull(until),
-      source,
+    shifts: shifts.map((shift) => ({
+      ...toShiftView(shift),
+      name: new Intl.ListFormat('en').format(shift.userIds.map((userId) => people.get(userId)?.name ?? '')),
     })),
   };
 }

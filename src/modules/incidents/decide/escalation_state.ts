@@ -1,4 +1,5 @@
 import { FAR_FUTURE, isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { type EscalationStep, stepAt, waitsForHours } from '#modules/policies/decide/escalation.ts';
 import type { IncidentStatus } from './incident.ts';
 
 export interface StepState {
@@ -39,18 +40,30 @@ export function escalationStateOf(status: IncidentStatus, steps: readonly StepSt
 }
 
 /** Reasons why an incident waits before its first page. */
-export const WAITS_FOR = ['maintenance', 'incident'] as const;
+export const WAITS_FOR = ['maintenance', 'incident', 'hours'] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
-/** Returns what keeps an open incident from paging: maintenance, or an incident that pages for both; null if none. */
+/**
+ * Returns what keeps an open incident from paging: maintenance, an incident that pages for both, or hours that have not
+ * begun; null if nothing does.
+ */
 export function waitsFor(
-  incident: { readonly status: IncidentStatus; readonly quietUntil: Temporal.Instant | null; readonly leadId: unknown },
+  incident: {
+    readonly status: IncidentStatus;
+    readonly quietUntil: Temporal.Instant | null;
+    readonly leadId: unknown;
+    readonly triggeredAt: Temporal.Instant;
+    readonly steps: readonly EscalationStep[];
+  },
   steps: readonly StepState[],
 ): WaitsFor | null {
   if (incident.status !== 'triggered' || steps.length === 0 || steps.some(({ state }) => state !== 'pending'))
     return null;
   if (incident.leadId !== null) return 'incident';
-  return incident.quietUntil === null ? null : 'maintenance';
+  if (incident.quietUntil !== null) return 'maintenance';
+  const next = nextPending(steps);
+  const step = next && stepAt(incident.steps, next.stepIndex);
+  return next && step && waitsForHours(step, next.dueAt, incident.triggeredAt) ? 'hours' : null;
 }
 
 function nextPending(steps: readonly StepState[]): StepState | undefined {

@@ -64,6 +64,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Phrases for why a channel was not used for a person. */
 const UNUSED: Readonly<Record<string, string>> = {
+  acknowledged: 'has acknowledged',
   left_organization: 'has left the organization',
   channel_off: 'has it off',
   no_address: 'has no address for it',

@@ -71,7 +71,10 @@ export function planReassignment(standing: EscalationAtReassignment, to: Assigne
   return {
     steps: [
       { afterMinutes: 0, channels, targetUserIds: [userId], useSchedule: false, countsFrom },
-      ...left.map(({ step, dueAt }) => ({ ...step, afterMinutes: wholeMinutes(now, dueAt), countsFrom })),
+      ...left.map(({ step, dueAt }) => {
+        const afterMinutes = wholeMinutes(now, dueAt);
+        return { ...step, afterMinutes, countsFrom, ...(step.hours && { hours: { ...step.hours, afterMinutes } }) };
+      }),
     ],
     timers: [
       { stepIndex: first, dueAt: now },

@@ -23,7 +23,9 @@ export function userIdsIn(timeline: readonly Entry[]): string[] {
   return timeline.flatMap(({ data }) => {
     const by = recordOf(data['by']);
     const listed = [...recordsOf(data['pages']), ...recordsOf(data['unused'])].map(({ userId }) => userId);
-    return [data['userId'], by['userId'], ...listed, ...listOf(data['told'])].filter((id) => typeof id === 'string');
+    return [data['userId'], by['userId'], ...listed, ...listOf(data['told']), ...listOf(data['waitsFor'])].filter(
+      (id) => typeof id === 'string',
+    );
   });
 }
 
@@ -46,6 +48,9 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
     case 'step_fired':
       return `${firedStep(data, nameOf)}${unusedChannels(data, nameOf)}`;
     case 'step_skipped':
+      if (data['reason'] === 'acknowledged') {
+        return `Step ${stepNumber(data)} pages nobody: everybody on it has acknowledged.`;
+      }
       return `Step ${stepNumber(data)} reached nobody${because(data)}; ${whatFollows(data)}.${unusedChannels(data, nameOf)}`;
     case 'page_delayed':
     case 'page_sent':
@@ -60,6 +65,16 @@ export function timelineText(event: string, data: Data, names: ReadonlyMap<strin
       return `Resolved by ${actor(data, nameOf)}${noDataFor(data)}${clearFor(data)}${newGroupStatus(data)}.${consequences(data, nameOf)}`;
     case 'quiet':
       return `In maintenance (${textOf(data['maintenance'])}): if it is still open at ${shownTime(data['until'])}, it pages then.`;
+    case 'held':
+      return `Outside the hours of its policy: step ${stepNumber(data)} waits until ${shownTime(data['until'])}.`;
+    case 'other_policy':
+      return `Outside the hours of the policy "${textOf(data['policy'])}": the policy "${textOf(data['runs'])}" runs.`;
+    case 'repeats':
+      return `Nobody has answered: the steps begin again at ${shownTime(data['at'])}, for the ${ordinal(Number(data['round'] ?? 1))} of ${plural(Number(data['times'] ?? 1), 'time', 'times')}.`;
+    case 'acknowledged_by_one':
+      return `Acknowledged by ${actor(data, nameOf)}, who is paged no more; it waits for ${namesOf(listOf(data['waitsFor']), nameOf)}.`;
+    case 'unacknowledged_by_one':
+      return `${capital(actor(data, nameOf))} has undone the acknowledgement, and is paged again.`;
     case 'maintenance_ended':
       return 'It is not in maintenance any more: it pages now.';
     case 'grouped':
@@ -293,6 +308,10 @@ function recordsOf(value: unknown): readonly Data[] {
 function joined(parts: readonly string[], last = 'and'): string {
   const [end = '', ...before] = parts.toReversed();
   return before.length === 0 ? end : `${before.toReversed().join(', ')} ${last} ${end}`;
+}
+
+function ordinal(count: number): string {
+  return `${count}${count === 1 ? 'st' : count === 2 ? 'nd' : count === 3 ? 'rd' : 'th'}`;
 }
 
 function plural(count: number, one: string, many: string): string {

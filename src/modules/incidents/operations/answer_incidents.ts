@@ -72,7 +72,9 @@ export const answerIncidents = defineAction({
       matching === undefined
         ? { ids: incidentIds ?? [], left: 0 }
         : await findSlice(matching, incidentIds, CHANGES[answer], context);
-    return { ...(await answerAll(ids, answer, context)), left };
+    const answered = await answerAll(ids, answer, context);
+    // What others must acknowledge as well stays triggered: it must not be asked for again and again.
+    return { ...answered, left: answered.changed.length === 0 ? 0 : left };
   },
 });
 

@@ -12,6 +12,8 @@ import { decideRecipients } from '#modules/policies/decide/recipients.ts';
 import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { reassign, type Target } from '#modules/incidents/reassign.ts';
 import { AppError, invalidInput, notFound } from '#kernel/errors.ts';
+import { repeatsOf } from '#modules/policies/decide/rounds.ts';
+import { readPolicies, runOfPolicy } from '#modules/policies/read_run.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import { readSteps } from '#modules/policies/decide/stored_steps.ts';
 
@@ -78,9 +80,23 @@ async function readTarget(
   }
   if (policyId !== undefined) {
     const policy = await context.stores.policies.lock(context.caller.orgId, policyId, 'to.policyId');
-    const steps = readSteps(policy.steps);
+    const { caller, stores, now } = context;
+    const run = runOfPolicy(
+      { escalationPolicyId: policy.id, teamId: policy.teamId, steps: readSteps(policy.steps) },
+      await readPolicies(stores, caller.orgId, [policy.id]),
+      now,
+      incident.severity,
+    );
+    const { steps, escalationPolicyId, teamId } = run;
     if (steps.length === 0) throw new AppError('conflict', 'this policy has no steps: it would page nobody');
-    return { kind: 'policy', policyId: policy.id, teamId: policy.teamId, name: policy.name, steps };
+    return {
+      kind: 'policy',
+      policyId: escalationPolicyId ?? policy.id,
+      teamId: teamId ?? policy.teamId,
+      name: run.insteadOf?.runs ?? policy.name,
+      steps,
+      repeats: repeatsOf(run),
+    };
   }
   const { orgId } = context.caller;
   const person = (await context.stores.people.listPeople(orgId, [userId ?? ''])).get(userId ?? '');

@@ -1,13 +1,16 @@
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { type EscalationStep, stepAt } from '#modules/policies/decide/escalation.ts';
-import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { followedBy } from '#modules/incidents/decide/reassignment.ts';
+import { type EscalationStep, planSteps, stepAt, stepCountOf } from '#modules/policies/decide/escalation.ts';
 import { decideRecipients, firstStatusOf, type PageDecision } from '#modules/policies/decide/recipients.ts';
 import { expediteNextStep, skipUnreachablePerson } from '#modules/incidents/paging/expedite_step.ts';
-import { readContacts } from '#modules/incidents/paging/read_contacts.ts';
 import { deliverPage } from '#storage/queue/jobs/deliver_page.ts';
 import type { Id } from '#kernel/ids.ts';
-import type { Temporal } from '#kernel/time.ts';
+import { type Temporal, toTimestamp } from '#kernel/time.ts';
 import { inSpan } from '#kernel/tracing.ts';
+import { startTimers } from '#modules/incidents/paging/start_timers.ts';
+import { holdStep } from '#modules/incidents/paging/hold.ts';
+import { readAudience } from '#modules/incidents/paging/read_audience.ts';
+import { nextRound } from '#modules/policies/decide/rounds.ts';
 import type { IncidentRow } from '#modules/incidents/store/incident_store.ts';
 import type { NewNotification } from '#modules/notifications/store/notification_store.ts';
 import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
@@ -34,15 +37,18 @@ export async function fireStep(
     const { incidents, stepTimers } = unit.stores;
     const incident = await incidents.lock(incidentId);
     if (incident?.status !== 'triggered') return null;
+    const held = await holdStep(unit, incident, stepIndex);
+    if (held !== null) return held;
     if (!(await stepTimers.claimStep(incidentId, stepIndex, unit.now))) {
       return await stepTimers.findPendingDueAt(incidentId, stepIndex);
     }
     const step = stepAt(incident.steps, stepIndex);
     if (step === undefined) throw new Error(`incident ${incidentId} has a timer for a step it does not have`);
     const attributes = { 'tocsin.incident_id': incidentId, 'tocsin.step': stepIndex };
-    await inSpan('fire_step', { kind: 'internal', attributes, parent: incident.traceparent }, () =>
-      pageRecipients(unit, incident, step, stepIndex, runtime.configured),
-    );
+    await inSpan('fire_step', { kind: 'internal', attributes, parent: incident.traceparent }, async () => {
+      await pageRecipients(unit, incident, step, stepIndex, runtime.configured);
+      await beginNextRound(unit, incident, stepIndex);
+    });
     return null;
   });
 }
@@ -55,19 +61,15 @@ async function pageRecipients(
   configured: ReadonlySet<Channel>,
 ): Promise<void> {
   const { stores, now, enqueue } = unit;
-  const onCall =
-    step.useSchedule && incident.teamId !== null
-      ? await stores.onCall.ofTeam(incident.orgId, incident.teamId, now)
-      : { schedules: [] };
-  const onCallUserIds = peopleOnCall(onCall.schedules.map((schedule) => schedule.onCall));
-  const contacts = await readContacts(unit.stores, incident, [...step.targetUserIds, ...onCallUserIds]);
-  const { pages, nobodyReached, unreachable } = decideRecipients(step, onCallUserIds, contacts, configured);
+  const { userIds, contacts } = await readAudience(unit, incident, step, configured);
+  const acknowledged = new Set(incident.acknowledgements?.map(({ userId }) => userId));
+  const { pages, nobodyReached, unreachable } = decideRecipients(step, userIds, contacts, configured, acknowledged);
   const ids = await stores.notifications.insert(
     pages.map((page) => toNotification(incident, stepIndex, page)),
     now,
   );
   if (nobodyReached !== null) {
-    const next = await expediteNextStep(unit, incident, stepIndex);
+    const next = nobodyReached === 'acknowledged' ? null : await expediteNextStep(unit, incident, stepIndex);
     const skipped = { stepIndex, reason: nobodyReached, next, unused: unusedChannels(pages) };
     await stores.stepTimers.markSkipped(incident.id, stepIndex, nobodyReached);
     await stores.timeline.record(incident.id, 'step_skipped', skipped, now);
@@ -82,6 +84,23 @@ async function pageRecipients(
   await stores.timeline.record(incident.id, 'step_fired', fired, now);
   for (const notificationId of ids) enqueue(deliverPage, { notificationId });
   for (const userId of unreachable) await skipUnreachablePerson(unit, incident, stepIndex, userId);
+}
+
+/** Adds the steps of the next round after the last one has fired, in the same transaction: once, whoever tries again. */
+async function beginNextRound(unit: UnitOfWork, incident: IncidentRow, stepIndex: number): Promise<void> {
+  const { repeats } = incident;
+  if (repeats === null || repeats.done >= repeats.times) return;
+  const { stores, now } = unit;
+  const round = nextRound(incident, await stores.stepTimers.listSteps([incident.id]), stepIndex, now);
+  if (round === null) return;
+  const done = repeats.done + 1;
+  const first = stepCountOf(incident.steps);
+  const timers = planSteps(round, now).map((timer) => ({ ...timer, stepIndex: first + timer.stepIndex }));
+  const steps = followedBy(incident.steps, round);
+  await stores.incidents.addSteps({ id: incident.id, steps, repeats: { ...repeats, done } }, timers, now);
+  const at = toTimestamp(now.add({ minutes: repeats.pauseMinutes }));
+  await stores.timeline.record(incident.id, 'repeats', { round: done, times: repeats.times, at }, now);
+  startTimers(unit, incident.id, timers);
 }
 
 function channelOf({ channel }: PageDecision): Channel {

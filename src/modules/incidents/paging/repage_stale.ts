@@ -43,8 +43,9 @@ async function repage(unit: UnitOfWork, incidentId: Id<'incident'>): Promise<voi
   await stores.incidents.reopen(incidentId, 'triggered', now);
   await withdrawNews(unit, incident, 'acknowledged', { system: true, via: 'rule' });
   const { escalationPolicyId, teamId } = incident;
+  const repeats = incident.repeats && { ...incident.repeats, done: 0 };
   const steps = followedBy(incident.steps, plan.steps);
-  await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId }, plan.timers, now);
+  await stores.incidents.reassign({ id: incidentId, steps, escalationPolicyId, teamId, repeats }, plan.timers, now);
   const minutes = Math.floor((now.epochMilliseconds - incident.acknowledgedAt.epochMilliseconds) / 60_000);
   await stores.timeline.record(incidentId, 'repaged', { minutes }, now);
   startTimers(unit, incidentId, plan.timers);

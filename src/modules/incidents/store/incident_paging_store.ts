@@ -1,8 +1,9 @@
 import { type Expression, sql } from 'kysely';
 
 import type { Id } from '#kernel/ids.ts';
+import type { Acknowledgement } from '#modules/policies/decide/rounds.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, field, type Row, toColumns } from '#storage/postgres/columns.ts';
+import { anyOf, columns, field, json, type Row, toColumns } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { IncidentEntity } from '#storage/postgres/entities/incidents.ts';
 
@@ -53,6 +54,19 @@ export class IncidentPagingStore {
     await this.#session.db
       .updateTable('incidents')
       .set(toColumns(IncidentEntity, { ...paging, updatedAt: now }))
+      .where('id', '=', incidentId)
+      .execute();
+  }
+
+  /** Stores who has acknowledged while others still must; an empty list for nobody. */
+  async setAcknowledgements(
+    incidentId: Id<'incident'>,
+    acknowledgements: readonly Acknowledgement[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('incidents')
+      .set({ acknowledgements: acknowledgements.length === 0 ? null : json(acknowledgements), updated_at: now })
       .where('id', '=', incidentId)
       .execute();
   }

@@ -46,7 +46,8 @@ export type NewIncident = Pick<
   | 'steps'
   | 'quietUntil'
   | 'leadId'
-> & { readonly details: object };
+> &
+  Partial<Pick<Row<typeof IncidentEntity>, 'repeats'>> & { readonly details: object };
 
 /** An incident that is to be opened, and the span that found its cause. */
 interface Opening {
@@ -280,17 +281,31 @@ export class IncidentStore {
 
   /**
    * Sets the steps of the incident, with the timers of those that are new; the timers of the earlier ones no longer fire,
-   * and those of steps that are not kept are removed.
+   * and those of steps that are not kept are removed. Acknowledgements by single people end with the steps before.
    */
   async reassign(
-    incident: Pick<IncidentRow, 'id' | 'steps' | 'escalationPolicyId' | 'teamId'>,
+    incident: Pick<IncidentRow, 'id' | 'steps' | 'escalationPolicyId' | 'teamId' | 'repeats'>,
     timers: readonly PlannedStep[],
     now: Temporal.Instant,
   ): Promise<void> {
-    const { id, steps, escalationPolicyId, teamId } = incident;
+    const { escalationPolicyId, teamId } = incident;
     await this.#session.db
       .updateTable('incidents')
-      .set(toColumns(IncidentEntity, { steps, escalationPolicyId, teamId, updatedAt: now }))
+      .set({ ...toColumns(IncidentEntity, { escalationPolicyId, teamId, updatedAt: now }), acknowledgements: null })
+      .where('id', '=', incident.id)
+      .execute();
+    await this.addSteps(incident, timers, now);
+  }
+
+  /** Sets the steps of the incident and how they repeat, with the timers of those that are new. */
+  async addSteps(
+    { id, steps, repeats }: Pick<IncidentRow, 'id' | 'steps' | 'repeats'>,
+    timers: readonly PlannedStep[],
+    now: Temporal.Instant,
+  ): Promise<void> {
+    await this.#session.db
+      .updateTable('incidents')
+      .set(toColumns(IncidentEntity, { steps, repeats, updatedAt: now }))
       .where('id', '=', id)
       .execute();
     await this.#session.db

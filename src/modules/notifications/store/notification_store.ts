@@ -173,6 +173,19 @@ export class NotificationStore {
     return statuses.map((page) => ({ ...page, status: shownStatus(page.status) }));
   }
 
+  /** Returns the people to whom pages of these steps have left or are about to, each once. */
+  async listPaged(incidentId: Id<'incident'>, steps: readonly number[]): Promise<Id<'user'>[]> {
+    const paged = await this.#pages()
+      .select('n.user_id as userId')
+      .distinct()
+      .where('n.incident_id', '=', incidentId)
+      .where('n.step_index', '=', anyOf(steps))
+      .where('n.status', 'not in', ['failed', 'skipped'])
+      .orderBy('n.user_id')
+      .execute();
+    return paged.map(({ userId }) => userId);
+  }
+
   /** Numbers that were sent a page of this incident by SMS, each once with its person. */
   async listSmsRecipients(incidentId: Id<'incident'>): Promise<Recipient[]> {
     return await this.#pages()
@@ -211,8 +224,13 @@ export class NotificationStore {
   }
 
   /** Cancels what has not left, one row after another in the order of their ids; resolves to the cancelled ones. */
-  async cancelQueued(incidentId: Id<'incident'>, reason: string, now: Temporal.Instant): Promise<NotificationRow[]> {
-    const waiting = this.#lockable(incidentId).where('status', '=', 'queued').where('kind', '=', 'page');
+  async cancelQueued(
+    incidentId: Id<'incident'>,
+    reason: string,
+    now: Temporal.Instant,
+    userId: Id<'user'> | null = null,
+  ): Promise<NotificationRow[]> {
+    const waiting = this.#lockable(incidentId, userId).where('status', '=', 'queued').where('kind', '=', 'page');
     return await this.#cancelling(reason, now)
       .from(waiting.as('waiting'))
       .whereRef('n.id', '=', 'waiting.id')
@@ -221,8 +239,12 @@ export class NotificationStore {
   }
 
   /** Pages that an answer has cancelled wait again, as if they had not been tried yet; resolves to which. */
-  async requeueCancelled(incidentId: Id<'incident'>, now: Temporal.Instant): Promise<Id<'notification'>[]> {
-    const cancelled = this.#lockable(incidentId)
+  async requeueCancelled(
+    incidentId: Id<'incident'>,
+    now: Temporal.Instant,
+    userId: Id<'user'> | null = null,
+  ): Promise<Id<'notification'>[]> {
+    const cancelled = this.#lockable(incidentId, userId)
       .where('kind', '=', 'page')
       .where('status', '=', 'cancelled')
       .where('reason', 'in', ['acknowledged', 'resolved']);
@@ -326,12 +348,13 @@ export class NotificationStore {
     return this.#session.db.selectFrom('notifications as n').where('n.kind', '=', 'page');
   }
 
-  /** The ids of entries of the incident, in the order in which all transactions lock them. */
-  #lockable(incidentId: Id<'incident'>) {
+  /** The ids of entries of the incident, or of one person's, in the order in which all transactions lock them. */
+  #lockable(incidentId: Id<'incident'>, userId: Id<'user'> | null = null) {
     return this.#session.db
       .selectFrom('notifications')
       .select('id')
       .where('incident_id', '=', incidentId)
+      .$if(userId !== null, (query) => query.where('user_id', '=', userId ?? asId('user', '')))
       .orderBy('id')
       .forUpdate();
   }

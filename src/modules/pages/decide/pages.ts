@@ -26,6 +26,7 @@ export const PAGES = {
   policy: '/oncall/policies/$policyId',
   editPolicy: '/oncall/policies/$policyId/edit',
   simulator: '/oncall/simulator',
+  load: '/oncall/load',
   services: '/services',
   service: '/services/$serviceId',
   alertSources: '/services/$serviceId/alerts',

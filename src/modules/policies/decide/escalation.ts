@@ -1,17 +1,19 @@
 import type { Id } from '#kernel/ids.ts';
-import { addMinutesSaturating, Temporal } from '#kernel/time.ts';
+import { addMinutesSaturating, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { dueWithin } from '#modules/policies/decide/hours.ts';
+import type { SnapshotDetails, StepDetails } from '#modules/policies/decide/policy_details.ts';
 
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 
 type Instant = Temporal.Instant;
 
 /** An entry of an escalation policy, as the incident's snapshot keeps it. */
-export interface EscalationStep {
+export interface EscalationStep extends StepDetails, SnapshotDetails {
   /** Minutes after the trigger, not after the step before; 0 to 2^53-1. */
   readonly afterMinutes: number;
   readonly channels: readonly Channel[];
   readonly targetUserIds: readonly Id<'user'>[];
-  /** Whether it also pages the person on call in the team of the policy when the step fires. */
+  /** Whether it also pages people on call in the team of the policy when the step fires. */
   readonly useSchedule: boolean;
   /** Time of the reassignment that added the step, as a timestamp; its minutes count from then. Else absent. */
   readonly countsFrom?: string;
@@ -20,7 +22,7 @@ export interface EscalationStep {
 }
 
 /** Fields of a step on which its time and its number depend. */
-type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom' | 'index'>;
+type Timed = Pick<EscalationStep, 'afterMinutes' | 'countsFrom' | 'index' | 'hours'>;
 
 export interface PlannedStep {
   readonly stepIndex: number;
@@ -51,10 +53,20 @@ export function stepAt<Step extends Pick<EscalationStep, 'index'>>(
  */
 export function planSteps(steps: readonly Timed[], triggeredAt: Instant): PlannedStep[] {
   const first = firstStepIndex(steps);
-  return steps.map(({ afterMinutes, countsFrom }, place) => {
-    const from = countsFrom === undefined ? triggeredAt : Temporal.Instant.from(countsFrom);
-    return { stepIndex: first + place, dueAt: addMinutesSaturating(from, afterMinutes) };
-  });
+  return steps.map((step, place) => ({ stepIndex: first + place, dueAt: dueAtOf(step, triggeredAt) }));
+}
+
+function dueAtOf({ afterMinutes, countsFrom, hours }: Timed, triggeredAt: Instant): Instant {
+  const from = countsFrom === undefined ? triggeredAt : Temporal.Instant.from(countsFrom);
+  if (hours === undefined) return addMinutesSaturating(from, afterMinutes);
+  return dueWithin(hours, addMinutesSaturating(from, hours.afterMinutes), afterMinutes - hours.afterMinutes);
+}
+
+/** Whether a step waits for hours to begin: it comes due later than its minutes alone would say. */
+export function waitsForHours(step: Timed, dueAt: Instant, triggeredAt: Instant): boolean {
+  if (step.hours === undefined) return false;
+  const { hours: _, ...always } = step;
+  return !isAtOrBefore(dueAt, dueAtOf(always, triggeredAt));
 }
 
 /**

@@ -39,10 +39,11 @@ export function* escalationCost(
   nowMs: number,
 ): Steps<EscalationCost> {
   const nightOf = nightFinder();
+  const turns = new Map(setting.lastTurns);
   const costs = new Map<Id<'user'>, { pages: number; nights: Set<string> }>();
   for (const { openedAt, closedAt } of incidents) {
     const end = fromEpochMilliseconds(closedAt ?? nowMs);
-    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt), end)) {
+    for (const { firesAt, pages } of simulateEscalation(setting, fromEpochMilliseconds(openedAt), end, turns)) {
       if (firesAt === null) continue;
       for (const { kind, userId, channel } of pages) {
         if (kind !== 'notify') continue;

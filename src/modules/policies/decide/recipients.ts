@@ -19,11 +19,17 @@ export type PageDecision =
       readonly kind: 'skipped';
       readonly userId: UserId;
       readonly channel: Channel;
-      readonly reason: 'left_organization' | 'channel_off' | 'no_address';
+      readonly reason: 'left_organization' | 'channel_off' | 'no_address' | 'acknowledged';
     };
 
 /** Reasons why a step reaches nobody. The one that people can fix most easily comes first. */
-export type NobodyReached = 'no_targets' | 'nobody_on_call' | 'channel_not_configured' | 'no_usable_channel';
+export type NobodyReached =
+  | 'no_targets'
+  | 'nobody_on_call'
+  | 'channel_not_configured'
+  | 'no_usable_channel'
+  /** Everybody has answered; the only reason that does not fire the next step. */
+  | 'acknowledged';
 
 export interface StepRecipients {
   /** Pages, each person once per channel: the targets in their order, then the people on call. */
@@ -37,28 +43,55 @@ export interface StepRecipients {
 }
 
 /**
- * Decides whom a step pages, and how. `contacts` has everyone who is still in the organization (`contactOfNonMember`
- * for those who are not in the team); `configured` the channels that the operator has set up.
+ * Decides whom a step pages, and how: the people it names and its audience (`audienceOf`). `contacts` has everyone who
+ * is still in the organization (`contactOfNonMember` for those who are not in the team); `configured` the channels that
+ * the operator has set up; `acknowledged` those who have answered for themselves and are not paged again.
  */
 export function decideRecipients(
   step: EscalationStep,
-  onCallUserIds: readonly UserId[],
+  audience: readonly UserId[],
   contacts: ReadonlyMap<UserId, Contact>,
   configured: ReadonlySet<Channel>,
+  acknowledged: ReadonlySet<UserId> = NOBODY,
 ): StepRecipients {
-  const userIds = new Set([...step.targetUserIds, ...(step.useSchedule ? onCallUserIds : [])]);
+  const asks = step.useSchedule || step.members !== undefined;
+  const userIds = new Set([...step.targetUserIds, ...(asks ? audience : [])]);
   const channels = new Set(step.channels);
   const pages: PageDecision[] = [];
   for (const userId of userIds) {
-    for (const channel of channels) pages.push(decidePage(userId, channel, contacts.get(userId), configured));
+    for (const channel of channels) {
+      pages.push(
+        acknowledged.has(userId)
+          ? { kind: 'skipped', userId, channel, reason: 'acknowledged' }
+          : decidePage(userId, channel, contacts.get(userId), configured),
+      );
+    }
   }
   const nobodyReached = whyNobody(step, pages);
   return { pages, nobodyReached, unreachable: nobodyReached === null ? withoutChannelLeft(pages) : [] };
 }
 
+const NOBODY: ReadonlySet<UserId> = new Set();
+
+/**
+ * Returns whose turn it is among these, who come in turn: the first whom a channel of the step reaches, or the first at
+ * all; null for nobody.
+ */
+export function chooseInTurn(
+  memberIds: readonly UserId[],
+  { channels }: Pick<EscalationStep, 'channels'>,
+  contacts: ReadonlyMap<UserId, Contact>,
+  configured: ReadonlySet<Channel>,
+): UserId | null {
+  const reached = memberIds.find((userId) =>
+    channels.some((channel) => decidePage(userId, channel, contacts.get(userId), configured).kind === 'notify'),
+  );
+  return reached ?? memberIds[0] ?? null;
+}
+
 /** Whether the step after this one fires at once instead of at its time. */
 export function expeditesNextStep({ nobodyReached, unreachable }: StepRecipients): boolean {
-  return nobodyReached !== null || unreachable.length > 0;
+  return (nobodyReached !== null && nobodyReached !== 'acknowledged') || unreachable.length > 0;
 }
 
 /** Returns the first status of a page in the log. */
@@ -87,6 +120,7 @@ function decidePage(
 
 function whyNobody(step: EscalationStep, pages: readonly PageDecision[]): NobodyReached | null {
   if (pages.some((page) => page.kind === 'notify')) return null;
+  if (pages.some((page) => page.kind === 'skipped' && page.reason === 'acknowledged')) return 'acknowledged';
   if (pages.some((page) => page.kind === 'failed')) return 'channel_not_configured';
   if (pages.length > 0) return 'no_usable_channel';
   return step.useSchedule ? 'nobody_on_call' : 'no_targets';

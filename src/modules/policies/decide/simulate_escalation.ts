@@ -1,60 +1,117 @@
-import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import type { Id } from '#kernel/ids.ts';
+import { addMinutesSaturating, FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { audienceOf, inTurn, type LastTurn, schedulesOf } from '#modules/policies/decide/audience.ts';
+import { nextWithin } from '#modules/policies/decide/hours.ts';
+import type { Run } from '#modules/policies/decide/run.ts';
 
 import type { Channel } from '#modules/contacts/decide/channel.ts';
 import type { Contact } from '#modules/contacts/decide/contact.ts';
 import { type EscalationStep, planSteps, stepAfter } from './escalation.ts';
-import { onCallOfSchedule, type OnCall, peopleOnCall } from '#modules/schedules/decide/on_call.ts';
-import type { Override } from '#modules/schedules/decide/overrides.ts';
-import { expeditesNextStep, decideRecipients, type StepRecipients } from './recipients.ts';
-import type { IsPresent, Rotation } from '#modules/schedules/decide/rotation.ts';
+import { chooseInTurn, decideRecipients, expeditesNextStep, type StepRecipients } from './recipients.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
+import { type LayeredSchedule, type OnCall, onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 
 type Instant = Temporal.Instant;
 
-/** Facts that decide whom an escalation pages. */
-export interface EscalationSetting {
+/** A team whose schedules or members a step may page. */
+export interface TeamSetting {
+  readonly schedules: readonly { readonly id?: Id<'schedule'>; readonly layered: LayeredSchedule }[];
+  /** Contacts of everybody in the organization whom a step may page, as the team knows them. */
+  readonly contacts: ReadonlyMap<Id<'user'>, Contact>;
+  /** Members in their order; absent when no step pages a team. */
+  readonly memberIds?: readonly Id<'user'>[];
+}
+
+/** Facts that decide whom an escalation pages, with those of the policy's team. */
+export interface EscalationSetting extends TeamSetting {
   /** Steps of the policy, in its order. */
   readonly steps: readonly EscalationStep[];
-  /** Schedules of the policy's team. */
-  readonly schedules: readonly { readonly rotation: Rotation; readonly overrides: readonly Override[] }[];
-  /** Contacts of everybody in the organization whom a step may page. */
-  readonly contacts: ReadonlyMap<Id<'user'>, Contact>;
+  /** Returns the run of an incident that opens then; absent when that is always the steps, once. */
+  readonly runAt?: (at: Instant) => Run;
+  /** Further teams that steps name, or that they are of. */
+  readonly teams?: ReadonlyMap<string, TeamSetting>;
+  /** Last turn of the round robin of each policy. */
+  readonly lastTurns?: ReadonlyMap<string, LastTurn>;
   readonly configured: ReadonlySet<Channel>;
   readonly isPresent: IsPresent;
 }
 
 /** Effect of a step while nobody answers. */
 export interface SimulatedStep extends StepRecipients {
+  /** Index among all steps that fire, those of repetitions after the others. */
   readonly stepIndex: number;
+  readonly step: EscalationStep;
+  /** Team of the policy that runs; undefined for that of the setting. */
+  readonly teamId?: Id<'team'> | undefined;
+  /** Number of the repetition that it is of; 0 for the first round. */
+  readonly round: number;
   /** Due time by the policy alone. */
   readonly plannedAt: Instant;
   /** Time at which it fires; null: so far ahead that it never fires. Then nobody is paged by it. */
   readonly firesAt: Instant | null;
   /** The step that did not reach everybody, so that this one fires early; null when it fires at its own time. */
   readonly broughtForwardBy: number | null;
-  /** People on call by each schedule when it fires, in the schedules' order; empty for a step that does not ask. */
-  readonly onCall: readonly OnCall[];
+  /** People on call when it fires by each schedule that it asks, in the schedules' order; empty for one that does not. */
+  readonly onCall: readonly { readonly scheduleIndex: number; readonly onCall: OnCall }[];
 }
 
 /**
  * Returns the steps of an incident that opens at `triggeredAt` and that nobody answers, in the order in which they
  * fire: the decisions of the engine, each at the time when its step fires. Every message is assumed to arrive. Only
- * those that fire before `end`, if it is given.
+ * those that fire before `end`, if it is given. The turns of a round robin are taken from `turns`, and noted there.
  */
 export function simulateEscalation(
   setting: EscalationSetting,
   triggeredAt: Instant,
   end: Instant | null = null,
+  turns = new Map<string, LastTurn>(setting.lastTurns),
 ): SimulatedStep[] {
-  const { steps } = setting;
-  const onCallAt = onCallFinder(setting);
+  const run: Partial<Run> & Pick<Run, 'steps'> = setting.runAt?.(triggeredAt) ?? setting;
+  const find = audienceFinder(setting, run, turns);
+  const simulated: SimulatedStep[] = [];
+  let from = triggeredAt;
+  for (let round = 0; round <= (run.repeat?.times ?? 0); round += 1) {
+    const steps = simulateRound(run, find, from, end);
+    const first = round * run.steps.length;
+    const shift = (index: number | null) => (index === null ? null : first + index);
+    for (const step of steps) {
+      const { stepIndex, broughtForwardBy } = step;
+      simulated.push({
+        ...step,
+        teamId: run.teamId,
+        round,
+        stepIndex: first + stepIndex,
+        broughtForwardBy: shift(broughtForwardBy),
+      });
+    }
+    const last = steps.at(-1)?.firesAt ?? null;
+    if (steps.length < run.steps.length || last === null) break;
+    from = addMinutesSaturating(last, run.repeat?.pauseMinutes ?? 0);
+  }
+  return simulated;
+}
+
+type AudienceFinder = (step: EscalationStep, at: Instant) => Pick<SimulatedStep, 'onCall'> & StepRecipients;
+
+function simulateRound(
+  { steps }: Pick<Run, 'steps'>,
+  find: AudienceFinder,
+  from: Instant,
+  end: Instant | null,
+): Omit<SimulatedStep, 'round'>[] {
   const pending = new Map(
-    planSteps(steps, triggeredAt).map(({ stepIndex, dueAt }) => [
+    planSteps(steps, from).map(({ stepIndex, dueAt }) => [
       stepIndex,
-      { stepIndex, plannedAt: dueAt, dueAt, broughtForwardBy: null as number | null },
+      {
+        stepIndex,
+        plannedAt: dueAt,
+        dueAt,
+        hours: steps[stepIndex]?.hours,
+        broughtForwardBy: null as number | null,
+      },
     ]),
   );
-  const simulated: SimulatedStep[] = [];
+  const simulated: Omit<SimulatedStep, 'round'>[] = [];
   for (let timer = earliest(pending.values()); timer !== null; timer = earliest(pending.values())) {
     const { stepIndex, plannedAt, dueAt, broughtForwardBy } = timer;
     if (end !== null && isAtOrBefore(end, dueAt)) break;
@@ -63,19 +120,69 @@ export function simulateEscalation(
     if (step === undefined) continue;
     if (isAtOrBefore(FAR_FUTURE, dueAt)) {
       const nothing = { pages: [], nobodyReached: null, unreachable: [], onCall: [] };
-      simulated.push({ stepIndex, plannedAt, firesAt: null, broughtForwardBy, ...nothing });
+      simulated.push({ stepIndex, step, plannedAt, firesAt: null, broughtForwardBy, ...nothing });
       continue;
     }
-    const onCall = step.useSchedule ? onCallAt(dueAt) : [];
-    const recipients = decideRecipients(step, peopleOnCall(onCall), setting.contacts, setting.configured);
-    simulated.push({ stepIndex, plannedAt, firesAt: dueAt, broughtForwardBy, onCall, ...recipients });
+    const recipients = find(step, dueAt);
+    simulated.push({ stepIndex, step, plannedAt, firesAt: dueAt, broughtForwardBy, ...recipients });
     const next = expeditesNextStep(recipients) ? stepAfter(steps, stepIndex) : null;
     const waiting = next === null ? undefined : pending.get(next);
-    if (waiting !== undefined && !isAtOrBefore(waiting.dueAt, dueAt)) {
-      pending.set(waiting.stepIndex, { ...waiting, dueAt, broughtForwardBy: stepIndex });
+    if (waiting !== undefined) {
+      // What is brought forward into a time outside its hours waits for them still.
+      const at = waiting.hours === undefined ? dueAt : nextWithin(waiting.hours, dueAt);
+      if (!isAtOrBefore(waiting.dueAt, at)) {
+        pending.set(waiting.stepIndex, { ...waiting, dueAt: at, broughtForwardBy: stepIndex });
+      }
     }
   }
   return simulated;
+}
+
+/** Returns a function for whom a step pages at an instant; it takes turns as steps fire. */
+function audienceFinder(setting: EscalationSetting, run: Partial<Run>, turns: Map<string, LastTurn>): AudienceFinder {
+  const { configured, isPresent, teams } = setting;
+  const base = (run.teamId && teams?.get(run.teamId)) ?? setting;
+  const finders = new Map<TeamSetting, (at: Instant) => OnCall[]>();
+  const onCallOf = (team: TeamSetting, at: Instant): OnCall[] => {
+    const finder = finders.get(team) ?? onCallFinder({ ...team, isPresent });
+    finders.set(team, finder);
+    return finder(at);
+  };
+  return (step, at) => {
+    const team = (step.origin && teams?.get(step.origin.teamId)) ?? base;
+    const then = step.useSchedule
+      ? onCallOf(team, at).map((onCall, scheduleIndex) => {
+          const id = team.schedules[scheduleIndex]?.id;
+          return { scheduleIndex, onCall, ...(id !== undefined && { id }) };
+        })
+      : [];
+    const members = step.members && teams?.get(step.members.teamId);
+    const memberIds = members?.memberIds ?? [];
+    const contacts = members === undefined ? team.contacts : contactsIn(team, members);
+    const paged = step.members?.inTurn ? takeTurn(step, contacts, memberIds) : memberIds;
+    const audience = audienceOf(step, { schedules: then, memberIds: paged });
+    return { onCall: [...schedulesOf(step, then)], ...decideRecipients(step, audience, contacts, configured) };
+  };
+
+  function takeTurn(step: EscalationStep, contacts: Contacts, memberIds: readonly Id<'user'>[]): Id<'user'>[] {
+    const key = step.origin?.policyId ?? run.policyId ?? '';
+    const userId = chooseInTurn(inTurn(memberIds, turns.get(key) ?? null), step, contacts, configured);
+    if (userId === null) return [];
+    turns.set(key, { userId, position: memberIds.indexOf(userId) });
+    return [userId];
+  }
+}
+
+type Contacts = TeamSetting['contacts'];
+
+/** Returns contacts as the policy's team knows them; for members of the paged team only, as that team does. */
+function contactsIn(team: TeamSetting, paged: TeamSetting): Contacts {
+  const teamIds = new Set(team.memberIds);
+  const others = (paged.memberIds ?? []).flatMap((userId) => {
+    const contact = teamIds.has(userId) ? undefined : paged.contacts.get(userId);
+    return contact === undefined ? [] : [[userId, contact] as const];
+  });
+  return new Map([...team.contacts, ...others]);
 }
 
 function earliest<Timer extends { readonly dueAt: Instant; readonly stepIndex: number }>(
@@ -90,13 +197,16 @@ function earliest<Timer extends { readonly dueAt: Instant; readonly stepIndex: n
 }
 
 /** Returns a function for who is on call by each schedule. Steps are minutes apart, so it reuses results. */
-function onCallFinder({ schedules, isPresent }: EscalationSetting): (at: Instant) => OnCall[] {
+function onCallFinder({
+  schedules,
+  isPresent,
+}: Pick<EscalationSetting, 'schedules' | 'isPresent'>): (at: Instant) => OnCall[] {
   const found: (OnCall | undefined)[] = [];
   return (at) =>
-    schedules.map(({ rotation, overrides }, index) => {
+    schedules.map(({ layered }, index) => {
       const known = found[index];
       if (known !== undefined && holdsAt(known, at)) return known;
-      const onCall = onCallOfSchedule(rotation, overrides, at, isPresent);
+      const onCall = onCallOfSchedule(layered, at, isPresent);
       found[index] = onCall;
       return onCall;
     });

@@ -1,6 +1,8 @@
 import { CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { findFaults } from '#kernel/input_faults.ts';
+import { PAUSE_MINUTES_MAX, type PolicyDetails, REPEAT_TIMES_MAX } from '#modules/policies/decide/policy_details.ts';
 
 const STEP = {
   type: 'object',
@@ -9,6 +11,11 @@ const STEP = {
     channels: { type: 'array', items: { enum: CHANNELS } },
     targetUserIds: { type: 'array', items: { type: 'string' } },
     useSchedule: { type: 'boolean' },
+    scheduleIds: { type: 'array', items: { type: 'string' } },
+    turn: { enum: ['next'] },
+    members: { type: 'object', properties: { teamId: { type: 'string' } }, required: ['teamId'] },
+    policyId: { type: 'string' },
+    needsEverybody: { type: 'boolean' },
   },
   required: ['afterMinutes', 'channels', 'targetUserIds', 'useSchedule'],
 };
@@ -18,6 +25,52 @@ const STEPS = { type: 'array', items: STEP };
 const IN_PLACE: readonly EscalationStep[] = [
   { afterMinutes: 0, channels: CHANNELS, targetUserIds: [], useSchedule: true },
 ];
+
+const TIME = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$|^24:00$' };
+const WINDOW = {
+  type: 'object',
+  properties: { days: { type: 'array', items: { type: 'integer', minimum: 1, maximum: 7 } }, from: TIME, to: TIME },
+  required: ['days', 'from', 'to'],
+};
+const DETAILS = {
+  type: 'object',
+  properties: {
+    repeat: {
+      type: 'object',
+      properties: {
+        times: { type: 'integer', minimum: 1, maximum: REPEAT_TIMES_MAX },
+        pauseMinutes: { type: 'integer', minimum: 0, maximum: PAUSE_MINUTES_MAX },
+      },
+      required: ['times', 'pauseMinutes'],
+    },
+    hours: {
+      type: 'object',
+      properties: {
+        timezone: { type: 'string' },
+        windows: { type: 'array', items: WINDOW },
+        outside: {
+          anyOf: [
+            { enum: ['hold'] },
+            { type: 'object', properties: { policyId: { type: 'string' } }, required: ['policyId'] },
+          ],
+        },
+        exemptFrom: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+      },
+      required: ['timezone', 'windows', 'outside', 'exemptFrom'],
+    },
+  },
+};
+
+/** Returns the details of a policy as they are stored; null for none, and for those that cannot be read. */
+export function readDetails(stored: unknown): PolicyDetails | null {
+  return areDetails(stored) ? stored : null;
+}
+
+function areDetails(stored: unknown): stored is PolicyDetails {
+  if (findFaults(DETAILS, stored).length > 0) return false;
+  const { hours } = stored as PolicyDetails;
+  return hours === undefined || parseTimeZone(hours.timezone, 'timezone').kind === 'ok';
+}
 
 /** Returns the steps of a policy as it is stored, whoever wrote it. */
 export function readSteps(stored: unknown): readonly EscalationStep[] {

@@ -30,7 +30,7 @@ export const createEscalationPolicy = defineAction({
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, input.teamId);
     const steps = await toSteps(input.steps, context);
-    const policy = await stores.policies.insert(team, { name: input.name, steps }, now);
+    const policy = await stores.policies.insert(team, { name: input.name, steps, details: null }, now);
     const after = toPolicyView(policy);
     record({ target: policy.id, before: null, after });
     return await withWarnings(policy, context);

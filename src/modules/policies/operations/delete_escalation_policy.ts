@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { requireUnnamed } from '#modules/policies/check_references.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 
 export const deleteEscalationPolicy = defineAction({
@@ -19,10 +20,13 @@ export const deleteEscalationPolicy = defineAction({
     policyId: IdText,
     detachedRuleIds: Type.Array(IdText),
   }),
+  conflict: 'another escalation policy names it',
   example: { policyId: IDS.policyId },
   exampleResult: { deleted: true, policyId: IDS.policyId, detachedRuleIds: [IDS.ruleId] },
-  async handle({ policyId }, { stores, caller, now, record }) {
+  async handle({ policyId }, context) {
+    const { stores, caller, now, record } = context;
     const policy = await stores.policies.lock(caller.orgId, policyId);
+    await requireUnnamed({ noun: 'policy', ids: [policy.id] }, context);
     const detachedRuleIds = await stores.alertRules.detach(caller.orgId, [policy.id], now);
     record({ target: policy.id, before: { ...toPolicyView(policy), detachedRuleIds }, after: null });
     await stores.policies.delete(policy);

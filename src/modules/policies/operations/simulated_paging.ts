@@ -77,11 +77,11 @@ export async function simulatePaging(
   const start = paging?.start ?? { kind: 'at_once' };
   const lead = start.kind === 'with_lead' ? others.find(({ id }) => id === start.lead?.id) : undefined;
   const from = start.kind === 'quiet' ? start.until : triggeredAt;
-  const steps = await readSimulation(policy, from, context);
+  const steps = await readSimulation(policy, from, context, opening.severity);
   return {
     quiet: start.kind === 'quiet' ? { until: toTimestamp(start.until), maintenance: start.window.name } : null,
     joined: lead === undefined ? null : { incidentId: lead.id, number: lead.number, title: lead.title },
-    stale: await simulateStale(repageMinutes, policy, steps, context),
+    stale: await simulateStale(repageMinutes, policy, steps, context, opening.severity),
     steps,
   };
 }
@@ -92,6 +92,7 @@ async function simulateStale(
   policy: PolicyRow,
   steps: Static<typeof SimulationView>,
   context: ActionContext,
+  severity: string,
 ): Promise<Static<typeof SimulatedPaging>['stale']> {
   const first = steps.find(({ messageCount }) => messageCount > 0)?.firesAt ?? null;
   if (repageMinutes === null || first === null) return null;
@@ -102,7 +103,7 @@ async function simulateStale(
     repageMinutes,
     acknowledgedAt: toTimestamp(acknowledgedAt),
     pagesAgainAt: toTimestamp(pagesAgainAt),
-    steps: await readSimulation(policy, pagesAgainAt, context),
+    steps: await readSimulation(policy, pagesAgainAt, context, severity),
   };
 }
 

@@ -4,25 +4,29 @@ import type { ActionContext } from '#actions/action_context.ts';
 import { IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { AfterMinutes, ChannelName } from '#modules/policies/view.ts';
 import type { Channel } from '#modules/contacts/decide/channel.ts';
-import { contactsOf } from '#modules/contacts/decide/contact.ts';
-import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import type { PageDecision } from '#modules/policies/decide/recipients.ts';
 import { type SimulatedStep, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
-import type { Id } from '#kernel/ids.ts';
+import { peopleNext } from '#modules/policies/decide/audience.ts';
+import type { PolicyPlan } from '#modules/policies/decide/run.ts';
+import { STEP_DETAILS, stepDetailsView } from '#modules/policies/details_fields.ts';
+import { readPolicySettings } from '#modules/policies/read_setting.ts';
 import { mayAnswer } from '#kernel/permissions.ts';
 import { type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
 import type { TeamOnCall } from '#modules/schedules/store/on_call_reader.ts';
-import type { Person, ReachablePerson } from '#modules/accounts/store/people_store.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import type { ReachablePerson } from '#modules/accounts/store/people_store.ts';
 
 const PersonName = nullable(Type.String({ description: 'null for somebody who has left' }));
 
 const SimulatedStepView = Type.Object({
-  step: Type.Integer({ description: 'index in the policy, from 0' }),
+  step: Type.Integer({ description: 'index among all that fire, from 0; those of repetitions follow' }),
   afterMinutes: AfterMinutes,
   channels: Type.Array(ChannelName),
   useSchedule: Type.Boolean(),
+  ...STEP_DETAILS,
+  ofPolicyId: Type.Optional(Type.String({ description: 'the policy that a step went to, and that this one is of' })),
+  round: Type.Optional(Type.Integer({ description: 'number of the repetition that it is of, from 1' })),
   plannedAt: Timestamp,
   firesAt: nullable(Type.String({ format: 'date-time', description: 'null: so far ahead that it never fires' })),
   broughtForwardBy: nullable(
@@ -69,61 +73,44 @@ const SimulatedStepView = Type.Object({
 export const SimulationView = Type.Array(SimulatedStepView);
 
 const PEOPLE_SHOWN_MAX = 100;
+/** Limit on the steps shown, those of repetitions included. */
+const STEPS_SHOWN_MAX = 300;
 
-interface Escalation {
-  readonly teamId: Id<'team'>;
-  readonly steps: readonly EscalationStep[];
-}
-
-/** Simulates whom these steps would page if an incident opened then: the reads and the decisions of the engine. */
+/** Simulates whom this policy would page if an incident opened then: the reads and the decisions of the engine. */
 export async function readSimulation(
-  { teamId, steps }: Escalation,
+  policy: PolicyPlan,
   triggeredAt: Temporal.Instant,
-  {
-    caller: { orgId },
-    stores,
-    configuredChannels,
-    installation,
-  }: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'installation'>,
+  context: Pick<ActionContext, 'caller' | 'stores' | 'configuredChannels' | 'installation'>,
+  severity = 'error',
 ): Promise<Static<typeof SimulationView>> {
-  const team = await stores.onCall.ofTeam(orgId, teamId, triggeredAt);
-  const named = await stores.people.listPeople(
-    orgId,
-    steps.flatMap(({ targetUserIds }) => targetUserIds),
-  );
-  const people = new Map([...named, ...team.people]);
-  const userIds = [...people.values()].map(({ userId }) => userId);
-  const reachable = await stores.people.listReachable(orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
-  const members = await stores.teams.listMembers(orgId, [teamId]);
-  const setting = {
-    steps,
-    schedules: team.schedules.map(({ schedule, overrides }) => ({ rotation: rotationOf(schedule), overrides })),
-    contacts: contactsOf([...reachable.values()], subscribers, members),
-    configured: configuredChannels,
-    isPresent: (userId: string) => team.people.has(userId),
-  };
-  return simulateEscalation(setting, triggeredAt).map((simulated) =>
-    toView(simulated, steps, people, { team, reachable, simulatedChannels: installation.simulatedChannels }),
-  );
+  const settings = await readPolicySettings([policy], triggeredAt, context);
+  const { simulatedChannels } = context.installation;
+  return simulateEscalation(settings.settingOf(policy, severity), triggeredAt)
+    .slice(0, STEPS_SHOWN_MAX)
+    .map((simulated) => {
+      const { teamId } = simulated.step.origin ?? simulated;
+      return toView(simulated, settings.teamOf(teamId ?? policy.teamId), {
+        people: settings.people,
+        simulatedChannels,
+      });
+    });
 }
 
 interface Known {
-  readonly team: TeamOnCall;
-  readonly reachable: ReadonlyMap<string, ReachablePerson>;
+  readonly people: ReadonlyMap<string, ReachablePerson>;
   readonly simulatedChannels: ReadonlySet<Channel>;
 }
 
 function toView(
   simulated: SimulatedStep,
-  steps: readonly EscalationStep[],
-  people: ReadonlyMap<string, Person>,
-  { team: { schedules }, reachable, simulatedChannels }: Known,
+  { schedules }: TeamOnCall,
+  { people, simulatedChannels }: Known,
 ): Static<typeof SimulatedStepView> {
-  const { stepIndex, pages, onCall } = simulated;
-  const step = steps[stepIndex];
-  if (step === undefined) throw new Error(`step ${stepIndex} was simulated and is not of the policy`);
+  const { stepIndex, step, round, pages, onCall } = simulated;
   const targets = new Set<string>(step.targetUserIds);
+  const isNext = step.turn === 'next';
+  const asked = onCall.map((asking) => asking.onCall);
+  const duty = new Set<string>(isNext ? peopleNext(asked) : peopleOnCall(asked));
   const byPerson = [...Map.groupBy(pages, ({ userId }) => userId)];
   const nameOf = (userId: string) => people.get(userId)?.name ?? null;
   return {
@@ -131,28 +118,37 @@ function toView(
     afterMinutes: step.afterMinutes,
     channels: [...new Set(step.channels)],
     useSchedule: step.useSchedule,
+    ...stepDetailsView(step),
+    ...(step.origin && { ofPolicyId: step.origin.policyId }),
+    ...(round > 0 && { round }),
     plannedAt: toTimestamp(simulated.plannedAt),
     firesAt: toTimestampOrNull(simulated.firesAt),
     broughtForwardBy: simulated.broughtForwardBy,
-    onCall: onCall.flatMap(({ shift }, index) => {
-      const schedule = schedules[index]?.schedule;
+    onCall: onCall.flatMap(({ scheduleIndex, onCall: { shift, next } }): Static<typeof SimulatedStepView>['onCall'] => {
+      const schedule = schedules[scheduleIndex]?.schedule;
       if (schedule === undefined) return [];
-      return {
-        scheduleId: schedule.id,
-        name: schedule.name,
-        userId: shift && shift.userId,
-        personName: shift && nameOf(shift.userId),
-        source: shift && shift.source,
-        until: toTimestampOrNull(shift && shift.until),
-      };
+      const of = { scheduleId: schedule.id, name: schedule.name };
+      if (isNext) {
+        const following = next?.userIds ?? [null];
+        return following.map((userId) => {
+          return { ...of, userId, personName: userId && nameOf(userId), source: null, until: null };
+        });
+      }
+      if (shift === null) {
+        return [{ ...of, userId: null, personName: null, source: null, until: toTimestampOrNull(next && next.at) }];
+      }
+      const { userIds, source, until } = shift;
+      return userIds.map((userId) => {
+        return { ...of, userId, personName: nameOf(userId), source, until: toTimestampOrNull(until) };
+      });
     }),
     personCount: byPerson.length,
     people: byPerson.slice(0, PEOPLE_SHOWN_MAX).map(([userId, own]) => {
-      const role = reachable.get(userId)?.role;
+      const role = people.get(userId)?.role;
       return {
         userId,
         name: nameOf(userId),
-        isOnCall: !targets.has(userId),
+        isOnCall: duty.has(userId) && !targets.has(userId),
         mayAnswer: role === undefined || mayAnswer(role),
         channels: own.map((page) => toChannelView(page, simulatedChannels)),
       };

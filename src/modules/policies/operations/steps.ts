@@ -5,6 +5,7 @@ import { CLOSED, IdText, USERS_MAX } from '#actions/fields.ts';
 import { AfterMinutes, ChannelName } from '#modules/policies/view.ts';
 import { namedUsers, requireUsers } from '#actions/require_users.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { STEP_DETAILS, toStepDetails } from '#modules/policies/details_fields.ts';
 import { asId } from '#kernel/ids.ts';
 
 /** Limit on the channels of a step; one that is named twice counts once. */
@@ -22,9 +23,12 @@ export const StepInput = Type.Object(
   CLOSED,
 );
 
+/** A step with what it may say beyond the contract. */
+export const DetailedStepInput = Type.Object({ ...StepInput.properties, ...STEP_DETAILS }, CLOSED);
+
 /** Returns the steps with their defaults filled in; `not_found` with the paths of users not of the organization. */
 export async function toSteps(
-  input: readonly Static<typeof StepInput>[],
+  input: readonly Static<typeof DetailedStepInput>[],
   context: Pick<ActionContext, 'caller' | 'stores'>,
 ): Promise<EscalationStep[]> {
   await requireUsers(
@@ -40,6 +44,8 @@ export function withDefaults({
   channels,
   targetUserIds = [],
   useSchedule = false,
-}: Static<typeof StepInput>): EscalationStep {
-  return { afterMinutes, channels, targetUserIds: targetUserIds.map((userId) => asId('user', userId)), useSchedule };
+  ...details
+}: Static<typeof DetailedStepInput>): EscalationStep {
+  const userIds = targetUserIds.map((userId) => asId('user', userId));
+  return { afterMinutes, channels, targetUserIds: userIds, useSchedule, ...toStepDetails(details) };
 }

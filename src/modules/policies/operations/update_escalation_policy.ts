@@ -7,12 +7,29 @@ import { PolicyWithWarningsView, withWarnings } from '#modules/policies/operatio
 import { StepInput, toSteps } from '#modules/policies/operations/steps.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
 import { toPolicyView, POLICY_EXAMPLE } from '#modules/policies/view.ts';
+import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import { readSteps } from '#modules/policies/decide/stored_steps.ts';
+import { AppError } from '#kernel/errors.ts';
+import { keepDetails } from '#modules/policies/decide/keep_details.ts';
+import type { PolicyRow } from '#modules/policies/store.ts';
+
+/** Returns the new steps with what those before them say beyond; throws `conflict` when that would be lost. */
+function stepsFor({ steps, name }: Pick<PolicyRow, 'steps' | 'name'>, given: readonly EscalationStep[]) {
+  const kept = keepDetails(readSteps(steps), given);
+  if (kept !== null) return kept;
+  throw new AppError(
+    'conflict',
+    `steps of "${name}" say more than this action can change (scheduleIds, turn, members, policyId, needsEverybody): give as many steps as it has, each with its useSchedule, or edit the policy in the console`,
+  );
+}
 
 export const updateEscalationPolicy = defineAction({
   name: 'update_escalation_policy',
   summary:
     'Rename an escalation policy or replace its steps; without steps it pages nobody. Open incidents keep the steps that they were triggered with.',
-  guidance: 'Steps are replaced as a whole; afterMinutes counts from the trigger.',
+  guidance:
+    'Steps are replaced as a whole; afterMinutes counts from the trigger. What the policy says beyond these fields stays.',
+  conflict: 'its steps say more than this action can change',
   permission: 'oncall:edit',
   effect: 'write',
   input: Type.Object(
@@ -40,7 +57,7 @@ export const updateEscalationPolicy = defineAction({
     const policy = await stores.policies.lock(caller.orgId, policyId);
     const before = toPolicyView(policy);
     if (name !== undefined) policy.name = name;
-    if (steps !== undefined) policy.steps = await toSteps(steps, context);
+    if (steps !== undefined) policy.steps = stepsFor(policy, await toSteps(steps, context));
     await stores.policies.save(policy, now);
     const after = toPolicyView(policy);
     record({ target: policy.id, before, after });

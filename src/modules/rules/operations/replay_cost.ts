@@ -3,12 +3,12 @@ import { type Static, Type } from 'typebox';
 import type { ActionContext } from '#actions/action_context.ts';
 import { IdText } from '#actions/fields.ts';
 import type { PagingRun } from '#modules/incidents/decide/replay_paging.ts';
-import { contactsOf } from '#modules/contacts/decide/contact.ts';
 import { escalationCost } from '#modules/policies/decide/escalation_cost.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { inSlices } from '#kernel/in_slices.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import { namesPerson } from '#modules/schedules/decide/own_shifts.ts';
+import { readPolicySettings } from '#modules/policies/read_setting.ts';
 import type { PolicyOfTeam } from '#modules/rules/store/rule_search.ts';
 
 const PEOPLE_MAX = 50;
@@ -41,28 +41,16 @@ export async function readPolicy(
 type CostOf = (runs: readonly PagingRun[]) => Promise<Static<typeof CostView>>;
 
 /** Computes the cost of paging for people, with the policy, the contacts and the rotations of today. */
-export async function readCostOf(
-  policy: PolicyOfTeam,
-  { caller: { orgId }, stores, configuredChannels, now }: ActionContext,
-): Promise<CostOf> {
-  const { schedules, people } = await stores.onCall.ofTeam(orgId, policy.teamId, now);
-  const userIds = [...people.values(), ...policy.steps.flatMap(({ targetUserIds }) => targetUserIds)].map((one) =>
-    typeof one === 'string' ? one : one.userId,
-  );
-  const known = await stores.people.listReachable(orgId, userIds);
-  const subscribers = await stores.pushSubscriptions.listSubscribers(userIds);
-  const members = await stores.teams.listMembers(orgId, [policy.teamId]);
+export async function readCostOf(policy: PolicyOfTeam, context: ActionContext): Promise<CostOf> {
+  const { now } = context;
+  const settings = await readPolicySettings([policy], now, context);
+  const { people: known } = settings;
+  const { schedules } = settings.teamOf(policy.teamId);
   const zoneOf = (userId: Id<'user'>): string => {
-    const own = schedules.find(({ schedule }) => schedule.rotationConfig.userIds.includes(userId)) ?? schedules[0];
+    const own = schedules.find(({ layered }) => namesPerson(layered, userId)) ?? schedules[0];
     return own?.schedule.timezone ?? 'UTC';
   };
-  const setting = {
-    steps: policy.steps,
-    schedules: schedules.map(({ schedule, overrides }) => ({ rotation: rotationOf(schedule), overrides })),
-    contacts: contactsOf([...known.values()], subscribers, members),
-    configured: configuredChannels,
-    isPresent: (userId: string) => known.has(userId),
-  };
+  const setting = settings.settingOf(policy, 'error');
   return async (runs) => {
     const lives = runs.map(({ from, until }) => ({
       openedAt: from.epochMilliseconds,

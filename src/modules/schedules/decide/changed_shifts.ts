@@ -1,17 +1,17 @@
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
-import type { Shift } from './shift.ts';
+import type { Shift } from '#modules/schedules/decide/layered_shifts.ts';
 
 type Instant = Temporal.Instant;
 type UserId = Id<'user'>;
 
-/** Time in which somebody else is on call than before, `[since, until)`; null stands for nobody. */
+/** Time in which other people are on call than before, `[since, until)`; an empty list stands for nobody. */
 export interface ChangedShift {
   readonly since: Instant;
   readonly until: Instant;
-  readonly before: UserId | null;
-  readonly after: UserId | null;
+  readonly before: readonly UserId[];
+  readonly after: readonly UserId[];
 }
 
 /**
@@ -28,28 +28,33 @@ export function changedShifts(
     .flatMap(({ since, until }) => (until === null ? [since] : [since, until]))
     .filter((edge) => !isAtOrBefore(edge, from) && !isAtOrBefore(to, edge))
     .sort(Temporal.Instant.compare);
-  const personBefore = personFinder(before);
-  const personAfter = personFinder(after);
+  const peopleBefore = peopleFinder(before);
+  const peopleAfter = peopleFinder(after);
   const changes: ChangedShift[] = [];
   for (const [index, since] of [from, ...edges].entries()) {
     const until = edges[index] ?? to;
     if (until.equals(since)) continue;
-    const [was, is] = [personBefore(since), personAfter(since)];
-    if (was === is) continue;
+    const [was, is] = [peopleBefore(since), peopleAfter(since)];
+    if (areSame(was, is)) continue;
     const last = changes.at(-1);
-    const goesOn = last !== undefined && last.until.equals(since) && last.before === was && last.after === is;
+    const goesOn =
+      last !== undefined && last.until.equals(since) && areSame(last.before, was) && areSame(last.after, is);
     if (goesOn) changes[changes.length - 1] = { ...last, until };
     else changes.push({ since, until, before: was, after: is });
   }
   return changes;
 }
 
+function areSame(a: readonly UserId[], b: readonly UserId[]): boolean {
+  return a.length === b.length && a.every((userId) => b.includes(userId));
+}
+
 /** Returns a function for who is on call at an instant; instants must be in ascending order. */
-function personFinder(shifts: readonly Shift[]): (at: Instant) => UserId | null {
+function peopleFinder(shifts: readonly Shift[]): (at: Instant) => readonly UserId[] {
   let index = 0;
   return (at) => {
     for (let shift = shifts[index]; shift?.until && isAtOrBefore(shift.until, at); shift = shifts[index]) index += 1;
     const shift = shifts[index];
-    return shift !== undefined && isAtOrBefore(shift.since, at) ? shift.userId : null;
+    return shift !== undefined && isAtOrBefore(shift.since, at) ? shift.userIds : [];
   };
 }

@@ -1,13 +1,15 @@
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
 
-import type { IsPresent } from './rotation.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
 
 type Instant = Temporal.Instant;
 
 /** A replacement of the person on call during `[startAt, endAt)`. */
 export interface Override {
   readonly overrideId: Id<'override'>;
+  /** Layer for which it counts, within its hours; null or absent: the whole schedule. */
+  readonly layerId?: string | null;
   readonly userId: Id<'user'>;
   readonly startAt: Instant;
   readonly endAt: Instant;
@@ -65,10 +67,19 @@ function placeOf(override: Override, byAge: readonly Override[]): number {
   return low;
 }
 
-/** Returns the override that puts somebody on call at this instant; null when none does. */
-export function overrideAt(overrides: readonly Override[], at: Instant, isPresent: IsPresent): Override | null {
+/**
+ * Returns the override for a layer, or with null for the whole schedule, that counts at this instant; null when none
+ * does.
+ */
+export function overrideAt(
+  overrides: readonly Override[],
+  layerId: string | null,
+  at: Instant,
+  isPresent: IsPresent,
+): Override | null {
   const running = overrides.filter(
-    ({ userId, startAt, endAt }) => isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
+    ({ userId, startAt, endAt, layerId: own = null }) =>
+      own === layerId && isPresent(userId) && isAtOrBefore(startAt, at) && !isAtOrBefore(endAt, at),
   );
   return running.toSorted(byCreation).at(-1) ?? null;
 }

@@ -1,14 +1,12 @@
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
 
-import { finalShifts } from './final_shifts.ts';
-import type { Override } from './overrides.ts';
-import type { IsPresent, Rotation } from './rotation.ts';
-import type { Shift } from './shift.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
+import { finalShifts, type LayeredSchedule, type Shift } from '#modules/schedules/decide/layered_shifts.ts';
 
 const DAYS_AHEAD = 90;
-/** Limit on the shifts looked at: four days of an hourly rotation, enough for people with turns that short. */
-const SHIFTS_LOOKED_AT = 100;
+/** Limit on the shifts looked at: over two weeks of an hourly rotation, or 90 days of four turns a day. */
+const SHIFTS_LOOKED_AT = 400;
 
 interface Whose {
   readonly userId: Id<'user'>;
@@ -18,26 +16,31 @@ interface Whose {
 
 /**
  * Returns the times that one person is on call in a schedule after `from`, oldest first: in the next 90 days, at most
- * `limit`. Adjoining times, an override and a turn of the rotation, are one; its source is that of its beginning.
+ * `limit`. Adjoining times, such as an override and a turn, are one; its source is that of its beginning.
  */
-export function ownShifts(
-  rotation: Rotation,
-  overrides: readonly Override[],
-  { userId, from, limit }: Whose,
-  isPresent: IsPresent,
-): Shift[] {
-  if (!rotation.userIds.includes(userId) && overrides.every((override) => override.userId !== userId)) return [];
+export function ownShifts(schedule: LayeredSchedule, { userId, from, limit }: Whose, isPresent: IsPresent): Shift[] {
+  if (!namesPerson(schedule, userId)) return [];
   const to = from.add({ hours: DAYS_AHEAD * 24 });
   const own: Shift[] = [];
   let lookedAt = 0;
-  for (const shift of finalShifts(rotation, overrides, from, isPresent)) {
+  for (const shift of finalShifts(schedule, from, isPresent)) {
     if (lookedAt === SHIFTS_LOOKED_AT || isAtOrBefore(to, shift.since)) break;
     lookedAt += 1;
-    if (shift.userId !== userId) continue;
+    if (!shift.userIds.includes(userId)) continue;
     const last = own.at(-1);
     if (last?.until?.equals(shift.since) === true) own[own.length - 1] = { ...last, until: shift.until };
     else if (own.length === limit) break;
     else own.push(shift);
   }
   return own;
+}
+
+/** Whether a layer or an override names the person. */
+export function namesPerson({ layers, overrides }: LayeredSchedule, userId: Id<'user'>): boolean {
+  return (
+    overrides.some((override) => override.userId === userId) ||
+    layers.some(({ turns, carried }) =>
+      [...turns, ...(carried ? [carried] : [])].some(({ userIds }) => userIds.includes(userId)),
+    )
+  );
 }

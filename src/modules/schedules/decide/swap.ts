@@ -1,7 +1,6 @@
 import type { Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
-
-import type { Shift } from './shift.ts';
+import type { Shift } from '#modules/schedules/decide/layered_shifts.ts';
 
 /** Time that somebody hands over in a swap, `[startAt, endAt)`. */
 export interface HandedOverTime {
@@ -10,15 +9,23 @@ export interface HandedOverTime {
   readonly endAt: Temporal.Instant;
 }
 
-/** Whether they are on call during all of this time, by shifts that are oldest first. */
-export function isOnCallThroughout(shifts: readonly Shift[], { userId, startAt, endAt }: HandedOverTime): boolean {
+/**
+ * Whether they are on call during all of this time, by shifts that are oldest first: alone, or at some time with others,
+ * whom an override would take off call too.
+ */
+export function onCallThroughout(
+  shifts: readonly Shift[],
+  { userId, startAt, endAt }: HandedOverTime,
+): 'alone' | 'with_others' | 'no' {
   let at = startAt;
-  for (const { userId: onCall, since, until } of shifts) {
+  let answer: 'alone' | 'with_others' = 'alone';
+  for (const { userIds, since, until } of shifts) {
     if (isAtOrBefore(endAt, at)) break;
     if (until !== null && isAtOrBefore(until, at)) continue;
-    if (onCall !== userId || !isAtOrBefore(since, at)) return false;
-    if (until === null) return true;
+    if (!userIds.includes(userId) || !isAtOrBefore(since, at)) return 'no';
+    if (userIds.length > 1) answer = 'with_others';
+    if (until === null) return answer;
     at = until;
   }
-  return isAtOrBefore(endAt, at);
+  return isAtOrBefore(endAt, at) ? answer : 'no';
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { defineAction } from '#actions/action_context.ts';
 import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
+import { requireUnnamed } from '#modules/policies/check_references.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
 
 export const deleteSchedule = defineAction({
@@ -14,10 +15,13 @@ export const deleteSchedule = defineAction({
   stepUp: true,
   input: Type.Object({ scheduleId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), scheduleId: IdText }),
+  conflict: 'a step of an escalation policy names it',
   example: { scheduleId: IDS.scheduleId },
   exampleResult: { deleted: true, scheduleId: IDS.scheduleId },
-  async handle({ scheduleId }, { stores, caller, record }) {
+  async handle({ scheduleId }, context) {
+    const { stores, caller, record } = context;
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
+    await requireUnnamed({ noun: 'schedule', ids: [schedule.id] }, context);
     record({ target: schedule.id, before: toScheduleView(schedule), after: null });
     await stores.schedules.delete(schedule);
     return { deleted: true as const, scheduleId: schedule.id };

@@ -4,7 +4,6 @@ import { defineAction } from '#actions/action_context.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { ShiftView, toShiftView } from '#modules/schedules/operations/shift_view.ts';
 import { ScheduleView, toScheduleView } from '#modules/schedules/view.ts';
-import { gapsBetween } from '#modules/schedules/decide/gaps.ts';
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
 import { nextHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { parseTimeRange } from '#modules/schedules/decide/schedule_times.ts';
@@ -12,7 +11,8 @@ import { invalidInput } from '#kernel/errors.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleOverTime } from '#modules/schedules/store/on_call_reader.ts';
-import { rotationOf } from '#modules/schedules/store/schedule_store.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+import { gapsBetween } from '#modules/schedules/decide/layered_shifts.ts';
 
 /** Longest period in days: two calendar months, and the hour that the clocks may add. */
 const DAYS_MAX = 63;
@@ -24,12 +24,15 @@ const SHIFTS_OF_ALL_MAX = 10_000;
 const OVERRIDES_MAX = 200;
 const GAPS_MAX = 20;
 const GAP_DAYS = 30;
+/** Limit on the gaps counted: one an hour. */
+const GAPS_COUNTED_MAX = GAP_DAYS * 24;
 
 const Span = Type.Object({ since: Timestamp, until: Timestamp });
 
 const OverrideView = Type.Object({
   overrideId: IdText,
   userId: IdText,
+  layerId: nullable(Type.String({ description: 'the only layer for which it counts' })),
   startAt: Timestamp,
   endAt: Timestamp,
 });
@@ -38,11 +41,13 @@ const ScheduleOverTimeView = Type.Object({
   ...ScheduleView.properties,
   teamName: Type.String(),
   onCall: nullable(ShiftView),
-  next: nullable(Type.Object({ userId: IdText, at: Timestamp }, { description: 'who takes over, and when' })),
+  next: nullable(
+    Type.Object({ userIds: Type.Array(IdText), at: Timestamp }, { description: 'who takes over, and when' }),
+  ),
   handOver: nullable(
     Type.Object(
       { at: Timestamp, position: Type.Integer() },
-      { description: 'the next one of the rotation: when, and to whom, by the index in rotationConfig.userIds' },
+      { description: 'the next one of the first layer: when, and to which of its turns, by its index' },
     ),
   ),
   shifts: Type.Array(ShiftView, { description: 'those that overlap the time asked for, with their true limits' }),
@@ -128,13 +133,13 @@ interface Viewed {
 }
 
 function toView(
-  { schedule, overrides, onCall, shifts }: ScheduleOverTime,
+  { schedule, layered, onCall, shifts }: ScheduleOverTime,
   { from, to, now, isPresent, limit, teamName }: Viewed,
 ): Static<typeof ScheduleOverTimeView> {
-  const rotation = rotationOf(schedule);
-  const handOver = nextHandOver(rotation, now);
-  const gaps = gapsBetween(rotation, overrides, now, now.add({ hours: GAP_DAYS * 24 }), isPresent);
-  const shown = overrides.filter(
+  const [first] = layered.layers;
+  const handOver = first ? nextHandOver(first, layered.clock ?? new ZoneClock(layered.timeZone), now) : null;
+  const gaps = gapsBetween(layered, now, now.add({ hours: GAP_DAYS * 24 }), isPresent, GAPS_COUNTED_MAX);
+  const shown = layered.overrides.filter(
     ({ userId, startAt, endAt }) => isPresent(userId) && !isAtOrBefore(to, startAt) && !isAtOrBefore(endAt, from),
   );
   const isCut = shifts.length > limit;
@@ -143,12 +148,12 @@ function toView(
     ...toScheduleView(schedule),
     teamName,
     onCall: onCall.shift && toShiftView(onCall.shift),
-    next: onCall.next && { userId: onCall.next.userId, at: toTimestamp(onCall.next.at) },
+    next: onCall.next && { userIds: [...onCall.next.userIds], at: toTimestamp(onCall.next.at) },
     handOver: handOver && { ...handOver, at: toTimestamp(handOver.at) },
     shifts: shifts.slice(0, limit).map(toShiftView),
     shownUntil: cutAt === undefined ? null : toTimestamp(cutAt),
-    overrides: shown.slice(-OVERRIDES_MAX).map(({ overrideId, userId, startAt, endAt }) => {
-      return { overrideId, userId, startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };
+    overrides: shown.slice(-OVERRIDES_MAX).map(({ overrideId, userId, layerId = null, startAt, endAt }) => {
+      return { overrideId, userId, layerId, startAt: toTimestamp(startAt), endAt: toTimestamp(endAt) };
     }),
     gaps: gaps.slice(0, GAPS_MAX).map(({ since, until }) => ({ since: toTimestamp(since), until: toTimestamp(until) })),
     gapCount: gaps.length,

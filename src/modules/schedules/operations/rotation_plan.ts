@@ -6,11 +6,12 @@ import { RotationConfigInput, toRotationConfig } from '#modules/schedules/operat
 import { RotationTypeName } from '#modules/schedules/view.ts';
 import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { layerOfRotation } from '#modules/schedules/decide/rotation.ts';
 import { startForHandOver } from '#modules/schedules/decide/rotation_start.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
 import { invalidInput } from '#kernel/errors.ts';
-import { isAtOrBefore } from '#kernel/time.ts';
-import type { NewSchedule, ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+import type { NewSchedule } from '#modules/schedules/store/schedule_store.ts';
 
 /** Fields of the rotation as a form of the console has them, all of them. */
 export const ROTATION_FIELDS = {
@@ -34,28 +35,23 @@ export const ROTATION_FIELDS = {
 
 type RotationInput = Static<TObject<typeof ROTATION_FIELDS>>;
 
-/** Returns the rotation that this form describes: for a schedule as it stands, or for a new one. */
+/** Returns the rotation of a new schedule that this form describes. */
 export async function planRotation(
   { timezone, rotationType, rotationConfig, handOver }: RotationInput,
-  schedule: ScheduleRow | null,
   context: Pick<ActionContext, 'caller' | 'stores' | 'now'>,
 ): Promise<Omit<NewSchedule, 'name'>> {
   const zone = orThrow(parseTimeZone(timezone, 'timezone'));
   const at = handOver && orThrow(parseInstant(handOver.at, zone, 'handOver.at'));
   const config = await toRotationConfig(rotationConfig, context);
   const rotation = { timezone: zone, rotationType, rotationConfig: config };
-  if (handOver === undefined || at === undefined) {
-    const startWall = schedule?.timezone === zone ? schedule.startWall : null;
-    return { ...rotation, startAt: schedule?.startAt ?? context.now, startWall };
-  }
+  if (handOver === undefined || at === undefined) return { ...rotation, startAt: context.now, startWall: null };
   const { userIds, shiftHours = null } = config;
   if (handOver.position > 0 && handOver.position >= userIds.length) {
     throw invalidInput([{ path: 'handOver.position', message: 'must be the index of one of the people' }]);
   }
-  // A schedule that runs already goes on running until the hand-over.
-  const notAfter = schedule !== null && isAtOrBefore(schedule.startAt, context.now) ? schedule.startAt : null;
+  const layer = layerOfRotation({ rotationType, userIds, shiftHours, startAt: at });
   const { position } = handOver;
-  const startAt = startForHandOver({ timezone: zone, rotationType, userIds, shiftHours }, { at, position }, notAfter);
+  const startAt = startForHandOver(layer, new ZoneClock(zone), { at, position }, null);
   if (startAt === null) {
     const message = 'is too many turns after the first person: the rotation would begin before 1970';
     throw invalidInput([{ path: 'handOver.position', message }]);

@@ -6,7 +6,7 @@ import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
 import { requireUsers } from '#actions/require_users.ts';
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
 import { parseOverrideWindow } from '#modules/schedules/decide/schedule_times.ts';
-import { type HandedOverTime, isOnCallThroughout } from '#modules/schedules/decide/swap.ts';
+import { type HandedOverTime, onCallThroughout } from '#modules/schedules/decide/swap.ts';
 import { AppError, invalidInput } from '#kernel/errors.ts';
 import { isAtOrBefore, toTimestamp } from '#kernel/time.ts';
 import type { ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
@@ -107,7 +107,12 @@ async function requireOnCall(
 ): Promise<void> {
   const range = { from: handedOver.startAt, to: handedOver.endAt, at: now, limit: SHIFTS_MAX };
   const { schedules, people } = await stores.onCall.overTime(caller.orgId, [schedule], range);
-  if (isOnCallThroughout(schedules[0]?.shifts ?? [], handedOver)) return;
+  const answer = onCallThroughout(schedules[0]?.shifts ?? [], handedOver);
+  if (answer === 'alone') return;
   const name = people.get(handedOver.userId)?.name ?? 'this person';
+  if (answer === 'with_others') {
+    const message = `${name} is on call together with others then, whom a swap would take off call; change the turn in the layers of the schedule`;
+    throw new AppError('conflict', message);
+  }
   throw new AppError('conflict', `${name} is no longer on call then; look at the schedule and choose again`);
 }

@@ -9,12 +9,14 @@ import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts'
 import { orThrow } from '#modules/contacts/decide/parsed.ts';
 import { timeFaults } from '#modules/schedules/decide/schedule_times.ts';
 import { parseTimeZone } from '#modules/schedules/decide/time_zone.ts';
-import { makeReadable } from '#modules/schedules/store/schedule_store.ts';
+import { AppError } from '#kernel/errors.ts';
+import { isBeyondRotation } from '#modules/schedules/decide/stored_layers.ts';
+import { makeReadable, type ScheduleRow } from '#modules/schedules/store/schedule_store.ts';
 
 export const updateSchedule = defineAction({
   name: 'update_schedule',
   summary:
-    'Update the name, timezone or rotation of a schedule. rotationConfig is replaced as a whole. The rotation keeps the instant at which it started; a new timezone moves the local time of the hand-overs with it.',
+    'Update the name, timezone or rotation of a schedule. rotationConfig is replaced as a whole; other layers stay as they are. The rotation keeps the instant at which it started; a new timezone moves the local time of the hand-overs with it.',
   guidance: 'A field that is left out stays.',
   permission: 'oncall:edit',
   effect: 'write',
@@ -29,6 +31,7 @@ export const updateSchedule = defineAction({
     CLOSED,
   ),
   result: Type.Object({ ...ScheduleView.properties, warnings: DutyWarnings }),
+  conflict: 'the first layer says more than a rotation can',
   meaning: ({ timezone }) => timeFaults({ timezone }),
   example: {
     scheduleId: IDS.scheduleId,
@@ -50,6 +53,7 @@ export const updateSchedule = defineAction({
     const schedule = await stores.schedules.lock(caller.orgId, scheduleId);
     makeReadable(schedule);
     const before = toScheduleView(schedule);
+    if (rotationType !== undefined || rotationConfig !== undefined) changeRotation(schedule);
     if (name !== undefined) schedule.name = name;
     if (zone !== undefined && zone !== schedule.timezone) Object.assign(schedule, { timezone: zone, startWall: null });
     if (rotationType !== undefined) schedule.rotationType = rotationType;
@@ -60,3 +64,15 @@ export const updateSchedule = defineAction({
     return { ...after, warnings: await readDutyWarnings(schedule.rotationConfig.userIds, context) };
   },
 });
+
+/** Makes way for another rotation, or throws if the first layer says more than a rotation can. */
+function changeRotation(schedule: ScheduleRow): void {
+  const [first, ...others] = schedule.layers ?? [];
+  if (first === undefined) return;
+  if (isBeyondRotation(schedule.layers)) {
+    const message =
+      'the first layer of this schedule has turns of several people, of nobody or of months, which rotationConfig cannot say; change it in the console under Layers';
+    throw new AppError('conflict', message);
+  }
+  schedule.layers = [{ ...first, carried: null }, ...others];
+}

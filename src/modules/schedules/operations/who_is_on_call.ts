@@ -6,7 +6,7 @@ import { EXAMPLE_PEOPLE as PEOPLE } from '#actions/example_people.ts';
 import { CLOSED, IdText, nullable, Timestamp } from '#actions/fields.ts';
 import { SCHEDULE_EXAMPLE } from '#modules/schedules/view.ts';
 import { readWarnings, WarningView, WARNING_EXAMPLE } from '#modules/teams/warnings.ts';
-import { peopleOnCall } from '#modules/schedules/decide/on_call.ts';
+import { peopleOnCall } from '#modules/schedules/decide/layered_shifts.ts';
 import { overrideAt } from '#modules/schedules/decide/overrides.ts';
 import { nextTurn } from '#kernel/event_loop_turns.ts';
 import { isAtOrBefore, type Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
@@ -22,11 +22,20 @@ export const ScheduleOnCallView = Type.Object({
   name: Type.String(),
   timezone: Type.String({ description: 'IANA name' }),
   onCall: nullable(PersonView),
+  others: Type.Array(PersonView, { description: 'who is on call at the same time as onCall' }),
+  layer: nullable(Type.String({ description: 'name of the layer that names them; null without layers' })),
   source: nullable(Type.Enum(['rotation', 'override'], { description: 'null when nobody is on call' })),
   overrideId: nullable(Type.String({ description: 'of the override that puts them on call' })),
   since: nullable(Timestamp),
-  until: nullable(Timestamp),
-  next: nullable(Type.Object({ ...PERSON_FIELDS, at: Timestamp }, { description: 'who takes over, and when' })),
+  until: nullable(
+    Type.String({ format: 'date-time', description: 'when nobody is on call: until somebody is; null: for good' }),
+  ),
+  next: nullable(
+    Type.Object(
+      { ...PERSON_FIELDS, others: Type.Array(PersonView), at: Timestamp },
+      { description: 'who takes over, and when' },
+    ),
+  ),
 });
 
 const AHEAD_DAYS = 28;
@@ -46,11 +55,18 @@ const ScheduleAheadView = Type.Object({
       until: nullable(Timestamp),
     }),
     {
-      description: `of the next ${AHEAD_DAYS} days with overrides applied, oldest first; nobody is on call between two`,
+      description: `of the next ${AHEAD_DAYS} days with overrides applied, oldest first, one for each of several people at once; nobody is on call between two`,
     },
   ),
   overrides: Type.Array(
-    Type.Object({ overrideId: IdText, userId: IdText, name: Type.String(), startAt: Timestamp, endAt: Timestamp }),
+    Type.Object({
+      overrideId: IdText,
+      userId: IdText,
+      name: Type.String(),
+      layer: nullable(Type.String({ description: 'name of the only layer for which it counts' })),
+      startAt: Timestamp,
+      endAt: Timestamp,
+    }),
     { description: `of the next ${AHEAD_DAYS} days, at most ${OVERRIDES_MAX}` },
   ),
 });
@@ -58,7 +74,7 @@ const ScheduleAheadView = Type.Object({
 export const whoIsOnCall = defineAction({
   name: 'who_is_on_call',
   summary:
-    'Tell who is on call for a team now and in the next 28 days, by schedule, with overrides and their ids. until is null when nobody ever takes over.',
+    'Tell who is on call for a team now and in the next 28 days, by schedule, with overrides and their ids. until is null when nobody ever takes over; when nobody is on call, it says until when.',
   guidance: 'Use it to learn whom to reach, now or on a day to come.',
   permission: 'oncall:view',
   effect: 'read',
@@ -93,11 +109,13 @@ export const whoIsOnCall = defineAction({
         name: SCHEDULE_EXAMPLE.name,
         timezone: SCHEDULE_EXAMPLE.timezone,
         onCall: PEOPLE.anna,
+        others: [],
+        layer: null,
         source: 'rotation',
         overrideId: null,
         since: '2027-02-01T08:00:00.000Z',
         until: '2027-02-08T08:00:00.000Z',
-        next: { ...PEOPLE.bram, at: '2027-02-08T08:00:00.000Z' },
+        next: { ...PEOPLE.bram, others: [], at: '2027-02-08T08:00:00.000Z' },
         shifts: [
           {
             userId: PEOPLE.anna.userId,
@@ -140,21 +158,35 @@ export const whoIsOnCall = defineAction({
 });
 
 export function toScheduleOnCallView(
-  { schedule, overrides, onCall: { shift, next } }: ScheduleOnCall,
+  { schedule, layered: { layers, overrides }, onCall: { shift, next } }: ScheduleOnCall,
   found: Pick<TeamOnCall, 'people'>,
   now: Temporal.Instant,
 ): Static<typeof ScheduleOnCallView> {
+  const [first, ...others] = (shift?.userIds ?? []).map((userId) => personOf(found, userId));
+  const isPresent = (userId: string) => found.people.has(userId);
+  const override = shift?.source === 'override' ? overrideAt(overrides, shift.layerId, now, isPresent) : null;
   return {
     scheduleId: schedule.id,
     name: schedule.name,
     timezone: schedule.timezone,
-    onCall: shift && personOf(found, shift.userId),
+    onCall: first ?? null,
+    others,
+    layer: layers.length === 1 ? null : (layers.find(({ id }) => id === shift?.layerId)?.name ?? null),
     source: shift && shift.source,
-    overrideId: overrideAt(overrides, now, (userId) => found.people.has(userId))?.overrideId ?? null,
+    overrideId: override?.overrideId ?? null,
     since: toTimestampOrNull(shift && shift.since),
-    until: toTimestampOrNull(shift && shift.until),
-    next: next && { ...personOf(found, next.userId), at: toTimestamp(next.at) },
+    until: toTimestampOrNull(shift === null ? next && next.at : shift.until),
+    next:
+      next &&
+      toNextView(
+        next.userIds.map((userId) => personOf(found, userId)),
+        next.at,
+      ),
   };
+}
+
+function toNextView([first, ...others]: readonly Person[], at: Temporal.Instant) {
+  return first === undefined ? null : { ...first, others, at: toTimestamp(at) };
 }
 
 /** Returns `2027-02-01T08:00:00.000Z to 2027-02-08T08:00:00.000Z: Anna`, with the source if it is not the rotation. */
@@ -163,28 +195,31 @@ function toShiftText({ name, source, since, until }: Static<typeof ScheduleAhead
 }
 
 function toAheadView(
-  { shifts, overrides }: ScheduleOverTime,
+  { shifts, layered: { layers, overrides } }: ScheduleOverTime,
   found: Pick<TeamOnCall, 'people'>,
   now: Temporal.Instant,
 ): Pick<Static<typeof ScheduleAheadView>, 'shifts' | 'overrides'> {
   const end = now.add({ hours: 24 * AHEAD_DAYS });
   return {
-    shifts: shifts.map(({ userId, source, since, until }) => ({
-      userId,
-      name: personOf(found, userId).name,
-      source,
-      since: toTimestamp(since),
-      until: toTimestampOrNull(until),
-    })),
+    shifts: shifts.flatMap(({ userIds, source, since, until }) =>
+      userIds.map((userId) => ({
+        userId,
+        name: personOf(found, userId).name,
+        source,
+        since: toTimestamp(since),
+        until: toTimestampOrNull(until),
+      })),
+    ),
     overrides: overrides
       .filter(({ userId, startAt, endAt }) => {
         return found.people.has(userId) && !isAtOrBefore(end, startAt) && !isAtOrBefore(endAt, now);
       })
       .slice(0, OVERRIDES_MAX)
-      .map(({ overrideId, userId, startAt, endAt }) => ({
+      .map(({ overrideId, userId, layerId = null, startAt, endAt }) => ({
         overrideId,
         userId,
         name: personOf(found, userId).name,
+        layer: layerId === null ? null : (layers.find(({ id }) => id === layerId)?.name ?? null),
         startAt: toTimestamp(startAt),
         endAt: toTimestamp(endAt),
       })),

@@ -1,17 +1,23 @@
-import { eachFinalShiftBetween } from '#modules/schedules/decide/final_shifts.ts';
-import { type OnCall, onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
-import type { Shift } from '#modules/schedules/decide/shift.ts';
 import { collectInTurns, nextTurn } from '#kernel/event_loop_turns.ts';
-import type { Id } from '#kernel/ids.ts';
+import { asId, type Id } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import { ZoneClocks } from '#kernel/zone_clock.ts';
+import {
+  eachFinalShiftBetween,
+  type LayeredSchedule,
+  type OnCall,
+  onCallOfSchedule,
+  type Shift,
+} from '#modules/schedules/decide/layered_shifts.ts';
+import type { HolidayCalendarStore } from '#modules/schedules/store/holiday_calendar_store.ts';
 import type { PeopleStore, Person } from '#modules/accounts/store/people_store.ts';
-import { rotationOf, type ScheduleRow, type ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
+import { layeredOf, type ScheduleRow, type ScheduleStore } from '#modules/schedules/store/schedule_store.ts';
 
 export interface ScheduleOnCall {
   readonly schedule: ScheduleRow;
-  /** Overrides that had not ended long ago. */
-  readonly overrides: readonly Override[];
+  /** Its layers, and the overrides that had not ended long ago. */
+  readonly layered: LayeredSchedule;
   readonly onCall: OnCall;
 }
 
@@ -25,6 +31,7 @@ export interface TeamOnCall {
 /** A schedule over some time. */
 export interface ScheduleShifts {
   readonly schedule: ScheduleRow;
+  readonly layered: LayeredSchedule;
   /** Oldest first, with their true limits, which may lie outside. */
   readonly shifts: readonly Shift[];
   readonly people: ReadonlyMap<string, Person>;
@@ -67,10 +74,12 @@ const SCHEDULES_OF_PERSON_MAX = 50;
 export class OnCallReader {
   readonly #schedules: ScheduleStore;
   readonly #people: PeopleStore;
+  readonly #calendars: HolidayCalendarStore;
 
-  constructor(schedules: ScheduleStore, people: PeopleStore) {
+  constructor(schedules: ScheduleStore, people: PeopleStore, calendars: HolidayCalendarStore) {
     this.#schedules = schedules;
     this.#people = people;
+    this.#calendars = calendars;
   }
 
   /** Reads one team as `ofTeams` does. */
@@ -79,7 +88,7 @@ export class OnCallReader {
   }
 
   /**
-   * Reads teams in three queries, however many teams and schedules there are. People who have left the organization are
+   * Reads teams in three or four queries, however many teams and schedules there are. People who have left the organization are
    * passed over.
    */
   async ofTeams(
@@ -96,29 +105,19 @@ export class OnCallReader {
     return (teamId) => ({ people, schedules: schedulesOf.get(teamId) ?? [] });
   }
 
-  /** Reads who is on call in these schedules, in their order, in two queries however many there are. */
+  /** Reads who is on call in these schedules, in their order, in two or three queries however many there are. */
   async ofSchedulesAt(orgId: Id<'org'>, schedules: readonly ScheduleRow[], at: Temporal.Instant): Promise<TeamOnCall> {
-    const overrides = await this.#schedules.listOverrides(
-      orgId,
-      schedules.map(({ id }) => id),
-      at.subtract({ hours: OVERRIDES_REMEMBERED_HOURS }),
-    );
-    const people = await this.#people.listPeople(orgId, [
-      ...schedules.flatMap((schedule) => rotationOf(schedule).userIds),
-      ...overrides.map(({ userId }) => userId),
-    ]);
+    const { layered, people } = await this.#readLayered(orgId, schedules, at);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const overridesOf = Map.groupBy(overrides, ({ scheduleId }) => scheduleId);
-    const found = schedules.map((schedule): ScheduleOnCall => {
-      const own = overridesOf.get(schedule.id) ?? [];
-      return { schedule, overrides: own, onCall: onCallOfSchedule(rotationOf(schedule), own, at, isPresent) };
+    const found = layered.map((of): ScheduleOnCall => {
+      return { ...of, onCall: onCallOfSchedule(of.layered, at, isPresent) };
     });
     return { schedules: found, people };
   }
 
   /**
    * Reads at most `limit` shifts of each schedule that overlap `[from, to)`, and who is on call at `at`, by the same
-   * rows and the same decisions. Runs two queries, however many schedules there are.
+   * rows and the same decisions. Runs two or three queries, however many schedules there are.
    */
   async overTime(
     orgId: Id<'org'>,
@@ -126,23 +125,14 @@ export class OnCallReader {
     { from, to, at, limit }: TimeRange & { readonly at: Temporal.Instant },
   ): Promise<{ schedules: ScheduleOverTime[]; people: ReadonlyMap<string, Person> }> {
     const earliest = isAtOrBefore(from, at) ? from : at;
-    const ids = schedules.map(({ id }) => id);
-    const remembered = earliest.subtract({ hours: OVERRIDES_REMEMBERED_HOURS });
-    const overrides = await this.#schedules.listOverrides(orgId, ids, remembered);
-    const people = await this.#people.listPeople(orgId, [
-      ...schedules.flatMap((schedule) => rotationOf(schedule).userIds),
-      ...overrides.map(({ userId }) => userId),
-    ]);
+    const { layered, people } = await this.#readLayered(orgId, schedules, earliest);
     const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const overridesOf = Map.groupBy(overrides, ({ scheduleId }) => scheduleId);
     const found: ScheduleOverTime[] = [];
-    for (const schedule of schedules) {
-      const own = overridesOf.get(schedule.id) ?? [];
-      const rotation = rotationOf(schedule);
-      const onCall = onCallOfSchedule(rotation, own, at, isPresent);
-      const ahead = eachFinalShiftBetween(rotation, own, from, to, isPresent, limit);
+    for (const of of layered) {
+      const onCall = onCallOfSchedule(of.layered, at, isPresent);
+      const ahead = eachFinalShiftBetween(of.layered, from, to, isPresent, limit);
       const shifts = await collectInTurns(ahead, SHIFTS_A_TURN);
-      found.push({ schedule, overrides: own, onCall, shifts });
+      found.push({ ...of, onCall, shifts });
       await nextTurn();
     }
     return { schedules: found, people };
@@ -162,10 +152,11 @@ export class OnCallReader {
     const isCut = found.schedules.some(({ shifts }) => shifts.length === share && endsBefore(shifts.at(-1), to));
     return {
       person,
-      schedules: found.schedules.map(({ schedule, overrides, shifts }) => ({
+      schedules: found.schedules.map(({ schedule, layered, shifts }) => ({
         schedule,
-        shifts: shifts.filter((shift) => shift.userId === userId),
-        changedAt: lastChange(schedule, overrides),
+        layered,
+        shifts: shifts.filter((shift) => shift.userIds.includes(userId)),
+        changedAt: lastChange(schedule, layered.overrides),
       })),
       isComplete: rows.length === schedules.length && !isCut,
     };
@@ -179,17 +170,56 @@ export class OnCallReader {
   ): Promise<ScheduleShifts | null> {
     const schedule = await this.#schedules.find(orgId, scheduleId);
     if (schedule === null) return null;
-    const remembered = from.subtract({ hours: OVERRIDES_REMEMBERED_HOURS });
-    const overrides = await this.#schedules.listOverrides(orgId, [scheduleId], remembered);
-    const people = await this.#people.listPeople(orgId, [
-      ...rotationOf(schedule).userIds,
-      ...overrides.map(({ userId }) => userId),
-    ]);
-    const isPresent = (userId: Id<'user'>) => people.has(userId);
-    const ahead = eachFinalShiftBetween(rotationOf(schedule), overrides, from, to, isPresent, limit);
+    const { layered: read, people } = await this.#readLayered(orgId, [schedule], from);
+    const [of] = read;
+    if (of === undefined) return null;
+    const ahead = eachFinalShiftBetween(of.layered, from, to, (userId) => people.has(userId), limit);
     const shifts = await collectInTurns(ahead, SHIFTS_A_TURN);
-    return { schedule, shifts, people, changedAt: lastChange(schedule, overrides) };
+    return { ...of, shifts, people, changedAt: lastChange(schedule, of.layered.overrides) };
   }
+
+  /** Reads everything that decides who is on call from about this time on, with the people whom it names. */
+  async #readLayered(
+    orgId: Id<'org'>,
+    schedules: readonly ScheduleRow[],
+    from: Temporal.Instant,
+  ): Promise<{
+    layered: { readonly schedule: ScheduleRow; readonly layered: LayeredSchedule }[];
+    people: ReadonlyMap<string, Person>;
+  }> {
+    const overrides = await this.#schedules.listOverrides(
+      orgId,
+      schedules.map(({ id }) => id),
+      from.subtract({ hours: OVERRIDES_REMEMBERED_HOURS }),
+    );
+    const overridesOf = Map.groupBy(overrides, ({ scheduleId }) => scheduleId);
+    const clocks = new ZoneClocks();
+    const holidays = await this.#calendars.listDates(orgId, calendarsOf(schedules));
+    const layered = schedules.map((schedule) => {
+      const own = overridesOf.get(schedule.id) ?? [];
+      return { schedule, layered: layeredOf(schedule, own, holidays, clocks.of(schedule.timezone)) };
+    });
+    const people = await this.#people.listPeople(
+      orgId,
+      layered.flatMap((of) => peopleOf(of.layered)),
+    );
+    return { layered, people };
+  }
+}
+
+function calendarsOf(schedules: readonly ScheduleRow[]): Id<'calendar'>[] {
+  const ids = schedules.flatMap(({ layers }) => (layers ?? []).map(({ holidays }) => holidays?.calendarId));
+  return [...new Set(ids)].flatMap((id) => (id === undefined ? [] : asId('calendar', id)));
+}
+
+function peopleOf({ layers, overrides }: LayeredSchedule): Id<'user'>[] {
+  return [
+    ...layers.flatMap(({ turns, carried }) => [
+      ...turns.flatMap(({ userIds }) => userIds),
+      ...(carried?.userIds ?? []),
+    ]),
+    ...overrides.map(({ userId }) => userId),
+  ];
 }
 
 function lastChange({ updatedAt }: ScheduleRow, overrides: readonly Override[]): Temporal.Instant {

@@ -2,12 +2,14 @@ import { type InferEntity, LockMode } from '@mikro-orm/postgresql';
 import { sql } from 'kysely';
 
 import type { Override } from '#modules/schedules/decide/overrides.ts';
-import type { Rotation } from '#modules/schedules/decide/rotation.ts';
-import { EMPTY_ROTATION, isRotation, readRotation } from '#modules/schedules/decide/stored_rotation.ts';
+import { EMPTY_ROTATION, isRotation } from '#modules/schedules/decide/stored_rotation.ts';
 import { notFound } from '#kernel/errors.ts';
 import { asId, type Id, newId } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { anyOf, columns, json } from '#storage/postgres/columns.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+import type { LayeredSchedule } from '#modules/schedules/decide/layered_shifts.ts';
+import { areLayers, readLayers } from '#modules/schedules/decide/stored_layers.ts';
+import { anyOf, columns, json, rowsChanged } from '#storage/postgres/columns.ts';
 import type { Session } from '#storage/postgres/database.ts';
 import { ScheduleEntity, ScheduleOverrideEntity } from '#storage/postgres/entities/oncall.ts';
 import { saveChanged } from '#storage/postgres/save_changed.ts';
@@ -19,16 +21,23 @@ export type ScheduleOverrideRow = InferEntity<typeof ScheduleOverrideEntity>;
 export type NewSchedule = Pick<
   ScheduleRow,
   'name' | 'timezone' | 'rotationType' | 'rotationConfig' | 'startAt' | 'startWall'
->;
+> &
+  Partial<Pick<ScheduleRow, 'layers'>>;
 
-export type NewOverride = Pick<ScheduleOverrideRow, 'userId' | 'startAt' | 'endAt'>;
+export type NewOverride = Pick<ScheduleOverrideRow, 'userId' | 'startAt' | 'endAt'> &
+  Partial<Pick<ScheduleOverrideRow, 'layerId'>>;
 
 /** An override with the schedule that it belongs to. */
 export type OverrideOfSchedule = Override & { readonly scheduleId: Id<'schedule'> };
 
-/** The schedule as the rules of rotation see it. */
-export function rotationOf(schedule: ScheduleRow): Rotation {
-  return readRotation(schedule);
+/** The schedule as the decisions about who is on call see it. */
+export function layeredOf(
+  schedule: ScheduleRow,
+  overrides: readonly Override[] = [],
+  holidays: LayeredSchedule['holidays'] = new Map(),
+  clock: ZoneClock = new ZoneClock(schedule.timezone),
+): LayeredSchedule {
+  return { timeZone: schedule.timezone, clock, layers: readLayers(schedule), overrides, holidays };
 }
 
 /** Filter of schedules: all of them, those of these teams, those of these ids. */
@@ -84,8 +93,8 @@ export class ScheduleStore {
   }
 
   /**
-   * Lists at most `limit` schedules that name the person in their rotation or in an override that ends after `after`,
-   * oldest first.
+   * Lists at most `limit` schedules that name the person in a layer or in an override that ends after `after`, oldest
+   * first.
    */
   async listNaming(
     orgId: Id<'org'>,
@@ -103,7 +112,9 @@ export class ScheduleStore {
           .whereRef('o.schedule_id', '=', 's.id')
           .where('o.user_id', '=', userId)
           .where('o.end_at', '>', after);
-        return or([names, exists(override)]);
+        const layer = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ turns: [{ userIds: [userId] }] }])}::jsonb`;
+        const carried = sql<boolean>`${ref('s.layers')}::jsonb @> ${json([{ carried: { userIds: [userId] } }])}::jsonb`;
+        return or([names, layer, carried, exists(override)]);
       })
       .orderBy('s.id')
       .limit(limit)
@@ -172,6 +183,7 @@ export class ScheduleStore {
       id: newId('schedule'),
       orgId: team.orgId,
       teamId: team.id,
+      layers: null,
       ...schedule,
       createdAt: now,
       updatedAt: now,
@@ -196,6 +208,7 @@ export class ScheduleStore {
       id: newId('override'),
       orgId: schedule.orgId,
       scheduleId: schedule.id,
+      layerId: null,
       ...override,
       createdAt: now,
     });
@@ -203,17 +216,29 @@ export class ScheduleStore {
     return row;
   }
 
+  /** Removes the overrides for layers that are none of these. Resolves to how many; the caller holds the lock. */
+  async deleteOverridesOfOtherLayers(schedule: ScheduleRow, layerIds: readonly string[]): Promise<number> {
+    const deleted = await this.#session.db
+      .deleteFrom('schedule_overrides')
+      .where('org_id', '=', schedule.orgId)
+      .where('schedule_id', '=', schedule.id)
+      .where('layer_id', 'is not', null)
+      .where('layer_id', '<>', ({ fn, val }) => fn<string>('all', [val([...layerIds])]))
+      .execute();
+    return rowsChanged(deleted);
+  }
+
   /** Throws `not_found` with the path of the field that named it. Resolves to what it was. */
   async deleteOverride(
     orgId: Id<'org'>,
     overrideId: string,
     path = 'overrideId',
-  ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'userId' | 'startAt' | 'endAt'>> {
+  ): Promise<Pick<ScheduleOverrideRow, 'id' | 'scheduleId' | 'layerId' | 'userId' | 'startAt' | 'endAt'>> {
     const deleted = await this.#session.db
       .deleteFrom('schedule_overrides as o')
       .where('o.org_id', '=', orgId)
       .where('o.id', '=', asId('override', overrideId))
-      .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'userId', 'startAt', 'endAt']))
+      .returning(columns(ScheduleOverrideEntity, 'o', ['id', 'scheduleId', 'layerId', 'userId', 'startAt', 'endAt']))
       .executeTakeFirst();
     if (deleted === undefined) throw notFound(path, 'override');
     return deleted;
@@ -227,7 +252,9 @@ export class ScheduleStore {
   ): Promise<OverrideOfSchedule[]> {
     return await this.#session.db
       .selectFrom('schedule_overrides as o')
-      .select(columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'userId', 'startAt', 'endAt', 'createdAt']))
+      .select(
+        columns(ScheduleOverrideEntity, 'o', ['scheduleId', 'layerId', 'userId', 'startAt', 'endAt', 'createdAt']),
+      )
       .select('o.id as overrideId')
       .where('o.org_id', '=', orgId)
       .where('o.schedule_id', '=', anyOf(scheduleIds))
@@ -251,14 +278,16 @@ export class ScheduleStore {
 
 const EMPTY = { ...EMPTY_ROTATION, rotationConfig: { userIds: [] } };
 
-/** Gives a row that is about to be changed a rotation that can be read. */
+/** Gives a row that is about to be changed a rotation and layers that can be read. */
 export function makeReadable(schedule: ScheduleRow): void {
   if (!isRotation(schedule)) Object.assign(schedule, EMPTY);
+  if (!areLayers(schedule.layers)) schedule.layers = null;
 }
 
-/** The row with a rotation that can be read. */
+/** The row with a rotation and layers that can be read. */
 export function readSchedule<Row extends InferEntity<typeof ScheduleEntity>>(
   schedule: Row,
 ): Row & Pick<ScheduleRow, 'isUnreadable'> {
-  return isRotation(schedule) ? schedule : { ...schedule, ...EMPTY, isUnreadable: true };
+  if (!isRotation(schedule)) return { ...schedule, ...EMPTY, layers: null, isUnreadable: true };
+  return areLayers(schedule.layers) ? schedule : { ...schedule, layers: null, isUnreadable: true };
 }

@@ -5,6 +5,7 @@ import { EXAMPLE_IDS as IDS } from '#actions/example_ids.ts';
 import { CLOSED, IdText } from '#actions/fields.ts';
 import { toPolicyView } from '#modules/policies/view.ts';
 import { toScheduleView } from '#modules/schedules/view.ts';
+import { requireUnnamed } from '#modules/policies/check_references.ts';
 import { readTeams } from '#modules/teams/read_teams.ts';
 import { toMemberRecord, toTeamView } from '#modules/teams/view.ts';
 
@@ -18,12 +19,15 @@ export const deleteTeam = defineAction({
   stepUp: true,
   input: Type.Object({ teamId: IdText }, CLOSED),
   result: Type.Object({ deleted: Type.Literal(true), teamId: IdText }),
+  conflict: 'an escalation policy of another team names it, or one of its policies',
   example: { teamId: IDS.teamId },
   exampleResult: { deleted: true, teamId: IDS.teamId },
   async handle({ teamId }, context) {
     const { stores, caller, now, record } = context;
     const team = await stores.teams.lock(caller.orgId, teamId);
     const policies = await stores.policies.lockOfTeam(caller.orgId, team.id);
+    const ids = [team.id, ...policies.map(({ id }) => id)];
+    await requireUnnamed({ noun: 'team, or one of its policies,', ids, teamId: team.id }, context);
     const detachedRuleIds = await stores.alertRules.detach(
       caller.orgId,
       policies.map(({ id }) => id),

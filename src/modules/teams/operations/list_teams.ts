@@ -22,6 +22,8 @@ const ListedTeamsView = Type.Object({
 
 type Listed = Static<typeof ListedTeamsView>;
 
+type ListedStep = Listed['teams'][number]['escalationPolicies'][number]['steps'][number];
+
 /** Limit on the ids shown of the targets of a step, or the people of a rotation. */
 const IDS_TOLD = 12;
 
@@ -41,16 +43,17 @@ function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>)
         const people = { userCount: userIds.length, userIds: userIds.slice(0, IDS_TOLD) };
         return { scheduleId, name: called, timezone, rotationType, ...people };
       }),
-      escalationPolicies: escalationPolicies.map(({ policyId, name: called, steps }) => ({
+      escalationPolicies: escalationPolicies.map(({ policyId, name: called, steps, repeat, hours }) => ({
         policyId,
         name: called,
-        steps: steps.map(({ afterMinutes, channels, targetUserIds, useSchedule }) => {
-          const targets = [
-            ...(useSchedule ? ['whoever is on call'] : []),
-            ...(targetUserIds.length > 0 ? [idsText(targetUserIds)] : []),
-          ];
-          return `after ${afterMinutes} min by ${channels.join(', ')}: ${targets.join(' and ') || 'nobody'}`;
+        steps: steps.map((step) => {
+          const { afterMinutes, channels, targetUserIds, needsEverybody } = step;
+          const targets = [...detailTexts(step), ...(targetUserIds.length > 0 ? [idsText(targetUserIds)] : [])];
+          const everybody = needsEverybody ? '; everybody must acknowledge' : '';
+          return `after ${afterMinutes} min by ${channels.join(', ')}: ${targets.join(' and ') || 'nobody'}${everybody}`;
         }),
+        ...(repeat && { repeat }),
+        ...(hours && { hours }),
       })),
       members: own.map(({ memberId, userId, name: called, email, phone }) => ({
         memberId,
@@ -62,6 +65,16 @@ function digestOfTeams({ teams, total, people }: Static<typeof ListedTeamsView>)
     })),
     peopleInNoTeam: people.filter(({ userId }) => !members.has(userId)),
   };
+}
+
+/** Returns whom a step pages besides the people it names, in words. */
+function detailTexts({ useSchedule, scheduleIds, turn, members, policyId }: ListedStep): string[] {
+  const of = scheduleIds === undefined ? '' : ` by ${scheduleIds.join(', ')}`;
+  return [
+    ...(useSchedule ? [`${turn === 'next' ? 'whose turn follows' : 'whoever is on call'}${of}`] : []),
+    ...(members === undefined ? [] : [`${members.inTurn ? 'one member in turn' : 'all members'} of ${members.teamId}`]),
+    ...(policyId === undefined ? [] : [`the steps of ${policyId}`]),
+  ];
 }
 
 const namesOf = (name: string, email: string): readonly string[] => [name, email, email.split('@')[0] ?? email];

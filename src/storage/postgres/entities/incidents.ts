@@ -4,6 +4,7 @@ import type { StepState } from '#modules/incidents/decide/escalation_state.ts';
 import type { IncidentStatus, IncidentActor } from '#modules/incidents/decide/incident.ts';
 import type { CauseKind, IncidentKind } from '#modules/incidents/decide/incident_kind.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
+import type { Acknowledgement, Repeats } from '#modules/policies/decide/rounds.ts';
 import { bigint, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const IncidentEntity = defineEntity({
@@ -52,6 +53,10 @@ export const IncidentEntity = defineEntity({
     leadId: id<'incident'>().strictNullable(),
     /** The span that opened it; null when nothing was traced. */
     traceparent: p.text().strictNullable(),
+    /** Repetition of its steps; null for none. */
+    repeats: jsonColumn<Repeats>().strictNullable(),
+    /** People who have acknowledged while others still must; null for nobody. */
+    acknowledgements: jsonColumn<readonly Acknowledgement[]>().strictNullable(),
   },
 });
 

@@ -6,6 +6,9 @@ import type { StoredSettings } from '#modules/rules/decide/rule_settings.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import type { RotationType } from '#modules/schedules/decide/rotation.ts';
 import type { Id } from '#kernel/ids.ts';
+import type { StoredLayer } from '#modules/schedules/decide/stored_layers.ts';
+import type { LastTurn } from '#modules/policies/decide/audience.ts';
+import type { PolicyDetails } from '#modules/policies/decide/policy_details.ts';
 import { bigint, bytes, id, instant, jsonColumn, text } from '#storage/postgres/entities/column_types.ts';
 
 export const TeamEntity = defineEntity({
@@ -59,6 +62,28 @@ export const ScheduleEntity = defineEntity({
     startAt: instant(),
     /** The local date and time that the clocks skipped at `startAt`; null: they did not. */
     startWall: p.text().strictNullable(),
+    /** Layers, the lowest first, with what the columns above do not say of the first; null: the rotation is all. */
+    layers: jsonColumn<readonly StoredLayer[]>().strictNullable(),
+    createdAt: instant(),
+    updatedAt: instant(),
+  },
+});
+
+/** Days of the last good answer of its address, or those that were typed in. */
+export const HolidayCalendarEntity = defineEntity({
+  name: 'HolidayCalendar',
+  tableName: 'holiday_calendars',
+  properties: {
+    id: id<'calendar'>().primary(),
+    orgId: id<'org'>(),
+    name: p.text(),
+    /** Null: its dates are typed in. */
+    url: p.text().strictNullable(),
+    dates: jsonColumn<readonly string[]>(),
+    fetchedAt: instant().strictNullable(),
+    triedAt: instant().strictNullable(),
+    /** Reason why the address could not be read last time; null: it could. */
+    fault: p.text().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },
@@ -71,6 +96,8 @@ export const ScheduleOverrideEntity = defineEntity({
     id: id<'override'>().primary(),
     orgId: id<'org'>(),
     scheduleId: id<'schedule'>(),
+    /** Layer for which it counts; null: the whole schedule. */
+    layerId: p.text().strictNullable(),
     userId: id<'user'>(),
     startAt: instant(),
     endAt: instant(),
@@ -117,6 +144,10 @@ export const PolicyEntity = defineEntity({
     teamId: id<'team'>(),
     name: p.text(),
     steps: jsonColumn<readonly EscalationStep[]>(),
+    /** Last turn of its round robin, written as steps fire; null before the first. */
+    lastTurn: jsonColumn<LastTurn>().strictNullable(),
+    /** Fields beyond its steps; null for none. */
+    details: jsonColumn<PolicyDetails>().strictNullable(),
     createdAt: instant(),
     updatedAt: instant(),
   },

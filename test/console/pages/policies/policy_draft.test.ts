@@ -9,12 +9,18 @@ import {
   hasFaults,
   isOutOfOrder,
   moveStep,
+  NO_DETAILS,
+  NO_REPEAT,
   removeStep,
   repeatSteps,
+  toDraft,
+  toPolicyInput,
   toStepInputs,
 } from '#console/pages/policies/policy_draft.ts';
 import { POLICY_TEMPLATES } from '#console/pages/policies/policy_templates.ts';
 import { POLICY_STEPS_MAX } from '#modules/policies/decide/limits.ts';
+
+const ALWAYS = { repeat: NO_REPEAT, hours: null };
 
 const stepsAt = (...minutes: (number | '')[]): DraftStep[] =>
   minutes.map((afterMinutes, key) => ({
@@ -23,6 +29,7 @@ const stepsAt = (...minutes: (number | '')[]): DraftStep[] =>
     channels: ['sms'],
     targetUserIds: [`user_${key}`],
     useSchedule: false,
+    ...NO_DETAILS,
   }));
 
 const times = (steps: readonly DraftStep[]) => steps.map(({ afterMinutes }) => afterMinutes);
@@ -73,15 +80,15 @@ describe('the editor of a policy', () => {
 
   test('says what is wrong at its field', () => {
     const [first] = stepsAt('');
-    const faults = faultsOf({ name: ' ', teamId: '', steps: [{ ...first!, channels: [] }] }, true);
+    const faults = faultsOf({ ...ALWAYS, name: ' ', teamId: '', steps: [{ ...first!, channels: [] }] }, true);
     expect(faults).toMatchObject({ name: 'A policy needs a name', teamId: expect.stringContaining('team') });
     expect(faults.ofSteps.get(0)).toEqual({
       afterMinutes: 'Enter whole minutes, 0 or more',
       channels: 'Choose at least one channel',
     });
-    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: [] }, true))).toBe(true);
-    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: [] }, false))).toBe(false);
-    expect(hasFaults(faultsOf({ name: 'A', teamId: 't', steps: stepsAt(0) }, true))).toBe(false);
+    expect(hasFaults(faultsOf({ ...ALWAYS, name: 'A', teamId: 't', steps: [] }, true))).toBe(true);
+    expect(hasFaults(faultsOf({ ...ALWAYS, name: 'A', teamId: 't', steps: [] }, false))).toBe(false);
+    expect(hasFaults(faultsOf({ ...ALWAYS, name: 'A', teamId: 't', steps: stepsAt(0) }, true))).toBe(false);
     expect(isOutOfOrder(stepsAt(0, 10, 5), 2)).toBe(true);
     expect(isOutOfOrder(stepsAt(0, 10, 10), 2)).toBe(false);
   });
@@ -89,8 +96,52 @@ describe('the editor of a policy', () => {
   test('has templates without faults', () => {
     for (const { name, steps } of POLICY_TEMPLATES) {
       const made = steps(['user_1', 'user_2']);
-      expect(hasFaults(faultsOf({ name, teamId: 't', steps: made }, true))).toBe(false);
+      expect(hasFaults(faultsOf({ ...ALWAYS, name, teamId: 't', steps: made }, true))).toBe(false);
       expect(toStepInputs(made)).toHaveLength(made.length);
     }
   });
+});
+
+test('what a policy says beyond its steps is read and sent as it is, and cleared where it says nothing', () => {
+  const [first] = stepsAt(0);
+  const stored = {
+    name: 'A',
+    teamId: 't',
+    steps: [
+      {
+        afterMinutes: 0,
+        channels: ['sms' as const],
+        targetUserIds: [],
+        useSchedule: true,
+        scheduleIds: ['s'],
+        turn: 'next' as const,
+        members: { teamId: 't', inTurn: true as const },
+        needsEverybody: true as const,
+      },
+    ],
+    repeat: { times: 3, pauseMinutes: 5 },
+    hours: {
+      timezone: 'UTC',
+      windows: [{ days: [1], from: '09:00', to: '24:00' }],
+      outside: { policyId: 'p' },
+      exemptFrom: 'fatal' as const,
+    },
+  };
+  const { steps, repeat, hours } = stored;
+  expect(toPolicyInput(toDraft(stored))).toEqual({ steps, repeat, hours });
+  expect(hasFaults(faultsOf(toDraft(stored), false))).toBe(false);
+  expect(toPolicyInput({ ...ALWAYS, steps: [{ ...first!, policyId: 'p', useSchedule: true }] }).steps).toEqual([
+    { afterMinutes: 0, channels: ['sms'], targetUserIds: [], useSchedule: false, policyId: 'p' },
+  ]);
+});
+
+test('faults of the repetition and of the hours are named at their fields', () => {
+  const draft = { name: 'A', teamId: 't', steps: stepsAt(0), hours: null };
+  expect(faultsOf({ ...draft, repeat: { times: 10, pauseMinutes: 5 } }, false).repeat).toContain('0 to 9 times');
+  expect(faultsOf({ ...draft, repeat: { times: 1, pauseMinutes: 0 } }, false).repeat).toBeDefined();
+  const windows = [{ key: 4, days: [], from: '9', to: '25:00' }];
+  const hours = { timezone: 'UTC', windows, otherPolicyId: '', exemptFrom: null };
+  const faults = faultsOf({ ...draft, repeat: NO_REPEAT, hours }, false).hours;
+  expect(faults?.outside).toBeDefined();
+  expect(Object.keys(faults?.ofWindows.get(4) ?? {})).toEqual(['days', 'from', 'to']);
 });

@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import { type Contact, findAddress, wantsChannel } from '#modules/contacts/decide/contact.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
-import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
 import { type EscalationSetting, simulateEscalation } from '#modules/policies/decide/simulate_escalation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
+import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import {
   ANNA,
   anyRotation,
@@ -19,7 +19,7 @@ import {
   everybody,
   presentBut,
 } from '#test/modules/schedules/decide/given_rotation.ts';
-import { rotationOf } from '#test/modules/schedules/decide/given_rotation.ts';
+import { rotationOf, scheduleOf } from '#test/modules/schedules/decide/given_rotation.ts';
 
 const PEOPLE = [ANNA, BRAM, CHLOE, DIRK];
 
@@ -109,7 +109,7 @@ describe('an incident that nobody answers', () => {
   test('asks who is on call when the step fires, not when the incident opens', () => {
     const rotation = rotationOf({ timezone: 'UTC', startAt: at('2026-03-01T03:00:00Z'), userIds: [ANNA, BRAM] });
     const steps = [step(0, { useSchedule: true }), step(90, { useSchedule: true })];
-    const found = simulate(steps, { schedules: [{ rotation, overrides: [] }] });
+    const found = simulate(steps, { schedules: [{ layered: scheduleOf(rotation) }] });
     expect(found.map(({ pages }) => pages.map(({ userId }) => userId))).toEqual([[ANNA], [BRAM]]);
   });
 
@@ -175,8 +175,7 @@ const anyWorld = fc
     const setting: EscalationSetting = {
       steps,
       schedules: rotations.map((rotation, index) => ({
-        rotation,
-        overrides: overrides.filter(({ schedule }): boolean => schedule === index) as Override[],
+        layered: scheduleOf(rotation, overrides.filter(({ schedule }): boolean => schedule === index) as Override[]),
       })),
       contacts: new Map(
         PEOPLE.flatMap((userId, index) =>
@@ -206,9 +205,9 @@ function playThrough({ steps, schedules, contacts, configured, isPresent }: Esca
     }
     const now = at(new Date(due).toISOString());
     const { targetUserIds, useSchedule, channels } = steps[index]!;
-    const onCall = schedules.flatMap(({ rotation, overrides }) => {
-      const { shift } = onCallOfSchedule(rotation, overrides, now, isPresent);
-      return useSchedule && shift !== null ? [shift.userId] : [];
+    const onCall = schedules.flatMap(({ layered }) => {
+      const { shift } = onCallOfSchedule(layered, now, isPresent);
+      return useSchedule && shift !== null ? shift.userIds : [];
     });
     const sent: string[] = [];
     let isFailure = false;

@@ -7,6 +7,7 @@ import { simulateEscalation } from '#modules/policies/operations/simulate_escala
 import { declareIncident } from '#modules/incidents/operations/declare_incident.ts';
 import { createMaintenance } from '#modules/maintenance/operations/create_maintenance.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
+import type { PolicyPlan } from '#modules/policies/decide/run.ts';
 import type { EscalationStep } from '#modules/policies/decide/escalation.ts';
 import { maskAddress } from '#modules/contacts/decide/masking.ts';
 import { ROTATION_TYPES } from '#modules/schedules/decide/rotation.ts';
@@ -32,6 +33,14 @@ const anyStep = fc.record({
   channels: fc.uniqueArray(fc.constantFrom(...CHANNELS), { minLength: 1 }),
   targets: fc.uniqueArray(person, { maxLength: 2 }),
   useSchedule: fc.boolean(),
+  more: fc.option(
+    fc.record({
+      schedules: fc.uniqueArray(fc.nat({ max: 1 }), { maxLength: 2 }),
+      isNext: fc.boolean(),
+      pagesTeam: fc.boolean(),
+      isInTurn: fc.boolean(),
+    }),
+  ),
 });
 
 const anyMember = fc.record({
@@ -60,6 +69,24 @@ const anyWorld = fc.record({
   members: fc.uniqueArray(anyMember, { maxLength: 4, selector: (member) => member.person }),
   schedules: fc.array(anySchedule, { maxLength: 2 }),
   configured: fc.uniqueArray(fc.constantFrom(...CHANNELS), { minLength: 1 }),
+  repeat: fc.option(
+    fc.record({ times: fc.integer({ min: 1, max: 2 }), pauseMinutes: fc.integer({ min: 1, max: 500 }) }),
+  ),
+  hours: fc.option(
+    fc.record({
+      timezone: fc.constantFrom(...ZONES),
+      windows: fc.array(
+        fc.record({
+          days: fc.uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 }),
+          from: fc.constantFrom('00:00', '02:30', '09:00', '21:00'),
+          to: fc.constantFrom('03:00', '12:00', '17:00', '24:00'),
+        }),
+        { minLength: 1, maxLength: 2 },
+      ),
+      outside: fc.constant('hold' as const),
+      exemptFrom: fc.constant(null),
+    }),
+  ),
   /** Of any time within a year. */
   afterMinutes: fc.integer({ min: 0, max: 365 * 24 * 60 }),
 });
@@ -137,10 +164,30 @@ describe('the simulator equals the engine', () => {
     });
   }
 
+  /** A policy of the team that says all of it. */
+  async function givenPolicy(teamId: Id<'team'>, { steps, repeat, hours }: AnyWorld): Promise<PolicyPlan> {
+    return await w.context.db.transaction(async (session) => {
+      const stores = storesOf(session);
+      const schedules = await stores.schedules.listOfTeams(w.orgId, [teamId]);
+      const wanted = steps.map(({ targets, more, ...step }, index): EscalationStep => {
+        const scheduleIds = (more?.schedules ?? []).flatMap((place) => schedules[place]?.id ?? []);
+        return {
+          ...step,
+          targetUserIds: targets.map(idOf),
+          ...(scheduleIds.length > 0 && { scheduleIds }),
+          ...(more?.isNext && { turn: 'next' }),
+          ...(more?.pagesTeam && { members: { teamId, ...(more.isInTurn && index === 0 && { inTurn: true }) } }),
+        };
+      });
+      const details = { ...(repeat && { repeat }), ...(hours && { hours }) };
+      const policy = { name: 'Policy', steps: wanted, details: Object.keys(details).length === 0 ? null : details };
+      return await stores.policies.insert({ orgId: w.orgId, id: teamId }, policy, START);
+    });
+  }
+
   /** Opens an incident at that time and fires its steps as their timers come due: what really happened, step by step. */
   async function runEngine(
-    teamId: Id<'team'>,
-    steps: readonly EscalationStep[],
+    { id: escalationPolicyId, teamId, steps }: PolicyPlan,
     triggeredAt: Temporal.Instant,
     configured: ReadonlySet<Channel>,
   ): Promise<string[]> {
@@ -153,7 +200,7 @@ describe('the simulator equals the engine', () => {
         name: 'Slow',
         config: { metricName: 'latency', comparator: '>', threshold: 1, windowMinutes: 5, aggregation: 'avg' },
         settings: null,
-        escalationPolicyId: null,
+        escalationPolicyId,
         teamId,
         steps,
       } as const;
@@ -170,8 +217,8 @@ describe('the simulator equals the engine', () => {
         .toSorted((a, b) => Temporal.Instant.compare(a.dueAt, b.dueAt) || a.stepIndex - b.stepIndex);
       if (next === undefined) break;
       now = next.dueAt;
-      await fireStep(runtime, incidentId, next.stepIndex);
-      fired.push({ stepIndex: next.stepIndex, at: now });
+      const held = await fireStep(runtime, incidentId, next.stepIndex);
+      if (held === null) fired.push({ stepIndex: next.stepIndex, at: now });
     }
     const timers = await stores.stepTimers.listSteps([incidentId]);
     const log = Map.groupBy(await stores.notifications.listOf(incidentId, 1_000), ({ stepIndex }) => stepIndex);
@@ -186,8 +233,7 @@ describe('the simulator equals the engine', () => {
   }
 
   async function runSimulator(
-    teamId: Id<'team'>,
-    steps: readonly EscalationStep[],
+    policy: PolicyPlan,
     triggeredAt: Temporal.Instant,
     configuredChannels: ReadonlySet<Channel>,
   ): Promise<string[]> {
@@ -197,7 +243,7 @@ describe('the simulator equals the engine', () => {
       configuredChannels,
       installation: w.context.actions.installation,
     };
-    const simulated = await readSimulation({ teamId, steps }, triggeredAt, context);
+    const simulated = await readSimulation(policy, triggeredAt, context);
     return simulated.map(({ step, firesAt, nobodyReached, people }) => {
       const entries = people.flatMap(({ userId, channels }) =>
         channels.map(({ channel, outcome, to, reason }) => [userId, channel, outcome, to, reason].join(' ')),
@@ -215,11 +261,10 @@ describe('the simulator equals the engine', () => {
       worlds.map((made) =>
         limit(async () => {
           const triggeredAt = START.add({ minutes: made.afterMinutes });
-          const steps = made.steps.map(({ targets, ...step }) => ({ ...step, targetUserIds: targets.map(idOf) }));
           const configured = new Set(made.configured);
-          const teamId = await givenTeam(made, triggeredAt);
-          const real = await runEngine(teamId, steps, triggeredAt, configured);
-          const simulated = await runSimulator(teamId, steps, triggeredAt, configured);
+          const policy = await givenPolicy(await givenTeam(made, triggeredAt), made);
+          const simulated = await runSimulator(policy, triggeredAt, configured);
+          const real = await runEngine(policy, triggeredAt, configured);
           expect(simulated, JSON.stringify(made)).toEqual(real);
           seen.skipped += real.filter((line) =>
             /nobody_on_call|no_targets|no_usable|not_configured \|/.test(line),

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 
 import { calendarShifts } from '#modules/schedules/decide/calendar_shifts.ts';
-import { finalShiftsBetween } from '#modules/schedules/decide/final_shifts.ts';
 import type { Rotation } from '#modules/schedules/decide/rotation.ts';
 import type { Id } from '#kernel/ids.ts';
 import type { Temporal } from '#kernel/time.ts';
-import { ANNA, at, BRAM, everybody, rotationOf } from '#test/modules/schedules/decide/given_rotation.ts';
+import { finalShiftsBetween } from '#modules/schedules/decide/layered_shifts.ts';
+import { ANNA, at, BRAM, everybody, rotationOf, scheduleOf } from '#test/modules/schedules/decide/given_rotation.ts';
 
 type Instant = Temporal.Instant;
 
@@ -17,12 +17,12 @@ function piecesOf(rotation: Rotation, from: Instant, to: Instant) {
     endAt: at('2028-03-03T06:00:00Z'),
   };
   const overrides = [{ ...night, createdAt: at('2026-01-01T00:00:00Z') }];
-  const shifts = finalShiftsBetween(rotation, overrides, from, to, everybody, 1_000);
-  return [...calendarShifts(shifts, rotation, { from, to, limit: 1_000 })];
+  const shifts = finalShiftsBetween(scheduleOf(rotation, overrides), from, to, everybody, 1_000);
+  return [...calendarShifts(shifts, scheduleOf(rotation), { from, to, limit: 1_000 })];
 }
 
 const textsOf = (pieces: ReturnType<typeof piecesOf>) =>
-  pieces.map(({ userId, since, until }) => `${userId} ${since.toString()} ${until.toString()}`);
+  pieces.map(({ userIds, since, until }) => `${userIds.join(' ')} ${since.toString()} ${until.toString()}`);
 
 test('the turn of somebody who is alone for years is cut at its hand-overs, by the wall clock', () => {
   const weekly = rotationOf({ rotationType: 'weekly', userIds: [ANNA] });

@@ -1,8 +1,16 @@
 import fc from '#test/kit/properties.ts';
 
-import { type IsPresent, type Rotation, type Turn, turnFinder } from '#modules/schedules/decide/rotation.ts';
+import type { Override } from '#modules/schedules/decide/overrides.ts';
+import { layerOfRotation, type Rotation } from '#modules/schedules/decide/rotation.ts';
 import { asId, type Id } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
+import {
+  finalShifts,
+  type LayeredSchedule,
+  onCallOfSchedule,
+  type Shift,
+} from '#modules/schedules/decide/layered_shifts.ts';
 
 type Instant = Temporal.Instant;
 
@@ -32,8 +40,29 @@ export function rotationOf(changes: Partial<Rotation> = {}): Rotation {
   };
 }
 
+/** A schedule that has this rotation alone. */
+export function scheduleOf(rotation: Rotation, overrides: readonly Override[] = []): LayeredSchedule {
+  return { timeZone: rotation.timezone, layers: [layerOfRotation(rotation)], overrides, holidays: new Map() };
+}
+
+/** The turn of one person. */
+export type Turn = Pick<Shift, 'since' | 'until'> & { readonly userId: Id<'user'> };
+
+/** The shift of a schedule whose turns have one person each. */
+export function aloneIn({ userIds, layerId: _layerId, ...shift }: Shift): Turn & Pick<Shift, 'source'> {
+  const [userId, ...others] = userIds;
+  if (userId === undefined || others.length > 0) throw new Error('a turn of one person is expected');
+  return { userId, ...shift };
+}
+
+function turnOf(shift: Shift): Turn {
+  const { source: _source, ...turn } = aloneIn(shift);
+  return turn;
+}
+
 export function turnAt(rotation: Rotation, instant: Instant, isPresent: IsPresent): Turn | null {
-  return turnFinder(rotation, isPresent)(instant);
+  const { shift } = onCallOfSchedule(scheduleOf(rotation), instant, isPresent);
+  return shift && turnOf(shift);
 }
 
 /** The turns that overlap `[from, to)`, oldest first, at most `limit`. */
@@ -44,14 +73,10 @@ export function turnsBetween(
   isPresent: IsPresent,
   limit: number,
 ): Turn[] {
-  const findTurn = turnFinder(rotation, isPresent);
   const turns: Turn[] = [];
-  let instant: Instant | null = isAtOrBefore(rotation.startAt, from) ? from : rotation.startAt;
-  while (instant !== null && !isAtOrBefore(to, instant) && turns.length < limit) {
-    const turn = findTurn(instant);
-    if (turn === null) break;
-    turns.push(turn);
-    instant = turn.until;
+  for (const shift of finalShifts(scheduleOf(rotation), from, isPresent)) {
+    if (turns.length === limit || isAtOrBefore(to, shift.since)) break;
+    turns.push(turnOf(shift));
   }
   return turns;
 }

@@ -1,15 +1,21 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { finalShifts, finalShiftsBetween } from '#modules/schedules/decide/final_shifts.ts';
-import { gapsBetween } from '#modules/schedules/decide/gaps.ts';
-import { onCallOfSchedule, peopleOnCall } from '#modules/schedules/decide/on_call.ts';
 import { type Override, overrideLayer } from '#modules/schedules/decide/overrides.ts';
-import type { IsPresent, Rotation } from '#modules/schedules/decide/rotation.ts';
-import type { Shift } from '#modules/schedules/decide/shift.ts';
+import type { Rotation } from '#modules/schedules/decide/rotation.ts';
 import { asId } from '#kernel/ids.ts';
 import { isAtOrBefore, type Temporal } from '#kernel/time.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
 import {
+  finalShifts,
+  finalShiftsBetween,
+  gapsBetween,
+  onCallOfSchedule,
+  peopleOnCall,
+  type Shift,
+} from '#modules/schedules/decide/layered_shifts.ts';
+import {
+  aloneIn,
   ANNA,
   anyPresence,
   at,
@@ -19,6 +25,7 @@ import {
   everybody,
   presentBut,
   rotationOf,
+  scheduleOf,
   turnAt,
 } from '#test/modules/schedules/decide/given_rotation.ts';
 
@@ -54,8 +61,11 @@ const inHours = (shift: { userId?: string; source?: string; since: Instant; unti
 
 describe('the person on call', () => {
   const now = (hours: number, overrides: Override[] = [], rotation = utc(), isPresent: IsPresent = everybody) => {
-    const { shift, next } = onCallOfSchedule(rotation, overrides, hour(hours), isPresent);
-    return { shift: shift && inHours(shift), next: next && [next.userId, START.until(next.at).total('hours')] };
+    const { shift, next } = onCallOfSchedule(scheduleOf(rotation, overrides), hour(hours), isPresent);
+    return {
+      shift: shift && inHours(aloneIn(shift)),
+      next: next && [...next.userIds, START.until(next.at).total('hours')],
+    };
   };
 
   test('the rotation decides where no override is', () => {
@@ -133,7 +143,7 @@ describe('the person on call', () => {
   });
 
   test('a team has each person once, however many schedules name them', () => {
-    const answer = (userIds: Rotation['userIds']) => onCallOfSchedule(utc({ userIds }), [], hour(1), everybody);
+    const answer = (userIds: Rotation['userIds']) => onCallOfSchedule(scheduleOf(utc({ userIds })), hour(1), everybody);
     expect(peopleOnCall([answer([ANNA]), answer([BRAM]), answer([]), answer([ANNA])])).toEqual([ANNA, BRAM]);
   });
 });
@@ -168,7 +178,7 @@ describe('the layers of a schedule', () => {
   const whoIn = (shifts: readonly Shift[], moment: Instant) => {
     const found = shifts.filter((s) => isAtOrBefore(s.since, moment) && (!s.until || !isAtOrBefore(s.until, moment)));
     expect(found.length).toBeLessThan(2);
-    return found[0] ? { userId: found[0].userId, source: found[0].source } : null;
+    return found[0] ? { userId: aloneIn(found[0]).userId, source: found[0].source } : null;
   };
 
   test('the final layer names at every hour whom the obvious reference names, and the rest are the gaps', () => {
@@ -181,8 +191,8 @@ describe('the layers of a schedule', () => {
         (changes, overrides, isPresent, first) => {
           const rotation = utc(changes);
           const [from, to] = [hour(first), hour(first + 72)];
-          const shifts = finalShiftsBetween(rotation, overrides, from, to, isPresent, 1_000);
-          const gaps = gapsBetween(rotation, overrides, from, to, isPresent);
+          const shifts = finalShiftsBetween(scheduleOf(rotation, overrides), from, to, isPresent, 1_000);
+          const gaps = gapsBetween(scheduleOf(rotation, overrides), from, to, isPresent, 1_000);
           for (let halfHour = 0; halfHour < 144; halfHour += 1) {
             const moment = from.add({ minutes: halfHour * 30 });
             const expected = whoAt(rotation, overrides, moment, isPresent);
@@ -206,12 +216,18 @@ describe('the layers of a schedule', () => {
         (changes, overrides, isPresent, half) => {
           const rotation = utc(changes);
           const now = START.add({ minutes: half * 30 });
-          const { shift, next } = onCallOfSchedule(rotation, overrides, now, isPresent);
-          const [inEffect] = finalShiftsBetween(rotation, overrides, now, now.add({ nanoseconds: 1 }), isPresent, 1);
+          const { shift, next } = onCallOfSchedule(scheduleOf(rotation, overrides), now, isPresent);
+          const [inEffect] = finalShiftsBetween(
+            scheduleOf(rotation, overrides),
+            now,
+            now.add({ milliseconds: 1 }),
+            isPresent,
+            1,
+          );
           expect(shift).toEqual(inEffect ?? null);
           const takesOver = next && whoAt(rotation, overrides, next.at, isPresent)?.userId;
           const before = next && whoAt(rotation, overrides, next.at.subtract({ nanoseconds: 1 }), isPresent)?.userId;
-          expect(takesOver).toBe(next && next.userId);
+          expect(takesOver).toBe(next && next.userIds[0]);
           expect(next === null || takesOver !== before).toBe(true);
         },
       ),
@@ -236,22 +252,24 @@ describe('the layers of a schedule', () => {
   });
 
   test('shifts keep their true limits outside the range, and are no more than asked for', () => {
-    const shifts = finalShiftsBetween(utc(), [override(DIRK, 28, 32)], hour(30), hour(50), everybody, 10);
-    expect(shifts.map(inHours)).toEqual([
+    const shifts = finalShiftsBetween(scheduleOf(utc(), [override(DIRK, 28, 32)]), hour(30), hour(50), everybody, 10);
+    expect(shifts.map(aloneIn).map(inHours)).toEqual([
       [DIRK, 'override', 28, 32],
       [BRAM, 'rotation', 32, 48],
       [CHLOE, 'rotation', 48, 72],
     ]);
-    expect(finalShiftsBetween(utc(), [], hour(0), hour(10_000), everybody, 5)).toHaveLength(5);
-    expect([...finalShifts(utc({ userIds: [ANNA] }), [], hour(-5), everybody)].map(inHours)).toEqual([
-      [ANNA, 'rotation', 0, 'forever'],
-    ]);
+    expect(finalShiftsBetween(scheduleOf(utc()), hour(0), hour(10_000), everybody, 5)).toHaveLength(5);
+    expect(
+      [...finalShifts(scheduleOf(utc({ userIds: [ANNA] })), hour(-5), everybody)].map(aloneIn).map(inHours),
+    ).toEqual([[ANNA, 'rotation', 0, 'forever']]);
   });
 
   test('gaps are cut at the limits of the range', () => {
     const overrides = [override(DIRK, -8, -6), override(DIRK, -3, 4)];
     const between = (from: number, to: number, rotation = utc()) =>
-      gapsBetween(rotation, overrides, hour(from), hour(to), everybody).map((gap) => inHours(gap).slice(2));
+      gapsBetween(scheduleOf(rotation, overrides), hour(from), hour(to), everybody, 1_000).map((gap) =>
+        inHours(gap).slice(2),
+      );
     expect(between(-10, 50)).toEqual([
       [-10, -8],
       [-6, -3],

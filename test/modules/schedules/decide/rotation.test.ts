@@ -1,7 +1,7 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import type { Rotation, Turn } from '#modules/schedules/decide/rotation.ts';
+import type { Rotation } from '#modules/schedules/decide/rotation.ts';
 import { FAR_FUTURE, isAtOrBefore, Temporal } from '#kernel/time.ts';
 import { parseScheduleTimes } from '#modules/schedules/decide/schedule_times.ts';
 import {
@@ -16,6 +16,7 @@ import {
   nextChange,
   presentBut,
   rotationOf,
+  type Turn,
   turnAt,
   turnsBetween,
   ZONES,

@@ -1,5 +1,6 @@
-import type { IsPresent, Rotation } from '#modules/schedules/decide/rotation.ts';
+import type { Rotation } from '#modules/schedules/decide/rotation.ts';
 import { Temporal } from '#kernel/time.ts';
+import type { IsPresent } from '#modules/schedules/decide/layer.ts';
 
 type Instant = Temporal.Instant;
 

@@ -1,9 +1,11 @@
 import fc from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
-import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
-import { nextHandOver, startForHandOver } from '#modules/schedules/decide/rotation_start.ts';
+import { layerOfRotation, type Rotation } from '#modules/schedules/decide/rotation.ts';
+import * as layerStart from '#modules/schedules/decide/rotation_start.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { ZoneClock } from '#kernel/zone_clock.ts';
+import { onCallOfSchedule } from '#modules/schedules/decide/layered_shifts.ts';
 import {
   ANNA,
   anyRotation,
@@ -12,8 +14,19 @@ import {
   CHLOE,
   everybody,
   rotationOf,
+  scheduleOf,
   turnAt,
 } from '#test/modules/schedules/decide/given_rotation.ts';
+
+const nextHandOver = (rotation: Rotation, now: Temporal.Instant) =>
+  layerStart.nextHandOver(layerOfRotation(rotation), new ZoneClock(rotation.timezone), now);
+
+const startForHandOver = (
+  rotation: Rotation,
+  handOver: layerStart.HandOver,
+  notAfter: Temporal.Instant | null,
+): Temporal.Instant | null =>
+  layerStart.startForHandOver(layerOfRotation(rotation), new ZoneClock(rotation.timezone), handOver, notAfter);
 
 const weekly = rotationOf({ rotationType: 'weekly' });
 
@@ -60,8 +73,8 @@ describe('a rotation that is counted from a hand-over', () => {
     const now = at('2026-06-10T12:00:00Z');
     const userIds = [ANNA, BRAM, CHLOE, ANNA];
     const startAt = startForHandOver({ ...weekly, userIds }, nextHandOver(weekly, now)!, weekly.startAt)!;
-    const before = onCallOfSchedule(weekly, [], now, everybody);
-    expect(onCallOfSchedule({ ...weekly, userIds, startAt }, [], now, everybody)).toEqual(before);
+    const before = onCallOfSchedule(scheduleOf(weekly), now, everybody);
+    expect(onCallOfSchedule(scheduleOf({ ...weekly, userIds, startAt }), now, everybody)).toEqual(before);
   });
 
   test('begins no earlier than 1970, and is refused where that is not possible', () => {

@@ -2,14 +2,12 @@ import fc, { slowRuns } from '#test/kit/properties.ts';
 import { describe, expect, test } from 'vitest';
 
 import { changedShifts } from '#modules/schedules/decide/changed_shifts.ts';
-import { finalShiftsBetween } from '#modules/schedules/decide/final_shifts.ts';
-import { onCallOfSchedule } from '#modules/schedules/decide/on_call.ts';
 import type { Override } from '#modules/schedules/decide/overrides.ts';
 import type { Rotation } from '#modules/schedules/decide/rotation.ts';
-import type { Shift } from '#modules/schedules/decide/shift.ts';
-import { isOnCallThroughout } from '#modules/schedules/decide/swap.ts';
+import { onCallThroughout } from '#modules/schedules/decide/swap.ts';
 import { asId } from '#kernel/ids.ts';
 import { isAtOrBefore, Temporal } from '#kernel/time.ts';
+import { finalShiftsBetween, onCallOfSchedule, type Shift } from '#modules/schedules/decide/layered_shifts.ts';
 import {
   ANNA,
   anyPresence,
@@ -18,6 +16,7 @@ import {
   CHLOE,
   DIRK,
   nextChange,
+  scheduleOf,
 } from '#test/modules/schedules/decide/given_rotation.ts';
 
 type Instant = Temporal.Instant;
@@ -69,7 +68,12 @@ function shiftAt(shifts: readonly Shift[], at: Instant): Shift | null {
 }
 
 const shown = (shift: Shift | null) =>
-  shift && [shift.userId, shift.source, shift.since.toString(), shift.until === null ? null : shift.until.toString()];
+  shift && [
+    shift.userIds.join(' '),
+    shift.source,
+    shift.since.toString(),
+    shift.until === null ? null : shift.until.toString(),
+  ];
 
 describe('the shifts of a range', () => {
   test('say at each of thousands of instants what who_is_on_call decides there', () => {
@@ -78,12 +82,12 @@ describe('the shifts of a range', () => {
       fc.property(anyPlan, ({ rotation, windows, isPresent, from, minutes }) => {
         const overrides = overridesOf(windows, from);
         const to = from.add({ minutes: MINUTES_OF_RANGE });
-        const shifts = finalShiftsBetween(rotation, overrides, from, to, isPresent, SHIFTS_MAX);
+        const shifts = finalShiftsBetween(scheduleOf(rotation, overrides), from, to, isPresent, SHIFTS_MAX);
         const edges = shifts.slice(0, 20).flatMap(({ since }) => [since, since.subtract({ milliseconds: 1 })]);
         const instants = [...minutes.map((minute) => from.add({ minutes: minute })), ...edges];
         for (const at of instants.filter((instant) => isAtOrBefore(from, instant) && !isAtOrBefore(to, instant))) {
           asked += 1;
-          const decided = onCallOfSchedule(rotation, overrides, at, isPresent).shift;
+          const decided = onCallOfSchedule(scheduleOf(rotation, overrides), at, isPresent).shift;
           expect(shown(shiftAt(shifts, at)), at.toString()).toEqual(shown(decided));
         }
       }),
@@ -95,7 +99,7 @@ describe('the shifts of a range', () => {
 
 describe('what changes hands', () => {
   const onCall = (rotation: Rotation, overrides: readonly Override[], at: Instant) =>
-    onCallOfSchedule(rotation, overrides, at, () => true).shift?.userId ?? null;
+    onCallOfSchedule(scheduleOf(rotation, overrides), at, () => true).shift?.userIds[0] ?? null;
 
   test('is every time in which somebody else is on call than before, and no other', () => {
     fc.assert(
@@ -103,13 +107,16 @@ describe('what changes hands', () => {
         const overrides = overridesOf(windows, from);
         const to = from.add({ minutes: MINUTES_OF_RANGE });
         const after = { ...other, startAt: rotation.startAt };
-        const shiftsOf = (of: Rotation) => finalShiftsBetween(of, overrides, from, to, () => true, SHIFTS_MAX);
+        const shiftsOf = (of: Rotation) =>
+          finalShiftsBetween(scheduleOf(of, overrides), from, to, () => true, SHIFTS_MAX);
         const changes = changedShifts(shiftsOf(rotation), shiftsOf(after), from, to);
         for (const minute of minutes) {
           const at = from.add({ minutes: minute });
           const change = changes.find(({ since, until }) => isAtOrBefore(since, at) && !isAtOrBefore(until, at));
           const [was, is] = [onCall(rotation, overrides, at), onCall(after, overrides, at)];
-          expect(change === undefined ? null : [change.before, change.after]).toEqual(was === is ? null : [was, is]);
+          expect(change === undefined ? null : [change.before[0] ?? null, change.after[0] ?? null]).toEqual(
+            was === is ? null : [was, is],
+          );
         }
         for (const [index, { since, until }] of changes.entries()) {
           expect(Temporal.Instant.compare(since, until)).toBe(-1);
@@ -124,7 +131,13 @@ describe('what changes hands', () => {
     fc.assert(
       fc.property(anyPlan, ({ rotation, windows, isPresent, from }) => {
         const to = from.add({ minutes: MINUTES_OF_RANGE });
-        const shifts = finalShiftsBetween(rotation, overridesOf(windows, from), from, to, isPresent, SHIFTS_MAX);
+        const shifts = finalShiftsBetween(
+          scheduleOf(rotation, overridesOf(windows, from)),
+          from,
+          to,
+          isPresent,
+          SHIFTS_MAX,
+        );
         expect(changedShifts(shifts, shifts, from, to)).toEqual([]);
       }),
       { numRuns: 30 },
@@ -138,11 +151,11 @@ test('somebody is on call throughout a time when they are at each of its minutes
       const overrides = overridesOf(windows, from);
       const [startAt, minutes] = [from.add({ minutes: first }), Math.min(length, 300)];
       const endAt = startAt.add({ minutes });
-      const shifts = finalShiftsBetween(rotation, overrides, startAt, endAt, isPresent, SHIFTS_MAX);
+      const shifts = finalShiftsBetween(scheduleOf(rotation, overrides), startAt, endAt, isPresent, SHIFTS_MAX);
       const isAlways = Array.from({ length: minutes }, (_, minute) => startAt.add({ minutes: minute })).every(
-        (at) => shiftAt(shifts, at)?.userId === userId,
+        (at) => shiftAt(shifts, at)?.userIds[0] === userId,
       );
-      expect(isOnCallThroughout(shifts, { userId, startAt, endAt })).toBe(isAlways);
+      expect(onCallThroughout(shifts, { userId, startAt, endAt })).toBe(isAlways ? 'alone' : 'no');
     }),
     { numRuns: 150 },
   );

@@ -23,11 +23,13 @@ test('who_is_on_call returns the current shift, its start and end, and the next 
         name: 'Primary',
         timezone: 'Europe/Amsterdam',
         onCall: person(anna),
+        others: [],
+        layer: null,
         source: 'rotation',
         overrideId: null,
         since: '2026-03-02T08:00:00.000Z',
         until: '2026-03-09T08:00:00.000Z',
-        next: { ...person(bram), at: '2026-03-09T08:00:00.000Z' },
+        next: { ...person(bram), others: [], at: '2026-03-09T08:00:00.000Z' },
         // Of 28 days; the clocks change in the last week of March.
         shifts: ['03-02T08', '03-09T08', '03-16T08', '03-23T08', '03-30T07'].map((since, turn, all) => ({
           userId: (turn % 2 === 0 ? anna : bram).userId,
@@ -78,8 +80,8 @@ test('a schedule has nobody on call before its start', async () => {
         source: null,
         overrideId: null,
         since: null,
-        until: null,
-        next: { ...person(anna), at: '2026-03-10T09:00:00.000Z' },
+        until: '2026-03-10T09:00:00.000Z',
+        next: { ...person(anna), others: [], at: '2026-03-10T09:00:00.000Z' },
       },
     ],
   });

@@ -9,16 +9,14 @@ import { named } from '#console/components/text/name.tsx';
 import { showSuccess } from '#console/components/notice.tsx';
 import { useDraftState } from '#console/components/forms/use_draft_state.ts';
 import {
-  draftOf,
-  lengthText,
-  rotationInput,
-  SCHEDULE_LABELS,
-  type ScheduleDraft,
-  type Turn,
-} from '#console/pages/oncall/schedule_draft.ts';
-import { ScheduleForm } from '#console/pages/oncall/schedule_form.tsx';
+  LAYERS_LABELS,
+  type LayersDraft,
+  layersDraftOf,
+  layersInput,
+} from '#console/pages/oncall/layers/layers_draft.ts';
+import { LayersForm } from '#console/pages/oncall/layers/layers_form.tsx';
 import { ScheduleFrame } from '#console/pages/oncall/schedule_frame.tsx';
-import type { ShownSchedule, ShownTimeline } from '#console/pages/oncall/use_timeline.ts';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
 import { useOrganization } from '#console/shell/organization.tsx';
 
 const route = getRouteApi('/inside/oncall/schedules/$scheduleId/edit');
@@ -28,9 +26,9 @@ export function EditSchedule() {
   const { may } = useOrganization();
   return (
     <ScheduleFrame scheduleId={scheduleId} title={(name) => `Edit ${name}`}>
-      {(schedule, timeline) =>
+      {(schedule) =>
         may('oncall:edit') ? (
-          <Form key={scheduleId} schedule={schedule} nameOf={timeline.nameOf} />
+          <Form key={scheduleId} schedule={schedule} />
         ) : (
           <p>Your role cannot change this schedule.</p>
         )
@@ -39,26 +37,21 @@ export function EditSchedule() {
   );
 }
 
-interface FormProps {
-  readonly schedule: ShownSchedule;
-  readonly nameOf: ShownTimeline['nameOf'];
-}
-
-function Form({ schedule, nameOf }: FormProps) {
+function Form({ schedule }: { readonly schedule: ShownSchedule }) {
   const { orgId } = useOrganization().org;
   const { scheduleId, updatedAt } = schedule;
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const base = useMemo(() => draftOf(schedule), [schedule]);
-  const [draft, setDraft, stored] = useDraftState<ScheduleDraft>({ form: `change_schedule ${scheduleId}`, base });
+  const base = useMemo(() => layersDraftOf(schedule), [schedule]);
+  const [draft, setDraft, stored] = useDraftState<LayersDraft>({ form: `set_schedule_layers ${scheduleId}`, base });
   const back = () => navigate({ to: '/oncall/schedules/$scheduleId', params: { scheduleId } });
   const saving = useMutation({
     mutationFn: () =>
-      invoke(orgId, 'change_schedule', {
+      invoke(orgId, 'set_schedule_layers', {
         scheduleId,
         readAt: updatedAt,
         name: draft.name.trim(),
-        ...rotationInput(draft, schedule),
+        ...layersInput(draft, schedule),
       }),
     async onSuccess({ name }) {
       stored.done();
@@ -68,24 +61,23 @@ function Form({ schedule, nameOf }: FormProps) {
     // After a conflict the form shows what somebody else has changed.
     onSettled: () => queryClient.invalidateQueries({ queryKey: topicKey(orgId, 'teams') }),
   });
-  const show = (field: keyof ScheduleDraft, value: unknown): string => {
-    if (field === 'turns') return (value as readonly Turn[]).map(({ userId }) => nameOf(userId)).join(', ');
-    if (field === 'hours') return lengthText(Number(value));
-    if (field === 'handOverTo') return value === null ? 'the next person' : `person ${Number(value) + 1}`;
-    return String(value).replace('T', ' ');
-  };
   return (
-    <ScheduleForm
+    <LayersForm
       draft={draft}
       onChange={setDraft}
       schedule={schedule}
-      button="Save"
       isPending={saving.isPending}
       isBlocked={stored.conflicts.length > 0}
       error={saving.error}
       onSubmit={() => saving.mutate()}
       onCancel={() => void back()}
-      notice={<DraftNotice draft={stored} labels={SCHEDULE_LABELS} show={show} />}
+      notice={<DraftNotice draft={stored} labels={LAYERS_LABELS} show={showField} />}
     />
   );
+}
+
+function showField(field: keyof LayersDraft, value: unknown): string {
+  if (field === 'layers') return (value as LayersDraft['layers']).map(({ name }) => name).join(', ');
+  if (field === 'keepTurns') return value === true ? 'stay' : 'change at once';
+  return String(value);
 }

@@ -1,0 +1,232 @@
+import { ActionIcon, Button, Group, NativeSelect, Stack, Text, TextInput, UnstyledButton } from '@mantine/core';
+import { IconArrowDown, IconArrowUp, IconTrash } from '@tabler/icons-react';
+
+import { HolidayField } from '#console/pages/oncall/layers/holiday_field.tsx';
+import classes from '#console/pages/oncall/layers/layer_fields.module.css';
+import { LayerTurns } from '#console/pages/oncall/layers/layer_turns.tsx';
+import {
+  type LayerDraft,
+  type RotationUnit,
+  turnLengthText,
+  WEEKDAYS,
+  type WeekWindow,
+} from '#console/pages/oncall/layers/layers_draft.ts';
+
+interface LayerFieldsProps {
+  readonly layer: LayerDraft;
+  readonly index: number;
+  readonly count: number;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+  readonly nameOf: (userId: string) => string;
+  readonly faultOf: (field: string) => string | undefined;
+  readonly onChange: (changes: Partial<LayerDraft>) => void;
+  readonly onMove: (by: 1 | -1) => void;
+  readonly onRemove: () => void;
+}
+
+const UNITS: readonly RotationUnit[] = ['hours', 'days', 'weeks', 'months'];
+
+const WORKDAYS: readonly WeekWindow[] = [1, 2, 3, 4, 5].map((day) => {
+  return { fromDay: day, from: '09:00', toDay: day, to: '17:00' };
+});
+
+/** Fields of one layer, folded unless it is open. */
+export function LayerFields(props: LayerFieldsProps) {
+  const { layer, index, count, isOpen, onToggle, nameOf, faultOf, onChange, onMove, onRemove } = props;
+  const length = turnLengthText({ every: Number(layer.every), unit: layer.unit });
+  return (
+    <section className={classes.layer} aria-label={`Layer ${layer.name}`}>
+      <div className={classes.head}>
+        <UnstyledButton className={classes.title} onClick={onToggle} aria-expanded={isOpen}>
+          <b>{layer.name === '' ? 'Without a name' : layer.name}</b>
+          <Text size="xs" c="dimmed">
+            {[length, layer.hours === null ? 'always' : 'at some hours', ...(layer.holidays ? ['holidays'] : [])].join(
+              ', ',
+            )}
+          </Text>
+        </UnstyledButton>
+        {index > 0 && (
+          <>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={36}
+              disabled={index === count - 1}
+              onClick={() => onMove(1)}
+              aria-label={`Move ${layer.name} up`}
+            >
+              <IconArrowUp size={16} />
+            </ActionIcon>
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              size={36}
+              disabled={index === 1}
+              onClick={() => onMove(-1)}
+              aria-label={`Move ${layer.name} down`}
+            >
+              <IconArrowDown size={16} />
+            </ActionIcon>
+            <ActionIcon variant="subtle" color="gray" size={36} onClick={onRemove} aria-label={`Remove ${layer.name}`}>
+              <IconTrash size={16} />
+            </ActionIcon>
+          </>
+        )}
+      </div>
+      {isOpen && (
+        <Stack gap="sm" className={classes.fields}>
+          <TextInput
+            label="Name of the layer"
+            value={layer.name}
+            onChange={({ currentTarget }) => onChange({ name: currentTarget.value })}
+            error={faultOf('name')}
+            maxLength={200}
+          />
+          <LayerTurns
+            turns={layer.turns}
+            nameOf={nameOf}
+            error={faultOf('turns')}
+            onChange={(turns) => onChange({ turns })}
+          />
+          <Group gap="xs" align="flex-start" wrap="nowrap">
+            <TextInput
+              label="Turns change every"
+              inputMode="numeric"
+              value={layer.every}
+              onChange={({ currentTarget }) => onChange({ every: currentTarget.value.trim() })}
+              error={faultOf('rotation')}
+            />
+            <NativeSelect
+              label="Unit"
+              value={layer.unit}
+              onChange={({ currentTarget }) => onChange({ unit: currentTarget.value as RotationUnit })}
+              data={UNITS.map((unit) => ({ value: unit, label: unit }))}
+            />
+          </Group>
+          <Group gap="xs" align="flex-start" grow>
+            <TextInput
+              label="Turns are counted from"
+              type="datetime-local"
+              value={layer.startsAt}
+              onChange={({ currentTarget }) => onChange({ startsAt: currentTarget.value })}
+              error={faultOf('startsAt')}
+            />
+            <TextInput
+              label="Ends (optional)"
+              type="datetime-local"
+              value={layer.endsAt}
+              onChange={({ currentTarget }) => onChange({ endsAt: currentTarget.value })}
+              error={faultOf('endsAt')}
+            />
+          </Group>
+          <HoursField hours={layer.hours} error={faultOf('hours')} onChange={(hours) => onChange({ hours })} />
+          <HolidayField
+            holidays={layer.holidays ?? null}
+            error={faultOf('holidays')}
+            onChange={(holidays) => onChange({ holidays })}
+          />
+        </Stack>
+      )}
+    </section>
+  );
+}
+
+interface HoursFieldProps {
+  readonly hours: LayerDraft['hours'];
+  readonly error: string | undefined;
+  readonly onChange: (hours: LayerDraft['hours']) => void;
+}
+
+/** Times of the week at which a layer speaks. */
+function HoursField({ hours, error, onChange }: HoursFieldProps) {
+  const set = (index: number, changes: Partial<WeekWindow>): void => {
+    const window = hours?.[index];
+    if (hours !== null && window !== undefined) onChange(hours.with(index, { ...window, ...changes }));
+  };
+  return (
+    <Stack gap={6}>
+      <NativeSelect
+        label="Speaks"
+        description="Outside these hours the layers below decide. Drag over a bar of the week to add a time."
+        value={hours === null ? 'always' : 'hours'}
+        onChange={({ currentTarget }) => onChange(currentTarget.value === 'always' ? null : WORKDAYS)}
+        data={[
+          { value: 'always', label: 'Always' },
+          { value: 'hours', label: 'At these hours of the week' },
+        ]}
+      />
+      {(hours ?? []).map((window, index) => (
+        // Windows have no identity but their place.
+        // eslint-disable-next-line react/no-array-index-key
+        <div key={index} className={classes.window} role="group" aria-label={`Time ${index + 1}`}>
+          <DaySelect label="From day" value={window.fromDay} onChange={(fromDay) => set(index, { fromDay })} />
+          <TimeField label="From" value={window.from} onChange={(from) => set(index, { from })} />
+          <DaySelect label="To day" value={window.toDay} onChange={(toDay) => set(index, { toDay })} />
+          <TimeField label="To" value={window.to} onChange={(to) => set(index, { to })} />
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size={36}
+            onClick={() => onChange((hours ?? []).toSpliced(index, 1))}
+            aria-label={`Remove time ${index + 1}`}
+          >
+            <IconTrash size={16} />
+          </ActionIcon>
+        </div>
+      ))}
+      {error !== undefined && (
+        <Text size="xs" c="red" role="alert">
+          {error}
+        </Text>
+      )}
+      {hours !== null && (
+        <Group>
+          <Button size="xs" variant="default" onClick={() => onChange([...hours, hours.at(-1) ?? nine(1)])}>
+            Add a time
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}
+
+const nine = (day: number): WeekWindow => ({ fromDay: day, from: '09:00', toDay: day, to: '17:00' });
+
+interface DaySelectProps {
+  readonly label: string;
+  readonly value: number;
+  readonly onChange: (day: number) => void;
+}
+
+function DaySelect({ label, value, onChange }: DaySelectProps) {
+  return (
+    <NativeSelect
+      aria-label={label}
+      value={String(value)}
+      onChange={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      data={WEEKDAYS.map((day, index) => ({ value: String(index + 1), label: day.slice(0, 3) }))}
+    />
+  );
+}
+
+interface TimeFieldProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (time: string) => void;
+}
+
+/** Text field, since a field for times of the day has no 24:00. */
+function TimeField({ label, value, onChange }: TimeFieldProps) {
+  const isTime = /^([01]\d|2[0-3]):[0-5]\d$|^24:00$/.test(value);
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder="09:00"
+      maxLength={5}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+      error={!isTime}
+    />
+  );
+}

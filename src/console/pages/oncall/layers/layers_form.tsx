@@ -1,0 +1,145 @@
+import { Button, Checkbox, Group, Kbd, Stack, TextInput } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+
+import { isApiError, serverNow } from '#console/api/http.ts';
+import { Card } from '#console/components/card.tsx';
+import { ErrorAlert } from '#console/components/error_alert.tsx';
+import { Form } from '#console/components/forms/form.tsx';
+import { useNamesOf } from '#console/components/text/use_names_of.ts';
+import { ZoneSelect } from '#console/components/forms/zone_select.tsx';
+import { LAYERS_MAX } from '#modules/schedules/decide/layer.ts';
+import { LayerFields } from '#console/pages/oncall/layers/layer_fields.tsx';
+import {
+  type LayersDraft,
+  layersFaults,
+  windowOf,
+  withChanges,
+  withLayer,
+  withLayerMoved,
+} from '#console/pages/oncall/layers/layers_draft.ts';
+import { LayersPreview } from '#console/pages/oncall/layers/layers_preview.tsx';
+import classes from '#console/pages/oncall/schedule_form.module.css';
+import type { ShownSchedule } from '#console/pages/oncall/use_timeline.ts';
+
+interface LayersFormProps {
+  readonly draft: LayersDraft;
+  readonly onChange: (draft: LayersDraft) => void;
+  readonly schedule: ShownSchedule;
+  /** Notice on an earlier draft. */
+  readonly notice: ReactNode;
+  readonly isPending: boolean;
+  readonly isBlocked: boolean;
+  readonly error: unknown;
+  readonly onSubmit: () => void;
+  readonly onCancel: () => void;
+}
+
+/** Form with the layers of a schedule beside the bars of who is on call then, and whose shifts change. */
+export function LayersForm(props: LayersFormProps) {
+  const { draft, onChange, schedule, notice, isPending, isBlocked, error, onSubmit, onCancel } = props;
+  const names = useNamesOf(draft.layers.flatMap(({ turns }) => turns.flatMap(({ userIds }) => userIds)));
+  const nameOf = (userId: string) => names.nameOf(userId) ?? (names.isLoading ? '…' : 'Somebody who has left');
+  const [isChecked, setIsChecked] = useState(false);
+  const [open, setOpen] = useState<number | null>(draft.layers[0]?.key ?? null);
+  const faults = layersFaults(draft);
+  const shown: Readonly<Record<string, string | undefined>> = { ...faultsOf(error), ...(isChecked ? faults : {}) };
+  const isValid = Object.keys(faults).length === 0;
+  const mark = (index: number, since: number, until: number): void => {
+    const hours = [...(draft.layers[index]?.hours ?? []), windowOf(since, until, draft.timezone)];
+    onChange(withChanges(draft, index, { hours }));
+    setOpen(draft.layers[index]?.key ?? null);
+  };
+  return (
+    <Form
+      error={error}
+      className={classes.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        setIsChecked(true);
+        if (isValid && !isBlocked && !isPending) onSubmit();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        event.currentTarget.requestSubmit();
+      }}
+    >
+      <Card>
+        <Stack>
+          {notice}
+          <TextInput
+            label="Name"
+            value={draft.name}
+            onChange={({ currentTarget }) => onChange({ ...draft, name: currentTarget.value })}
+            error={shown['name']}
+            maxLength={500}
+          />
+          <ZoneSelect
+            description="Hours and hand-overs are at this zone's local time, also when clocks change."
+            value={draft.timezone}
+            onChange={(timezone) => onChange({ ...draft, timezone })}
+            error={shown['timezone']}
+          />
+          {[...draft.layers.entries()].reverse().map(([index, layer]) => (
+            <LayerFields
+              key={layer.key}
+              layer={layer}
+              index={index}
+              count={draft.layers.length}
+              isOpen={open === layer.key}
+              onToggle={() => setOpen(open === layer.key ? null : layer.key)}
+              nameOf={nameOf}
+              faultOf={(field) => faultAt(shown, `layers[${index}].${field}`)}
+              onChange={(changes) => onChange(withChanges(draft, index, changes))}
+              onMove={(by) => onChange(withLayerMoved(draft, index, by))}
+              onRemove={() => onChange({ ...draft, layers: draft.layers.toSpliced(index, 1) })}
+            />
+          ))}
+          <Button
+            variant="default"
+            leftSection={<IconPlus size={16} />}
+            disabled={draft.layers.length >= LAYERS_MAX}
+            onClick={() => {
+              const next = withLayer(draft, serverNow());
+              onChange(next);
+              setOpen(next.layers.at(-1)?.key ?? null);
+            }}
+          >
+            Add a layer above
+          </Button>
+          <Checkbox
+            label="Let present turns end when they were to"
+            description="Where you change people or the length of turns, whoever is on call now stays until the next hand-over."
+            checked={draft.keepTurns}
+            onChange={({ currentTarget }) => onChange({ ...draft, keepTurns: currentTarget.checked })}
+          />
+          {error !== null && error !== undefined && <ErrorAlert title="The schedule was not saved" error={error} />}
+          <Group justify="flex-end">
+            <span className={classes.hint}>
+              <Kbd>Ctrl</Kbd> <Kbd>Enter</Kbd>
+            </span>
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={isPending} disabled={isBlocked}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </Card>
+      <LayersPreview draft={draft} schedule={schedule} isValid={isValid} nameOf={nameOf} onMark={mark} />
+    </Form>
+  );
+}
+
+/** Returns the fault at a field or at a part of it. */
+function faultAt(faults: Readonly<Record<string, string | undefined>>, path: string): string | undefined {
+  return faults[path] ?? Object.entries(faults).find(([at]) => at.startsWith(path))?.[1];
+}
+
+/** Returns the faults found by the server, by path. */
+function faultsOf(error: unknown): Readonly<Record<string, string>> {
+  if (!isApiError(error)) return {};
+  return Object.fromEntries(error.faults.map(({ path, message }) => [path, `It ${message}.`]));
+}

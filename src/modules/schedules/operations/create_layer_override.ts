@@ -1,0 +1,63 @@
+import { Type } from 'typebox';
+
+import { defineAction } from '#actions/action_context.ts';
+import { EXAMPLE_IDS } from '#actions/example_ids.ts';
+import { CLOSED, IdText, Timestamp } from '#actions/fields.ts';
+import { requireUsers } from '#actions/require_users.ts';
+import { DutyWarnings, readDutyWarnings } from '#modules/teams/cannot_answer.ts';
+import { orThrow } from '#modules/contacts/decide/parsed.ts';
+import { parseOverrideWindow, timeFaults } from '#modules/schedules/decide/schedule_times.ts';
+import { notFound } from '#kernel/errors.ts';
+import { toTimestamp } from '#kernel/time.ts';
+import { readLayers } from '#modules/schedules/decide/stored_layers.ts';
+import { readSchedule } from '#modules/schedules/store/schedule_store.ts';
+
+const When = Type.String({ maxLength: 64, description: 'RFC 3339, or a local date-time in the zone of the schedule' });
+
+export const createLayerOverride = defineAction({
+  name: 'create_layer_override',
+  consoleOnly: true,
+  summary:
+    'Put a user of the organization in the place of whom one layer names, from startAt until before endAt and within the hours of the layer.',
+  permission: 'oncall:edit',
+  effect: 'write',
+  input: Type.Object({ scheduleId: IdText, layerId: IdText, userId: IdText, startAt: When, endAt: When }, CLOSED),
+  result: Type.Object({
+    overrideId: IdText,
+    scheduleId: IdText,
+    layerId: Type.String(),
+    userId: IdText,
+    startAt: Timestamp,
+    endAt: Timestamp,
+    warnings: DutyWarnings,
+  }),
+  meaning: ({ startAt, endAt }) => timeFaults({ startAt, endAt }),
+  example: {
+    scheduleId: EXAMPLE_IDS.scheduleId,
+    layerId: 'rotation',
+    userId: EXAMPLE_IDS.otherUserId,
+    startAt: '2027-02-06T09:00',
+    endAt: '2027-02-07T09:00:00+01:00',
+  },
+  async handle(input, context) {
+    const { stores, caller, now, record } = context;
+    const schedule = await stores.schedules.lock(caller.orgId, input.scheduleId);
+    const readable = readSchedule(schedule);
+    const window = orThrow(parseOverrideWindow(input, readable.timezone));
+    const layer = readLayers(readable).find(({ id }) => id === input.layerId);
+    if (layer === undefined) throw notFound('layerId', 'layer');
+    const [userId] = await requireUsers([{ path: 'userId', userId: input.userId }], context);
+    if (userId === undefined) throw new Error('a user that was required is missing');
+    const override = await stores.schedules.insertOverride(schedule, { userId, layerId: layer.id, ...window }, now);
+    const after = {
+      overrideId: override.id,
+      scheduleId: schedule.id,
+      layerId: layer.id,
+      userId,
+      startAt: toTimestamp(override.startAt),
+      endAt: toTimestamp(override.endAt),
+    };
+    record({ target: override.id, before: null, after });
+    return { ...after, warnings: await readDutyWarnings([userId], context) };
+  },
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+
+import { readIcsDates } from '#modules/schedules/decide/ics_dates.ts';
+import { Temporal } from '#kernel/time.ts';
+
+const TODAY = Temporal.PlainDate.from('2026-11-28');
+
+const calendar = (...lines: string[]) => ['BEGIN:VCALENDAR', 'VERSION:2.0', ...lines, 'END:VCALENDAR'].join('\r\n');
+const event = (...lines: string[]) => ['BEGIN:VEVENT', ...lines, 'END:VEVENT'];
+const read = (...lines: string[]) => readIcsDates(calendar(...lines), TODAY);
+
+test('a day, several days and a time of the day are read as days', () => {
+  expect(
+    read(
+      ...event('DTSTART;VALUE=DATE:20270427', 'DTEND;VALUE=DATE:20270428', 'SUMMARY:King’s', ' day'),
+      ...event('DTSTART;VALUE=DATE:20271225', 'DTEND;VALUE=DATE:20271227'),
+      ...event('DTSTART;TZID=Europe/Amsterdam:20271231T120000'),
+    ),
+  ).toEqual({ kind: 'dates', dates: ['2027-04-27', '2027-12-25', '2027-12-26', '2027-12-31'], leftOut: 0 });
+});
+
+test('an event of every year is read for some years, other recurrences are left out', () => {
+  const found = read(
+    ...event('DTSTART;VALUE=DATE:20100101', 'RRULE:FREQ=YEARLY'),
+    ...event('DTSTART;VALUE=DATE:20100104', 'RRULE:FREQ=WEEKLY'),
+  );
+  expect(found).toMatchObject({ kind: 'dates', leftOut: 1 });
+  expect(found.kind === 'dates' && found.dates.slice(0, 2)).toEqual(['2025-01-01', '2026-01-01']);
+});
+
+test.each([
+  ['<html>', 'is not an iCalendar file'],
+  [
+    calendar(
+      ...Array.from({ length: 50 }, (_, month) =>
+        event(`DTSTART;VALUE=DATE:${2000 + month}0101`, `DTEND;VALUE=DATE:${2000 + month}0301`),
+      ).flat(),
+    ),
+    'more than 2000 days',
+  ],
+])('what is no calendar of holidays is refused', (text, fault) => {
+  expect(readIcsDates(text, TODAY)).toEqual({ kind: 'fault', fault: expect.stringContaining(fault) });
+});
+
+test('an event that cannot be read is left out', () => {
+  expect(read(...event('DTSTART:soon'), ...event('DTSTART;VALUE=DATE:20270231'))).toMatchObject({ leftOut: 2 });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest';
+
+import {
+  finalShiftsBetween,
+  gapsBetween,
+  onCallOfSchedule,
+  type Shift,
+} from '#modules/schedules/decide/layered_shifts.ts';
+import { fromEpochMilliseconds } from '#kernel/time.ts';
+import { type Found, walker } from '#test/modules/schedules/decide/layer_walk.ts';
+import { randomOf, randomSchedule } from '#test/modules/schedules/decide/random_schedule.ts';
+
+/** `LAYER_CASES=10000` walks as many schedules as the proof asks for, `LAYER_SEED` others. */
+const CASES = Number(process.env.LAYER_CASES ?? 60);
+const SEED = Number(process.env.LAYER_SEED ?? 20_261_128);
+
+const MINUTE_MS = 60_000;
+const MINUTES = 3 * 24 * 60;
+
+const textOf = ({ layerId, source, userIds }: Shift): Found =>
+  layerId === null
+    ? `override ${userIds.join(' ')}`
+    : `${layerId} ${source === 'override' ? 'override ' : ''}${userIds.join(' ')}`;
+
+describe('the shifts of layers against a walk minute by minute', () => {
+  test(`are the same in ${CASES} random schedules of seed ${SEED}`, { timeout: 3_600_000 }, () => {
+    const random = randomOf(SEED);
+    let [spoken, silent, several] = [0, 0, 0];
+    for (let index = 0; index < CASES; index += 1) {
+      const { schedule, isPresent, from } = randomSchedule(random);
+      const start = from.epochMilliseconds;
+      const to = from.add({ minutes: MINUTES });
+      const who = walker(schedule, to, isPresent);
+      const shifts = finalShiftsBetween(schedule, from, to, isPresent, 10_000);
+      const gaps = gapsBetween(schedule, from, to, isPresent, 10_000);
+      let [shift, gap] = [0, 0];
+      for (let minute = 0; minute < MINUTES; minute += 1) {
+        const at = start + minute * MINUTE_MS;
+        while ((shifts[shift]?.until?.epochMilliseconds ?? Infinity) <= at) shift += 1;
+        while ((gaps[gap]?.until.epochMilliseconds ?? Infinity) <= at) gap += 1;
+        const current = shifts[shift];
+        const found = current && current.since.epochMilliseconds <= at ? textOf(current) : null;
+        const isGap = (gaps[gap]?.since.epochMilliseconds ?? Infinity) <= at;
+        const expected = who(at);
+        if (found !== expected || isGap !== (expected === null)) {
+          const where = `case ${index} of seed ${SEED} at ${fromEpochMilliseconds(at)}`;
+          expect({ where, found, isGap, schedule: JSON.stringify(schedule) }).toEqual({ where, found: expected });
+        }
+        if (expected === null) silent += 1;
+        else spoken += 1;
+        if ((current?.userIds.length ?? 0) > 1) several += 1;
+      }
+      for (const [place, { since, until }] of shifts.entries()) {
+        const before = shifts[place - 1];
+        const joins = before?.until?.equals(since) ?? false;
+        expect(joins && textOf(before!) === textOf(shifts[place]!), `case ${index}`).toBe(false);
+        expect(until === null || since.epochMilliseconds < until.epochMilliseconds).toBe(true);
+        const early = since.epochMilliseconds - 1;
+        if (early > start - 3 * 24 * 60 * MINUTE_MS) expect(who(early)).not.toBe(textOf(shifts[place]!));
+      }
+      const now = from.add({ minutes: Math.floor(random() * MINUTES) });
+      const { shift: onCall, next } = onCallOfSchedule(schedule, now, isPresent);
+      expect(onCall && textOf(onCall)).toBe(who(now.epochMilliseconds));
+      if (next !== null && next.at.epochMilliseconds < to.epochMilliseconds) {
+        expect(who(next.at.epochMilliseconds)).toMatch(new RegExp(`(^| )${next.userIds.join(' ')}$`));
+      }
+    }
+    console.info(
+      `walked ${CASES} schedules of seed ${SEED}: ${spoken} minutes with somebody, ${several} with several, ${silent} with nobody`,
+    );
+    expect(spoken > 0 && silent > 0 && several > 0).toBe(true);
+  });
+});
