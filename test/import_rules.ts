@@ -21,7 +21,7 @@ const RULES: Record<string, { parts: string[]; packages: string[] }> = {
   },
   decide: {
     parts: ['decide', 'kernel'],
-    packages: ['re2js', 'typebox', 'node:crypto', 'node:net', '@jridgewell/trace-mapping', 'acorn'],
+    packages: ['re2js', 'typebox', 'node:crypto', 'node:net', '@jridgewell/trace-mapping', 'acorn', 'yaml'],
   },
   storage: {
     parts: ['storage', 'kernel', 'decide'],
@@ -121,6 +121,7 @@ const STORES_BELOW: Readonly<Record<string, readonly string[]>> = {
   releases: ['exceptions'],
   exceptions: ['services'],
   schedules: ['accounts'],
+  configuration: ['schedules', 'services', 'teams'],
   api_keys: ['accounts'],
   apps: ['accounts'],
   notifications: [],

@@ -1,3 +1,4 @@
+import { CONFIGURATION_OPERATIONS } from '#modules/configuration/operations/operations.ts';
 import { RELEASE_OPERATIONS } from '#modules/releases/operations/operations.ts';
 import type { AnyAccountOperation, AnyAction, AnyConsoleOperation, AnyOperation } from '#actions/action_context.ts';
 import { addPasskey } from '#modules/accounts/operations/add_passkey.ts';
@@ -237,6 +238,7 @@ const WITHIN_ORGANIZATIONS = [
   ...RELEASE_OPERATIONS,
   ...EXCEPTION_OPERATIONS,
   ...MONITOR_OPERATIONS,
+  ...CONFIGURATION_OPERATIONS,
   ...ALERT_OPERATIONS,
   getBilling,
   getHome,

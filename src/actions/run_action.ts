@@ -13,7 +13,8 @@ import type { PatternChecks } from '#modules/metrics/patterns/pattern_checks.ts'
 import { admitAgentWrite } from '#modules/agents/operations/admit_agent_write.ts';
 import { getAction } from '#actions/registry.ts';
 import { recordCredentialReads } from '#actions/record_credential_reads.ts';
-import { inUnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
+import { requireUnmanaged } from '#modules/configuration/require_unmanaged.ts';
+import { inUnitOfWork, type UnitOfWork, type UnitOfWorkRuntime } from '#modules/unit_of_work.ts';
 import type { Cipher } from '#auth/cipher.ts';
 import { type Channel, CHANNELS } from '#modules/contacts/decide/channel.ts';
 import type { Caller } from '#modules/accounts/decide/caller.ts';
@@ -44,6 +45,9 @@ export interface ActionRuntime extends UnitOfWorkRuntime {
 /** Ways that may invoke the console's own operations: the console itself, the command line, and answers to messages. */
 const CONSOLE_VIAS: ReadonlySet<Via> = new Set(['console', 'cli', ...CHANNELS]);
 
+/** Work that commits with a change, or is undone with it; `changes` are those that it has recorded. */
+export type BeforeCommit = (unit: UnitOfWork, changes: readonly Change[]) => Promise<void>;
+
 /**
  * Runs every invocation, whichever way it came: permission (403), input (400), transaction, handler, audit row and
  * outbox in the same transaction, result. The caller is authenticated already (401) and the action found (404).
@@ -55,13 +59,14 @@ export async function runAction(
   caller: Caller,
   input: unknown,
   origin: RequestOrigin,
+  beforeCommit?: BeforeCommit,
 ): Promise<unknown> {
   await requirePermission(runtime, action, caller, origin);
   await runtime.patterns.prepare(caller.orgId, input);
   checkInput(action, input);
   if (action.effect === 'read') return await read(runtime, action, caller, input, origin);
   try {
-    return await change(runtime, action, caller, input, origin);
+    return await change(runtime, action, caller, input, { origin, beforeCommit });
   } catch (error) {
     if (error instanceof AppError && error.code === 'forbidden') await recordRefusal(runtime, action, caller, origin);
     throw error;
@@ -102,7 +107,8 @@ function requireOfferedTo({ name, isForResponders }: AnyConsoleOperation, caller
     if (caller.responder !== undefined) return;
     throw new AppError('forbidden', `${name} is for agents at the endpoint of responders`);
   }
-  if (!CONSOLE_VIAS.has(caller.via)) throw new AppError('forbidden', `${name} is an operation of the console`);
+  if (caller.appliesFile !== true && !CONSOLE_VIAS.has(caller.via))
+    throw new AppError('forbidden', `${name} is an operation of the console`);
 }
 
 /** Writes the audit row of a change that was refused. */
@@ -148,7 +154,7 @@ async function change(
   action: AnyOperation,
   caller: Caller,
   input: unknown,
-  origin: RequestOrigin,
+  { origin, beforeCommit }: { readonly origin: RequestOrigin; readonly beforeCommit: BeforeCommit | undefined },
 ): Promise<unknown> {
   const before = () => readContextOf(runtime, runtime.db.session(), caller, runtime.clock.now());
   const prepared: unknown = await action.prepare?.(input, before());
@@ -179,6 +185,8 @@ async function change(
       },
     });
     const result: unknown = await action.handle(input, contextOf(action.name, caller.actor), prepared);
+    await requireUnmanaged(unit.stores, caller, changes);
+    await beforeCommit?.(unit, changes);
     for (const made of changes) {
       const who = { orgId: caller.orgId, via: caller.via };
       await unit.stores.audit.append({ ...who, ...made, result: 'done', origin }, unit.now);

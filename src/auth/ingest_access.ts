@@ -49,7 +49,7 @@ export function createIngestAccess(db: Database, clock: Clock, log: Log): Ingest
     },
     async openProject(headers, projectId) {
       const target = await openService(headers);
-      if (String(target.projectId) !== projectId) {
+      if (!hasProject(target, projectId)) {
         throw new AppError(
           'unauthenticated',
           'this ingestion key and the project in the address do not belong together',
@@ -61,12 +61,17 @@ export function createIngestAccess(db: Database, clock: Clock, log: Log): Ingest
       if (dsnKey === null) throw new AppError('unauthenticated', 'the request carries no DSN key (sentry_key)');
       const target = await dsns.find(hashSecret(dsnKey));
       if (target === null) throw new AppError('unauthenticated', "this DSN's key is unknown or was rotated");
-      if (String(target.projectId) !== projectId) {
+      if (!hasProject(target, projectId)) {
         throw new AppError('unauthenticated', "this DSN's key and project id do not belong together");
       }
       return requireCapability(target, 'exceptions');
     },
   };
+}
+
+/** Whether the project of an address is that of the service, or the one of a DSN that it keeps. */
+function hasProject({ projectId, keptProjectNumber }: IngestTarget, project: string): boolean {
+  return String(projectId) === project || (keptProjectNumber !== null && String(keptProjectNumber) === project);
 }
 
 function ingestionKeyOf(headers: Headers): string {

@@ -4,6 +4,8 @@ export const API_PATHS = {
   mcp: '/api/mcp',
   responder: '/api/mcp/responder',
   console: '/api/console',
+  /** Configuration files: `/plan`, `/apply` and `/schema`. */
+  config: '/api/config',
 } as const;
 
 /** Prefix of the addresses to which other tools send alerts; the protocol defines the rest. */

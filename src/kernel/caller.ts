@@ -47,6 +47,8 @@ export interface CallerVia<Way extends string> {
   readonly responder?: { readonly agentId: string; readonly agentName: string };
   /** Set when the organization has stopped its agents: every caller over MCP is one. */
   readonly areAgentsStopped?: true;
+  /** Set while a configuration file is applied: its changes are made by operations of the console, too. */
+  readonly appliesFile?: true;
   /** Set for a connection that may change nothing: what it is shown cannot be used to send data, either. */
   readonly isReadOnly?: true;
 }

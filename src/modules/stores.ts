@@ -12,6 +12,7 @@ import { AuditReader } from '#modules/audit/store/audit_reader.ts';
 import { AuditStore } from '#modules/audit/store/audit_store.ts';
 import { CalendarFeedStore } from '#modules/schedules/store/calendar_feed_store.ts';
 import { CapabilityStore } from '#modules/capabilities/store.ts';
+import { ConfigurationStore } from '#modules/configuration/store.ts';
 import { ConnectionStore } from '#modules/apps/store/connection_store.ts';
 import { DashboardStore } from '#modules/dashboards/store.ts';
 import { ChangeReader } from '#modules/accounts/store/change_reader.ts';
@@ -118,6 +119,7 @@ export interface Stores {
   readonly setAside: SetAsideStore;
   readonly setAsideJobs: SetAsideJobStore;
   readonly dashboards: DashboardStore;
+  readonly configuration: ConfigurationStore;
   readonly exceptionGroups: ExceptionGroupStore;
   readonly exceptionSearch: ExceptionGroupSearch;
   readonly exceptionCounts: ExceptionCountStore;
@@ -211,6 +213,7 @@ export function storesOf(session: Session): Stores {
     setAside: new SetAsideStore(session),
     setAsideJobs: new SetAsideJobStore(session),
     dashboards: new DashboardStore(session),
+    configuration: new ConfigurationStore(session),
     exceptionGroups: new ExceptionGroupStore(session),
     exceptionSearch: new ExceptionGroupSearch(session),
     exceptionCounts: new ExceptionCountStore(session),

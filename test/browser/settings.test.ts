@@ -108,6 +108,20 @@ inBrowser('the settings', () => {
     await page.getByText('Nothing matches').waitFor();
   });
 
+  test('an owner sees which file manages what, and lets only files change it', async () => {
+    const h = await openConsole();
+    const { team } = await h.expectOk('create_team', { name: 'Payments' }).then((made) => ({ team: made }));
+    await h.context.db.sql.run(
+      `insert into managed_resources values ($1, 'team', 'payments', $2, 'tocsin.yaml', true, now(), now())`,
+      [h.orgId, team.teamId],
+    );
+    const { page } = await h.visitor({ path: '/settings/integrations' });
+    await page.getByText('tocsin.yaml manages 1 resource').waitFor();
+    await page.getByText('People may change by hand what a file manages').click();
+    await page.getByText('What files manage is changed only by applying a file.').waitFor();
+    expect((await h.call('update_team', { teamId: team.teamId, name: 'By hand' })).status).toBe(409);
+  });
+
   test('billing lists each period by month, only for owners and admins', async () => {
     const h = await openConsole();
     await h.given.service({ name: 'checkout', capabilities: ['metrics', 'oncall'] });

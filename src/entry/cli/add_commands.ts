@@ -5,6 +5,7 @@ import { addAuditCommands } from '#entry/cli/audit.ts';
 import { addBackupCommands } from '#entry/cli/backup.ts';
 import { addCalendarCommands } from '#entry/cli/calendars.ts';
 import { addClickHouseCommands } from '#entry/cli/clickhouse.ts';
+import { addConfigurationCommands } from '#entry/cli/configuration.ts';
 import { addKeyCommands } from '#entry/cli/keys.ts';
 import { addOrganizationCommands } from '#entry/cli/organizations.ts';
 import { addSetAsideCommands } from '#entry/cli/set_aside.ts';
@@ -23,6 +24,7 @@ export function addCommands(program: Command, onEmbeddedStores: () => void): voi
   addCalendarCommands(program);
   addAuditCommands(program);
   addSetAsideCommands(program);
+  addConfigurationCommands(program);
   addClickHouseCommands(program);
   addTransferCommands(program);
   addBackupCommands(program, onEmbeddedStores);

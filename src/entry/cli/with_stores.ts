@@ -42,6 +42,16 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
   operation: ConsoleOperation<ActionContext, Input, Result>,
   find: (stores: Stores) => Promise<{ readonly orgId: Id<'org'>; readonly input: Static<Input> }>,
 ): Promise<Static<Result>> {
+  return await withActions(async (runtime, stores, origin) => {
+    const { orgId, input } = await find(stores);
+    return (await runAction(runtime, operation, operatorIn(orgId), input, origin)) as Static<Result>;
+  });
+}
+
+/** Runs work that invokes operations, each in its own transaction. */
+export async function withActions<Result>(
+  work: (runtime: ActionRuntime, stores: Stores, origin: RequestOrigin) => Promise<Result>,
+): Promise<Result> {
   return await withDatabase(async (config, db) => {
     const clickhouse = openClickHouse(config);
     const runtime: ActionRuntime = {
@@ -51,7 +61,7 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
       metrics: new MetricReader(clickhouse),
       exceptions: new ExceptionReader(clickhouse),
       releases: new ReleaseReader(clickhouse),
-      // No operation of the command line has selectors or shows events.
+      // The command line runs no patterns of strangers, and shows no events.
       patterns: { prepare: async () => {} },
       sourceMaps: { mapEvents: async (events) => [...events], prepare: async () => (event) => event },
       cipher: createCipher(config.appSecret, 'ingest-keys'),
@@ -60,8 +70,7 @@ export async function runAsOperator<Input extends TObject, Result extends TSchem
       installation: installationOf(config),
     };
     try {
-      const { orgId, input } = await find(storesOf(db.session()));
-      return (await runAction(runtime, operation, operatorIn(orgId), input, newOrigin())) as Static<Result>;
+      return await work(runtime, storesOf(db.session()), newOrigin());
     } finally {
       await clickhouse.close();
     }

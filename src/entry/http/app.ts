@@ -27,6 +27,7 @@ import { refusalOf, sendProblem } from '#entry/http/problem.ts';
 import { mountProposalAnswers } from '#entry/http/answers/proposal_answers.ts';
 import { RefusedAnswers } from '#entry/http/answers/refused_answers.ts';
 import { mountResponder } from '#entry/http/responder.ts';
+import { mountConfiguration } from '#entry/http/configuration.ts';
 import { mountRest } from '#entry/http/rest.ts';
 import { mountSentryApi } from '#entry/http/ingest/sentry_api.ts';
 import { senderOf } from '#entry/http/connections/sender.ts';
@@ -115,6 +116,7 @@ export async function buildApp(context: AppContext): Promise<FastifyInstance> {
   await mountOpenApi(app, context.config.baseUrl);
   mountDocs(app);
   await mountRest(app, context.actions, budget, limits);
+  await mountConfiguration(app, context.actions, budget, limits);
   const { baseUrl } = context.config;
   await mountSentryApi(app, { runtime: context.actions, budget, limits, log: context.log, baseUrl });
   await mountMcp(app, context, budget, limits);

@@ -1,3 +1,4 @@
+import { MANAGED_CHANGES } from '#modules/configuration/decide/managed_changes.ts';
 import { EmailField } from '#modules/accounts/fields.ts';
 import { Layout } from '#modules/dashboards/operations/view.ts';
 import { SETTINGS_FIELDS } from '#modules/exceptions/operations/exception_settings.ts';
@@ -114,7 +115,7 @@ const COUNTS = {
 
 /** Schemas that the operations which create a row require. `check_row.ts` checks the rest. */
 export const COLUMN_CONTRACTS: Contracts = {
-  organizations: { name: Name },
+  organizations: { name: Name, managed_changes: oneOf(...MANAGED_CHANGES) },
   users: { email: EmailField, name: Name },
   memberships: { role: oneOf(...ROLES), phone: Phone },
   teams: { name: Name },

@@ -37,7 +37,8 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
   own('schedules', ['team_id']),
   own('schedule_overrides', ['schedule_id', 'user_id']),
   own('escalation_policies', ['team_id']),
-  own('services'),
+  // Senders get a new DSN, with the number of this installation.
+  { ...own('services'), without: ['kept_project_number'] },
   { table: 'service_capabilities', where: OF_SERVICES, orderBy: 'service_id, capability', refersTo: ['service_id'] },
   own('billing_periods'),
   own('alert_rules', ['service_id', 'escalation_policy_id']),
@@ -107,6 +108,7 @@ export const ORGANIZATION_TABLES: readonly OrganizationTable[] = [
 /** Tables that are never exported, and why. */
 export const LEFT_OUT: Readonly<Record<string, string>> = {
   api_keys: 'a secret: create new ones',
+  managed_resources: 'of configuration files: applied again, they find everything by its name',
   work_members: 'of this installation: which processes are alive',
   limit_buckets: 'of this installation: what was used lately',
   ingest_keys: 'a secret: the import makes new ones',

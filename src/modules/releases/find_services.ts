@@ -24,7 +24,10 @@ export async function findServices(
 }
 
 function findOne(services: readonly ServiceWithCapabilities[], project: string): ServiceWithCapabilities {
-  const exact = services.find(({ id, projectId }) => id === project || String(projectId) === project);
+  const exact = services.find(
+    ({ id, projectId, keptProjectNumber }) =>
+      id === project || String(keptProjectNumber ?? projectId) === project || String(projectId) === project,
+  );
   if (exact !== undefined) return exact;
   const [found, another] = services.filter(({ name }) => name === project || slugOf(name) === slugOf(project));
   const shown = project.slice(0, 100);

@@ -138,11 +138,11 @@ export async function readCredentials(service: ServiceWithCapabilities, context:
 }
 
 function toCredentials(
-  { projectId }: ServiceWithCapabilities,
+  { projectId, keptProjectNumber }: ServiceWithCapabilities,
   { ingestionKey, dsnKey }: IngestKeyPair,
   { baseUrl }: ActionContext,
 ): Credentials {
-  return { ingestionKey, dsn: dsnOf(baseUrl, dsnKey, projectId) };
+  return { ingestionKey, dsn: dsnOf(baseUrl, dsnKey, keptProjectNumber ?? projectId) };
 }
 
 function toBillingView(period: LedgerEntry): Static<typeof BillingView> {

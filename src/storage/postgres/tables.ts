@@ -51,6 +51,7 @@ import {
   AlertRouteEntity,
   AlertSourceEntity,
 } from '#storage/postgres/entities/alerts.ts';
+import { ManagedResourceEntity } from '#storage/postgres/entities/configuration.ts';
 import {
   AlertRuleEntity,
   CalendarFeedEntity,
@@ -173,6 +174,7 @@ export const ENTITIES = [
   MonitorWatchEntity,
   AlertKeyEntity,
   AlertSourceEntity,
+  ManagedResourceEntity,
   AlertRouteEntity,
   AlertEntity,
   AlertBodyEntity,

@@ -14,6 +14,7 @@ import { Page } from '#console/components/page.tsx';
 import { ServicePicker } from '#console/components/forms/service_picker.tsx';
 import { IngestCard } from '#console/pages/services/ingest_card.tsx';
 import { KeysCard } from '#console/pages/services/keys_card.tsx';
+import { ConfigurationFiles } from '#console/pages/settings/configuration_files.tsx';
 import { TraceLinkCard } from '#console/pages/settings/trace_link_card.tsx';
 import { useOrganization } from '#console/shell/organization.tsx';
 import { API_PATHS } from '#kernel/api_paths.ts';
@@ -27,6 +28,7 @@ export function Integrations() {
       <Senders />
       <Programs />
       <TraceLinkCard />
+      <ConfigurationFiles />
     </Page>
   );
 }

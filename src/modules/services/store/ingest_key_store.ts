@@ -11,7 +11,7 @@ import { ServiceEntity } from '#storage/postgres/entities/services.ts';
 /** A service's credential pair as stored: found by hash, shown again by decryption. */
 export type StoredIngestKey = Pick<Row<typeof IngestKeyEntity>, 'keyHash' | 'dsnKeyHash' | 'secrets'>;
 
-const TARGET = ['orgId', 'projectId', 'retentionMetrics', 'retentionExceptions'] as const;
+const TARGET = ['orgId', 'projectId', 'keptProjectNumber', 'retentionMetrics', 'retentionExceptions'] as const;
 
 /** Service that a sender's key opens. */
 export type IngestTarget = Pick<Row<typeof ServiceEntity>, (typeof TARGET)[number]> & {
@@ -47,6 +47,16 @@ export class IngestKeyStore {
       .execute();
     const row = { id: newId('ingestkey'), orgId: service.orgId, serviceId: service.id, ...key, createdAt: now };
     await db.insertInto('ingest_keys').values(toColumns(IngestKeyEntity, row)).execute();
+  }
+
+  /** Gives the current pair of the service another DSN key; the caller holds the lock on the service. */
+  async changePair({ id }: { readonly id: Id<'service'> }, key: StoredIngestKey): Promise<void> {
+    await this.#session.db
+      .updateTable('ingest_keys')
+      .set(toColumns(IngestKeyEntity, key))
+      .where('service_id', '=', id)
+      .where('revoked_at', 'is', null)
+      .execute();
   }
 
   /** The encrypted current pair; null only for a service that is being created. */

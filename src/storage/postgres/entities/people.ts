@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/postgresql';
 
+import type { ManagedChanges } from '#modules/configuration/decide/managed_changes.ts';
 import type { Role } from '#kernel/permissions.ts';
 import { id, instant, text } from '#storage/postgres/entities/column_types.ts';
 
@@ -13,6 +14,8 @@ export const OrganizationEntity = defineEntity({
     secondFactorRequired: p.boolean().default(false),
     /** Link to the traces, with `{traceId}` in it; null while nobody has set it. */
     traceLink: p.text().strictNullable(),
+    /** Whether people may change in the console what a configuration file manages. */
+    managedChanges: text<ManagedChanges>().default('allowed'),
   },
 });
 

@@ -11,6 +11,8 @@ export const ServiceEntity = defineEntity({
     id: id<'service'>().primary(),
     orgId: id<'org'>(),
     projectId: bigint().autoincrement(),
+    /** Project number of a DSN from another installation that senders go on using; null for none. */
+    keptProjectNumber: bigint().strictNullable().default(null),
     name: p.text(),
     environment: p.text().strictNullable(),
     scmOwner: p.text().strictNullable(),

@@ -1,0 +1,233 @@
+import { type Static, Type } from 'typebox';
+
+import { LAYER_FIELDS } from '#modules/configuration/decide/file_layers.ts';
+import { CLOSED, Key, Moment, Name, Phone, ShortText, ZoneName } from '#modules/configuration/decide/file_fields.ts';
+import { POLICY_FIELDS } from '#modules/configuration/decide/file_policies.ts';
+import { ROUTE } from '#modules/configuration/decide/file_routes.ts';
+import { CAPABILITIES, RETENTION_DAYS_MAX } from '#modules/capabilities/decide/capability.ts';
+import { RULE_KIND_NAMES } from '#modules/rules/decide/rule_kinds.ts';
+import { RECURRENCE_MINUTES } from '#modules/maintenance/decide/maintenance.ts';
+import { ROUTES_MAX } from '#modules/alerts/decide/route.ts';
+import { ROLES } from '#kernel/permissions.ts';
+
+/** Newest version of the format that this release reads. */
+export const FILE_VERSION = 1;
+
+/** Limits on the resources of one file, by kind. */
+export const RESOURCES_MAX = 50_000;
+
+const list = <Schema extends Parameters<typeof Type.Array>[0]>(schema: Schema) =>
+  Type.Optional(Type.Array(schema, { maxItems: RESOURCES_MAX }));
+
+export const PersonInFile = Type.Object(
+  {
+    key: Key,
+    name: Name,
+    email: Type.String({ pattern: String.raw`^[^\s@]+@[^\s@]+$`, maxLength: 320, description: 'a mail address' }),
+    role: Type.Optional(Type.Enum([...ROLES], { description: 'role in the organization; responder if left out' })),
+    timezone: Type.Optional(ZoneName),
+    phones: Type.Optional(
+      Type.Array(Phone, { maxItems: 10, description: 'unconfirmed numbers; the first is used in each team' }),
+    ),
+  },
+  CLOSED,
+);
+
+const TeamMemberInFile = Type.Object(
+  {
+    person: Key,
+    phone: Type.Optional(
+      Type.Union([Phone, Type.Null()], { description: 'in place of the first phone of the person' }),
+    ),
+    sms: Type.Optional(Type.Boolean()),
+    call: Type.Optional(Type.Boolean()),
+    push: Type.Optional(Type.Boolean()),
+    email: Type.Optional(Type.Boolean()),
+  },
+  { ...CLOSED, description: 'channels that are left out are on' },
+);
+
+export const TeamInFile = Type.Object(
+  { key: Key, name: Name, members: Type.Optional(Type.Array(TeamMemberInFile, { maxItems: 2_000 })) },
+  CLOSED,
+);
+
+const OverrideInFile = Type.Object(
+  {
+    person: Key,
+    startsAt: Moment,
+    endsAt: Moment,
+    layer: Type.Optional(Type.String({ maxLength: 500, description: 'name of the only layer that it replaces' })),
+  },
+  { ...CLOSED, description: 'of overlapping ones the last in the file wins' },
+);
+
+export const ScheduleInFile = Type.Object(
+  {
+    key: Key,
+    team: Key,
+    name: Name,
+    timezone: ZoneName,
+    layers: Type.Array(LAYER_FIELDS, { maxItems: 10, description: 'from the lowest to the highest, which wins' }),
+    overrides: Type.Optional(Type.Array(OverrideInFile, { maxItems: 10_000 })),
+  },
+  CLOSED,
+);
+
+export const CalendarInFile = Type.Object(
+  {
+    key: Key,
+    name: Name,
+    url: Type.Optional(Type.String({ maxLength: 2_000, description: 'https address of an iCalendar file' })),
+    dates: Type.Optional(
+      Type.Array(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description: 'a date such as 2027-12-25' }), {
+        maxItems: 2_000,
+      }),
+    ),
+  },
+  { ...CLOSED, description: 'holidays: one of url and dates' },
+);
+
+export const PolicyInFile = Type.Object({ key: Key, team: Key, name: Name, ...POLICY_FIELDS }, CLOSED);
+
+const RetentionDays = Type.Optional(Type.Integer({ minimum: 1, maximum: RETENTION_DAYS_MAX }));
+
+export const ServiceInFile = Type.Object(
+  {
+    key: Key,
+    name: Name,
+    environment: Type.Optional(ShortText),
+    repository: Type.Optional(Type.Object({ owner: ShortText, name: ShortText }, CLOSED)),
+    team: Type.Optional(Key),
+    policy: Type.Optional(
+      Type.Unsafe<string>({ ...Key, description: 'policy by which its alerts page; in place of an entry in routes' }),
+    ),
+    capabilities: Type.Optional(Type.Array(Type.Enum([...CAPABILITIES]), { maxItems: CAPABILITIES.length })),
+    retentionDays: Type.Optional(
+      Type.Object({ metrics: RetentionDays, exceptions: RetentionDays, oncall: RetentionDays }, CLOSED),
+    ),
+    sentry: Type.Optional(
+      Type.Object(
+        {
+          publicKey: Type.String({
+            pattern: '^[0-9a-f]{32}$',
+            description: 'the public key of the DSN, 32 characters of 0-9a-f',
+          }),
+          projectNumber: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
+        },
+        { ...CLOSED, description: 'DSN that senders keep using, with another host' },
+      ),
+    ),
+  },
+  CLOSED,
+);
+
+export const RuleInFile = Type.Object(
+  {
+    key: Key,
+    service: Key,
+    name: Name,
+    kind: Type.Enum([...RULE_KIND_NAMES]),
+    config: Type.Record(Type.String(), Type.Unknown(), { description: 'config of the kind, as in create_alert_rule' }),
+    policy: Type.Optional(Type.Union([Key, Type.Null()], { description: 'null: its incidents page nobody' })),
+    enabled: Type.Optional(Type.Boolean()),
+    settings: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'settings beside the config' })),
+  },
+  CLOSED,
+);
+
+export const RoutesInFile = Type.Object(
+  {
+    key: Key,
+    service: Key,
+    routes: Type.Array(ROUTE, {
+      minItems: 1,
+      maxItems: ROUTES_MAX,
+      description: 'in order; the last one has no conditions and takes the rest',
+    }),
+  },
+  CLOSED,
+);
+
+export const MaintenanceInFile = Type.Object(
+  {
+    key: Key,
+    name: Name,
+    service: Type.Optional(Key),
+    rule: Type.Optional(Key),
+    label: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({ minLength: 1, maxLength: 1_000 }),
+          value: Type.String({ minLength: 1, maxLength: 1_000 }),
+        },
+        CLOSED,
+      ),
+    ),
+    timezone: ZoneName,
+    startsAt: Moment,
+    endsAt: Type.Optional(Moment),
+    recurrence: Type.Optional(
+      Type.Object(
+        {
+          weekdays: Type.Array(Type.Integer({ minimum: 1, maximum: 7 }), {
+            minItems: 1,
+            maxItems: 7,
+            description: '1 is Monday, 7 Sunday',
+          }),
+          startTime: Type.String({
+            pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$',
+            description: 'a time of day such as 02:30, in the zone',
+          }),
+          minutes: Type.Integer({ minimum: RECURRENCE_MINUTES.min, maximum: RECURRENCE_MINUTES.max }),
+        },
+        CLOSED,
+      ),
+    ),
+  },
+  { ...CLOSED, description: 'one of service, rule and label' },
+);
+
+export const DashboardInFile = Type.Object(
+  {
+    key: Key,
+    name: Name,
+    service: Type.Optional(Key),
+    layout: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      maxItems: 500,
+      description: 'widgets as in create_dashboard; a serviceId or teamId within is a key of this file',
+    }),
+  },
+  CLOSED,
+);
+
+/** The configuration file. Every resource has a key of the file's own, unique within its kind, by which others name it. */
+export const ConfigurationFile = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1, description: 'version of the format: 1' }),
+    people: list(PersonInFile),
+    teams: list(TeamInFile),
+    calendars: list(CalendarInFile),
+    schedules: list(ScheduleInFile),
+    policies: list(PolicyInFile),
+    services: list(ServiceInFile),
+    rules: list(RuleInFile),
+    routes: list(RoutesInFile),
+    maintenance: list(MaintenanceInFile),
+    dashboards: list(DashboardInFile),
+  },
+  CLOSED,
+);
+
+export type ConfigurationFile = Static<typeof ConfigurationFile>;
+export type PersonInFile = Static<typeof PersonInFile>;
+export type TeamInFile = Static<typeof TeamInFile>;
+export type TeamMemberInFile = Static<typeof TeamMemberInFile>;
+export type ScheduleInFile = Static<typeof ScheduleInFile>;
+export type OverrideInFile = Static<typeof OverrideInFile>;
+export type PolicyInFile = Static<typeof PolicyInFile>;
+export type ServiceInFile = Static<typeof ServiceInFile>;
+export type RuleInFile = Static<typeof RuleInFile>;
+export type RoutesInFile = Static<typeof RoutesInFile>;
+export type MaintenanceInFile = Static<typeof MaintenanceInFile>;
+export type DashboardInFile = Static<typeof DashboardInFile>;

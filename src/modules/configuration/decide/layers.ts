@@ -1,0 +1,194 @@
+import type { LayerInFile } from '#modules/configuration/decide/file_layers.ts';
+import type { Ref } from '#modules/configuration/decide/ref.ts';
+import { hoursOfSpans, spansOfHours, type WeekSpan } from '#modules/configuration/decide/week_spans.ts';
+import { faultsOf } from '#modules/contacts/decide/parsed.ts';
+import { FIRST_LAYER, type Layer, type RotationUnit } from '#modules/schedules/decide/layer.ts';
+import { parseInstant, skippedWallOf } from '#modules/schedules/decide/parse_instant.ts';
+import type { Fault } from '#kernel/errors.ts';
+import { asId } from '#kernel/ids.ts';
+import { Temporal, toTimestamp, toTimestampOrNull } from '#kernel/time.ts';
+
+/** A layer as it is compared. */
+export interface LayerFields {
+  /** Empty for the only layer of a schedule, whose name nothing keeps. */
+  readonly name: string;
+  /** Length of a turn: hours of the wall clock, or months. */
+  readonly length: { readonly hours: number } | { readonly months: number };
+  readonly turns: readonly (readonly Ref[])[];
+  readonly startsAt: string;
+  /** Local time of a start that the clocks skip; null if they do not. */
+  readonly startWall: string | null;
+  readonly activeFrom: string | null;
+  readonly endsAt: string | null;
+  readonly hours: readonly WeekSpan[] | null;
+  readonly holidays: { readonly calendar: Ref; readonly layer: 'on' | 'off' } | null;
+}
+
+const HOURS = { hours: 1, days: 24, weeks: 168 } as const;
+
+function lengthOf(every: number, unit: RotationUnit): LayerFields['length'] {
+  return unit === 'months' ? { months: every } : { hours: every * HOURS[unit] };
+}
+
+/** Returns the usual words for a length of turns. */
+function wordsOf(length: LayerFields['length']): { every: number; unit: RotationUnit } {
+  if ('months' in length) return { every: length.months, unit: 'months' };
+  const { hours } = length;
+  if (hours % HOURS.weeks === 0) return { every: hours / HOURS.weeks, unit: 'weeks' };
+  return hours % HOURS.days === 0 ? { every: hours / HOURS.days, unit: 'days' } : { every: hours, unit: 'hours' };
+}
+
+/** Reads one layer of the file. `path` is where it stands, `zone` a time zone that exists. */
+export function readLayer(
+  layer: LayerInFile,
+  { path, zone, isOnly }: { readonly path: string; readonly zone: string; readonly isOnly: boolean },
+): { readonly layer: LayerFields; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = [];
+  const instant = (text: string | undefined, field: string): string | null => {
+    if (text === undefined) return null;
+    const parsed = parseInstant(text, zone, `${path}.${field}`);
+    faults.push(...faultsOf(parsed));
+    return parsed.kind === 'ok' ? toTimestamp(parsed.value) : null;
+  };
+  const { name, rotation, turns, startsAt, activeFrom, endsAt, hours, holidays } = layer;
+  const start = instant(startsAt, 'startsAt');
+  const end = instant(endsAt, 'endsAt');
+  if (start !== null && end !== null && end <= start) {
+    faults.push({ path: `${path}.endsAt`, message: 'must be after startsAt' });
+  }
+  const spans = hours === undefined ? null : spansOfHours(hours);
+  if (spans?.length === 0) faults.push({ path: `${path}.hours`, message: 'never come: give at least one window' });
+  return {
+    faults,
+    layer: {
+      name: isOnly ? '' : name,
+      length: lengthOf(rotation.every, rotation.unit),
+      turns: turns.map(({ people }) => people),
+      startsAt: start ?? startsAt,
+      startWall: start === null ? null : skippedWallOf(startsAt, zone),
+      activeFrom: instant(activeFrom, 'activeFrom'),
+      endsAt: end,
+      hours: spans,
+      holidays: holidays === undefined ? null : { calendar: holidays.calendar, layer: holidays.layer },
+    },
+  };
+}
+
+/** References to the people and calendars that a layer names. */
+export interface LayerRefs {
+  readonly person: (userId: string) => Ref;
+  readonly calendar: (calendarId: string) => Ref;
+}
+
+/** Returns the fields of a stored layer. */
+export function layerFieldsOf(layer: Layer, isOnly: boolean, refs: LayerRefs): LayerFields {
+  const { name, rotation, turns, startsAt, startWall = null, activeFrom = null, endsAt, hours, holidays } = layer;
+  return {
+    name: isOnly ? '' : name,
+    length: lengthOf(rotation.every, rotation.unit),
+    turns: turns.map(({ userIds }) => userIds.map((userId) => refs.person(userId))),
+    startsAt: toTimestamp(startsAt),
+    startWall,
+    activeFrom: toTimestampOrNull(activeFrom),
+    endsAt: toTimestampOrNull(endsAt),
+    hours: hours && spansOfHours([...hours]),
+    holidays: holidays && {
+      calendar: refs.calendar(holidays.calendarId),
+      layer: holidays.on === 'speaks' ? 'on' : 'off',
+    },
+  };
+}
+
+/** Whether the contract's rotation says all of a schedule with these layers. */
+export function isPlain(layers: readonly LayerFields[]): boolean {
+  const [layer] = layers;
+  return (
+    layers.length === 1 &&
+    layer !== undefined &&
+    'hours' in layer.length &&
+    layer.turns.every((people) => people.length === 1) &&
+    layer.activeFrom === null &&
+    layer.endsAt === null &&
+    layer.hours === null &&
+    layer.holidays === null
+  );
+}
+
+/** Returns the contract's rotation that comes nearest to these layers. */
+export function rotationInput(layers: readonly LayerFields[], idOf: (ref: Ref) => string) {
+  const [layer] = layers;
+  if (layer === undefined) throw new Error('a schedule that is applied has a layer');
+  const hours = 'hours' in layer.length ? layer.length.hours : HOURS.weeks;
+  const isUsual = hours === HOURS.days || hours === HOURS.weeks;
+  return {
+    rotationType: hours === HOURS.days ? ('daily' as const) : ('weekly' as const),
+    rotationConfig: { userIds: layer.turns.flat().map(idOf), ...(!isUsual && { shiftHours: hours }) },
+    startAt: layer.startWall ?? layer.startsAt,
+  };
+}
+
+/** Ids of what layers name. */
+export interface LayerIds {
+  readonly person: (ref: Ref) => string;
+  readonly calendar: (ref: Ref) => string;
+}
+
+/** Returns the layers as `set_schedule_layers` takes them; `idOfLayer` finds one that the schedule has, by its name. */
+export function layersInput(
+  layers: readonly LayerFields[],
+  idOfLayer: (name: string) => string | null,
+  ids: LayerIds,
+): object[] {
+  return layers.map((layer, index) => {
+    const { name, turns, startsAt, startWall, hours, holidays, activeFrom, endsAt } = layer;
+    const layerId = index === 0 ? FIRST_LAYER : idOfLayer(name);
+    return {
+      ...(layerId !== null && { layerId }),
+      name: name || 'Rotation',
+      rotation: wordsOf(layer.length),
+      turns: turns.map((people) => ({ userIds: people.map(ids.person) })),
+      startsAt: startWall ?? startsAt,
+      activeFrom,
+      endsAt,
+      hours: hours && hoursOfSpans(hours),
+      holidays: holidays && {
+        calendarId: ids.calendar(holidays.calendar),
+        on: holidays.layer === 'on' ? 'speaks' : 'silent',
+      },
+    };
+  });
+}
+
+/** Returns the layers as decisions about who is on call see them. */
+export function decidedLayers(layers: readonly LayerFields[], ids: LayerIds): Layer[] {
+  return layers.map((layer, index) => ({
+    id: index === 0 ? FIRST_LAYER : `layer ${index}`,
+    name: layer.name,
+    rotation: wordsOf(layer.length),
+    turns: layer.turns.map((people) => ({ userIds: people.map((ref) => asId('user', ids.person(ref))) })),
+    startsAt: Temporal.Instant.from(layer.startsAt),
+    startWall: layer.startWall,
+    activeFrom: layer.activeFrom === null ? null : Temporal.Instant.from(layer.activeFrom),
+    endsAt: layer.endsAt === null ? null : Temporal.Instant.from(layer.endsAt),
+    hours: layer.hours && hoursOfSpans(layer.hours),
+    holidays: layer.holidays && {
+      calendarId: ids.calendar(layer.holidays.calendar),
+      on: layer.holidays.layer === 'on' ? 'speaks' : 'silent',
+    },
+  }));
+}
+
+/** Returns a layer in the form of the file. */
+export function toLayerInFile(layer: LayerFields, writeMoment: (at: string) => string): LayerInFile {
+  const { name, length, turns, startsAt, startWall, activeFrom, endsAt, hours, holidays } = layer;
+  return {
+    name: name || 'Rotation',
+    rotation: wordsOf(length),
+    turns: turns.map((people) => ({ people: [...people] })),
+    startsAt: startWall ?? writeMoment(startsAt),
+    ...(activeFrom !== null && { activeFrom: writeMoment(activeFrom) }),
+    ...(endsAt !== null && { endsAt: writeMoment(endsAt) }),
+    ...(hours !== null && { hours: hoursOfSpans(hours) }),
+    ...(holidays !== null && { holidays: { ...holidays } }),
+  };
+}

@@ -1,0 +1,291 @@
+import { describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+
+import { operatorIn } from '#actions/operator.ts';
+import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
+import { planJson, planText } from '#modules/configuration/decide/plan_text.ts';
+import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
+import { readPlan } from '#modules/configuration/read_plan.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const FILE = `
+version: 1
+people:
+  - { key: anna, name: Anna Vos, email: anna.vos@example.com, phones: ['+31600000001'] }
+  - { key: bram, name: Bram, email: bram@example.com, role: editor }
+teams:
+  - key: payments
+    name: Payments
+    members:
+      - { person: anna }
+      - { person: bram, email: false }
+schedules:
+  - key: primary
+    team: payments
+    name: Primary
+    timezone: Europe/Amsterdam
+    layers:
+      - name: Week
+        rotation: { every: 1, unit: weeks }
+        turns: [{ people: [anna] }, { people: [bram] }]
+        startsAt: 2026-01-05T09:00
+    overrides:
+      - { person: bram, startsAt: 2031-02-06T09:00, endsAt: 2031-02-07T09:00 }
+policies:
+  - key: wake
+    team: payments
+    name: Wake somebody
+    steps:
+      - { afterMinutes: 0, channels: [push, sms], onCall: true }
+      - { afterMinutes: 10, channels: [call], people: [bram] }
+services:
+  - key: checkout
+    name: checkout
+    environment: production
+    repository: { owner: northwind, name: checkout }
+    policy: wake
+    capabilities: [oncall, metrics, exceptions]
+    retentionDays: { exceptions: 60 }
+    sentry: { publicKey: 9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6, projectNumber: 4507 }
+rules:
+  - key: slow
+    service: checkout
+    name: Slow
+    kind: metric_threshold
+    config: { metricName: latency_ms, comparator: '>', threshold: 900 }
+    policy: wake
+    settings: { forMinutes: 5 }
+  - { key: errors, service: checkout, name: Errors, kind: exception, config: { minSeverity: error } }
+maintenance:
+  - key: upgrade
+    name: Upgrade
+    rule: slow
+    timezone: Europe/Amsterdam
+    startsAt: 2031-02-06T02:00
+    endsAt: 2031-02-06T04:00
+dashboards:
+  - key: glance
+    name: At a glance
+    service: checkout
+    layout:
+      - { type: oncall, title: Now, options: { teamId: payments }, grid: { x: 0, y: 0, w: 4, h: 4 } }
+`;
+
+const ORIGIN = { requestId: 'req_test', address: null };
+
+function toolsOf(w: World) {
+  const caller = operatorIn(w.orgId);
+  const request = (text: string, prune = false) => ({ text, fileName: 'tocsin.yaml', prune });
+  return {
+    plan: async (text: string, prune = false) => await readPlan(w.context.actions, caller, request(text, prune)),
+    apply: async (text: string, options: { prune?: boolean; expects?: string; stopAfter?: number } = {}) =>
+      await applyConfiguration(
+        w.context.actions,
+        caller,
+        ORIGIN,
+        { ...request(text, options.prune), expects: options.expects },
+        {
+          onChange: (_change, index) => {
+            if (index + 1 === options.stopAfter) throw new Error('the process is killed');
+          },
+        },
+      ),
+    pull: async () => await pullConfiguration(w.context.actions, caller),
+  };
+}
+
+describe('a configuration file', () => {
+  test('is planned as a diff, applied, and has nothing to change then', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    const planned = await plan(FILE);
+    expect(planJson(planned, true).changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toContain(
+      'create schedule primary',
+    );
+    expect(planText(planned)).toContain('+ team payments');
+    expect((await w.expectOk('list_teams', {})).teams).toEqual([]);
+
+    const done = await apply(FILE, { expects: planned.fingerprint });
+    expect(done.applied).toBe(planned.plan.changes.length);
+    const again = await plan(FILE);
+    expect(planJson(again, true)).toMatchObject({ changes: [], unrecorded: 0, notInFile: [] });
+
+    const [team] = (await w.expectOk('list_teams', {})).teams;
+    expect(team).toMatchObject({ name: 'Payments' });
+    const [service] = (await w.expectOk('list_services', {})).services;
+    const { dsn } = await w.expectOk('get_service', { serviceId: service.serviceId });
+    expect(dsn).toContain('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6@tocsin.test/4507');
+  });
+
+  test('goes on where it was broken off, after any change, and ends the same', async () => {
+    const whole = await world();
+    const first = toolsOf(whole);
+    const total = (await first.apply(FILE)).applied;
+    const { text: expected } = { text: await first.pull() };
+    for (let broken = 1; broken <= total; broken += 1) {
+      const other = await whole.forOrganization(`Broken after ${broken}`);
+      const { plan, apply, pull } = toolsOf(other);
+      const text = FILE.replace('9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6', `a${broken.toString(16).padStart(31, '0')}`);
+      await expect(apply(text, { stopAfter: broken })).rejects.toThrow('killed');
+      await apply(text);
+      expect((await plan(text)).plan.changes, `broken off after ${broken}`).toEqual([]);
+      const pulled = (await pull()).replace(
+        `a${broken.toString(16).padStart(31, '0')}`,
+        '9f2c4b7d1e8a4f60b3c5d7e9f1a2b4c6',
+      );
+      const withoutOwner = (file: string) => {
+        const { people, ...rest } = parse(file) as { people: { role: string }[] };
+        return { ...rest, people: people.filter(({ role }) => role !== 'owner') };
+      };
+      expect(withoutOwner(pulled)).toEqual(withoutOwner(expected));
+    }
+  });
+
+  test('renames by its key, and tells whose shifts change and what pages less', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    await apply(FILE);
+    const changed = FILE.replace('name: Primary', 'name: First')
+      .replace('[{ people: [anna] }, { people: [bram] }]', '[{ people: [bram] }]')
+      .replace('afterMinutes: 0, channels: [push, sms]', 'afterMinutes: 5, channels: [push]')
+      .replace('name: Errors,', 'name: Errors, enabled: false,');
+    const { plan: planned, meaning } = await plan(changed);
+    expect(planned.changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toEqual([
+      'update schedule primary',
+      'update policy wake',
+      'update rule errors',
+    ]);
+    expect(meaning.join('\n')).toMatch(/Primary: from .* Bram is on call instead of Anna Vos/);
+    expect(meaning).toEqual(
+      expect.arrayContaining([
+        'Anna Vos is in no schedule and no step of a policy any more.',
+        'Wake somebody: whoever is on call is paged after 5 minutes instead of 0.',
+        'Wake somebody: whoever is on call is not paged by sms any more.',
+        'Errors is disabled and opens no incident any more.',
+      ]),
+    );
+    await apply(changed);
+    expect((await plan(changed)).plan.changes).toEqual([]);
+  });
+
+  test('deletes only what it made, and only with prune', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    await apply(FILE);
+    const byHand = await w.expectOk('create_team', { name: 'By hand' });
+    const smaller = FILE.slice(0, FILE.indexOf('maintenance:'));
+    const left = await plan(smaller);
+    expect(left.plan.changes).toEqual([]);
+    expect(planJson(left, true).notInFile.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+      'maintenance upgrade',
+      'dashboard glance',
+    ]);
+    await apply(smaller, { prune: true });
+    expect((await w.expectOk('list_dashboards', {})).dashboards).toEqual([]);
+    const nothing = await apply('version: 1', { prune: true });
+    expect(nothing.applied).toBeGreaterThan(0);
+    const { teams } = await w.expectOk('list_teams', {});
+    expect(teams.map(({ teamId }: { teamId: string }) => teamId)).toEqual([byHand.teamId]);
+    expect((await plan('version: 1', true)).plan.changes).toEqual([]);
+  });
+
+  test('leaves a team in which somebody has made something by hand', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    await apply(FILE);
+    const [team] = (await w.expectOk('list_teams', {})).teams;
+    await w.expectOk('create_schedule', { teamId: team.teamId, name: 'Second' });
+    const { plan: planned, notes } = await plan('version: 1', true);
+    expect(planned.changes.some(({ kind }) => kind === 'team')).toBe(false);
+    expect(notes).toEqual(['The team payments stays: the schedule Second in it was not made by this file.']);
+  });
+
+  test('shows what people have changed since, and refuses a plan that is not the reviewed one', async () => {
+    const w = await world();
+    const { plan, apply } = toolsOf(w);
+    await apply(FILE);
+    const reviewed = await plan(FILE.replace('name: Payments', 'name: Paying'));
+    const [team] = (await w.expectOk('list_teams', {})).teams;
+    await w.expectOk('update_team', { teamId: team.teamId, name: 'Renamed by hand' });
+    expect((await plan(FILE)).plan.changes.map(({ fields }) => fields)).toEqual([
+      [{ field: 'name', before: 'Renamed by hand', after: 'Payments' }],
+    ]);
+    await expect(apply(FILE, { expects: reviewed.fingerprint })).rejects.toMatchObject({ code: 'conflict' });
+    expect((await w.expectOk('list_teams', {})).teams[0].name).toBe('Renamed by hand');
+  });
+
+  test('refuses changes by hand where the organization has chosen so', async () => {
+    const w = await world();
+    await toolsOf(w).apply(FILE);
+    const [team] = (await w.expectOk('list_teams', {})).teams;
+    await w.context.db.sql.run("update organizations set managed_changes = 'refused'");
+    const refused = await w.call('update_team', { teamId: team.teamId, name: 'By hand' });
+    expect(refused).toMatchObject({ status: 409 });
+    expect(JSON.stringify(refused.body)).toContain('tocsin.yaml');
+    await w.expectOk('create_team', { name: 'Another' });
+    await toolsOf(w).apply(FILE.replace('name: Payments', 'name: Paying'));
+  });
+
+  test('pulled and applied to an empty organization, gives the same answers', async () => {
+    const w = await world();
+    const first = toolsOf(w);
+    await first.apply(FILE.replace(/    sentry: .*\n/, ''));
+    expect((await first.plan(await first.pull())).plan.changes).toEqual([]);
+    const other = await w.forOrganization('Empty');
+    const second = toolsOf(other);
+    await second.apply(await first.pull());
+    const answers = async (of: World) => {
+      const { teams } = await of.expectOk('list_teams', {});
+      const { services } = await of.expectOk('list_services', {});
+      const { dashboards } = await of.expectOk('list_dashboards', {});
+      const onCall = await of.expectOk('who_is_on_call', { teamId: teams[0].teamId });
+      return { teams, services, dashboards, onCall };
+    };
+    const withoutIds = (value: unknown) =>
+      JSON.stringify(value, (name, inner: unknown) => (/(Id|At)$/.test(name) ? undefined : inner));
+    expect(withoutIds(await answers(other))).toBe(withoutIds(await answers(w)));
+  });
+
+  test('is planned and applied with an API key that holds the permission of each change', async () => {
+    const w = await world();
+    const file = 'version: 1\nteams: [{ key: payments, name: Payments }]\n';
+    const ask = async (path: string, body: object, key: string) => {
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const payload = JSON.stringify(body);
+      const response = await w.app.inject({ method: 'POST', url: `/api/config/${path}`, headers, payload });
+      return { status: response.statusCode, body: response.json() };
+    };
+    const viewer = await w.given.apiKey({ permissions: ['services:view', 'dashboards:view', 'oncall:view'] });
+    const planned = await ask('plan', { file }, viewer);
+    expect(planned).toMatchObject({ status: 200, body: { changes: [{ action: 'create', operation: 'create_team' }] } });
+    expect(await ask('apply', { file }, viewer)).toMatchObject({ status: 403 });
+    expect(await ask('plan', { file: 'version: 1\nteams: [{}]' }, viewer)).toMatchObject({ status: 400 });
+    expect(await ask('plan', { file }, await w.given.apiKey({ permissions: ['oncall:edit'] }))).toMatchObject({
+      status: 403,
+    });
+    const { fingerprint } = planned.body;
+    expect(await ask('apply', { file, fingerprint }, w.orgKey)).toMatchObject({ status: 200, body: { applied: 1 } });
+    expect(await ask('apply', { file, fingerprint }, w.orgKey)).toMatchObject({ status: 409 });
+    const people = 'version: 1\npeople: [{ key: nora, name: Nora, email: nora@example.com }]\n';
+    expect(await ask('apply', { file: people }, w.orgKey)).toMatchObject({ status: 403 });
+    expect((await w.app.inject({ url: '/api/config/schema' })).json()).toMatchObject({ title: expect.any(String) });
+  });
+
+  test('reaches nothing of another organization', async () => {
+    const w = await world();
+    await toolsOf(w).apply(FILE);
+    const other = await w.forOrganization('Other');
+    const stranger = `
+version: 1
+teams: [{ key: mine, name: Mine }]
+policies:
+  - { key: p, team: payments, name: P, steps: [{ afterMinutes: 0, channels: [sms], people: [anna] }] }
+`;
+    await expect(toolsOf(other).plan(stranger)).rejects.toMatchObject({
+      faults: [
+        { path: 'tocsin.yaml:5 policies[0].team', message: expect.any(String) },
+        { path: 'tocsin.yaml:5 policies[0].steps[0].people[0]', message: expect.any(String) },
+      ],
+    });
+  });
+});

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+
+import { operatorIn } from '#actions/operator.ts';
+import { applyConfiguration } from '#modules/configuration/apply_plan.ts';
+import { pullConfiguration } from '#modules/configuration/pull_configuration.ts';
+import { readPlan } from '#modules/configuration/read_plan.ts';
+import { type World, world } from '#test/kit/world.ts';
+
+const FILE = `
+version: 1
+people:
+  - { key: anna, name: Anna, email: anna.wide@example.com }
+  - { key: bram, name: Bram, email: bram.wide@example.com }
+  - { key: caro, name: Caro, email: caro.wide@example.com }
+teams:
+  - { key: payments, name: Payments, members: [{ person: anna }, { person: bram }, { person: caro }] }
+calendars:
+  - { key: holidays, name: Holidays, dates: ['2031-12-25', '2031-12-26'] }
+schedules:
+  - key: primary
+    team: payments
+    name: Primary
+    timezone: Europe/Amsterdam
+    layers:
+      - name: Month
+        rotation: { every: 1, unit: months }
+        turns: [{ people: [anna] }, { people: [bram, caro] }, { people: [] }]
+        startsAt: 2026-01-05T09:00
+      - name: Nights
+        rotation: { every: 12, unit: hours }
+        turns: [{ people: [caro] }]
+        startsAt: 2026-01-05T20:00
+        endsAt: 2035-01-05T20:00
+        hours:
+          - { fromDay: 1, from: '20:00', toDay: 2, to: '08:00' }
+          - { fromDay: 7, from: '22:00', toDay: 1, to: '06:00' }
+        holidays: { calendar: holidays, layer: off }
+  - key: secondary
+    team: payments
+    name: Secondary
+    timezone: UTC
+    layers:
+      - { name: Week, rotation: { every: 2, unit: weeks }, turns: [{ people: [bram] }], startsAt: 2026-01-05T09:00 }
+policies:
+  - key: day
+    team: payments
+    name: By day
+    steps:
+      - { afterMinutes: 0, channels: [push], schedules: [primary], everybody: true }
+      - { afterMinutes: 5, channels: [sms], next: [primary] }
+      - { afterMinutes: 10, channels: [call], schedules: [secondary], people: [anna] }
+      - { afterMinutes: 20, channels: [push], policy: night }
+    repeat: { times: 2, pauseMinutes: 15 }
+    hours:
+      timezone: Europe/Amsterdam
+      windows: [{ fromDay: 1, from: '08:00', toDay: 1, to: '20:00' }, { fromDay: 5, from: '18:00', toDay: 6, to: '02:00' }]
+      otherwise: night
+      exemptFrom: fatal
+  - key: night
+    team: payments
+    name: By night
+    steps: [{ afterMinutes: 0, channels: [call], teams: [payments] }]
+    roundRobin: true
+`;
+
+function toolsOf(w: World) {
+  const caller = operatorIn(w.orgId);
+  const request = (text: string) => ({ text, fileName: 'wide.yaml', prune: false });
+  const origin = { requestId: 'req_wide', address: null };
+  return {
+    plan: async (text: string) => (await readPlan(w.context.actions, caller, request(text))).plan.changes,
+    apply: async (text: string) => await applyConfiguration(w.context.actions, caller, origin, request(text)),
+    pull: async () => await pullConfiguration(w.context.actions, caller),
+  };
+}
+
+test('layers, holidays, hours and named schedules are applied once, and pulled as they are', async () => {
+  const w = await world();
+  const first = toolsOf(w);
+  await first.apply(FILE);
+  expect(await first.plan(FILE)).toEqual([]);
+  const pulled = await first.pull();
+  expect(await first.plan(pulled)).toEqual([]);
+  const second = toolsOf(await w.forOrganization('Empty'));
+  await second.apply(pulled);
+  expect(await second.plan(pulled)).toEqual([]);
+  expect((await second.pull()).replaceAll(/olga\S*/g, 'olga')).toBe((await first.pull()).replaceAll(/olga\S*/g, 'olga'));
+});
+
+test('a layer and a step are changed by themselves', async () => {
+  const w = await world();
+  const { plan, apply } = toolsOf(w);
+  await apply(FILE);
+  const changed = FILE.replace('rotation: { every: 12, unit: hours }', 'rotation: { every: 1, unit: days }')
+    .replace('afterMinutes: 20, channels: [push], policy: night', 'afterMinutes: 30, channels: [push], policy: night')
+    .replace("'2031-12-26'", "'2031-12-27'");
+  const changes = await plan(changed);
+  expect(changes.map(({ action, kind, key }) => `${action} ${kind} ${key}`)).toEqual([
+    'update calendar holidays',
+    'update schedule primary',
+    'update policy day',
+  ]);
+  await apply(changed);
+  expect(await plan(changed)).toEqual([]);
+});
